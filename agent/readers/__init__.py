@@ -1,0 +1,1 @@
+"""One reader a layout family."""

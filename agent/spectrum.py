@@ -1,0 +1,236 @@
+"""One spectrum, whatever the survey, and the two functions that read one from a file.
+
+A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit, which
+pixels hold no data and which the survey flagged. Its arrays are checked once, here, and cannot be changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agent.noise import ivar_from_scatter
+
+Medium = Literal["vacuum", "air"]
+Frame = Literal["observed", "rest"]
+Errors = Literal["measured", "estimated"]
+Scalar = str | int | float | bool | None
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+class SpectrumError(ValueError):
+    """A file, or values, that are no usable spectrum: one line with the name, what was found, what was wanted."""
+
+    def __init__(self, name: str, found: str, wanted: str) -> None:
+        super().__init__(name, found, wanted)
+        self.name = name
+        self.found = found
+        self.wanted = wanted
+
+    def __str__(self) -> str:
+        return " ".join(f"{self.name}: found {self.found}; wanted {self.wanted}".split())
+
+
+class SeveralSpectra(SpectrumError):
+    """A file of several spectra was read without saying which one; ``targets`` lists them in file order."""
+
+    def __init__(self, name: str, targets: Sequence[str]) -> None:
+        self.targets = tuple(targets)
+        shown = ", ".join(self.targets[:5]) + (", …" if len(self.targets) > 5 else "")
+        super().__init__(name, f"{len(self.targets)} spectra ({shown})", "one of them named as target")
+
+    def __reduce__(self) -> tuple[type[SeveralSpectra], tuple[str, tuple[str, ...]]]:
+        return SeveralSpectra, (self.name, self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A one-dimensional spectrum and what its numbers mean.
+
+    Arrays are 1-D, of one length (2 pixels or more), read-only. They may be given as anything numpy can turn into an
+    array; a copy is made unless they already are read-only arrays of the right type.
+
+    :param wavelength: Å, float64, strictly increasing, positive, in ``medium`` and ``frame``
+    :param flux: ``flux_unit``, float64, finite. A pixel without a number in its file holds the straight line between
+        its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if the pixel were left out.
+    :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated from the
+        pixel-to-pixel scatter (``agent.noise``) and ``errors`` is "estimated".
+    :param mask: bool, True = the survey flags the pixel; its flux and ivar are kept. Not given: nothing flagged.
+    :param redshift: as the catalogue or header gives it, None if unknown; radial velocities are given as v/c.
+    :param snr: signal-to-noise by band or arm, as the catalogue gives it
+    :param meta: anything else worth keeping, JSON scalars only
+    :raises SpectrumError: naming ``name``, what was found and what was wanted
+    """
+
+    wavelength: FloatArray
+    flux: FloatArray
+    ivar: FloatArray = None  # type: ignore[assignment]  # __post_init__ always leaves an array
+    mask: BoolArray = None  # type: ignore[assignment]
+    medium: Medium = "vacuum"
+    frame: Frame = "observed"
+    flux_unit: str = "relative"
+    survey: str = ""
+    name: str = "spectrum"
+    ids: Mapping[str, str] = field(default_factory=dict)
+    ra: float | None = None
+    dec: float | None = None
+    redshift: float | None = None
+    snr: Mapping[str, float] = field(default_factory=dict)
+    catalogue_class: str = ""
+    meta: Mapping[str, Scalar] = field(default_factory=dict)
+    errors: Errors = "measured"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "wavelength", _vector(self.name, "wavelength", self.wavelength))
+        put(self, "flux", _vector(self.name, "flux", self.flux))
+        if self.ivar is None:
+            put(self, "ivar", ivar_from_scatter(self.flux))
+            put(self, "errors", "estimated")
+        put(self, "ivar", _vector(self.name, "ivar", self.ivar))
+        mask = np.zeros(self.flux.shape, dtype=bool) if self.mask is None else self.mask
+        put(self, "mask", _read_only(np.asarray(mask, dtype=bool)))
+        for mapping in ("ids", "snr", "meta"):
+            put(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
+        self._check_arrays()
+        self._check_values()
+
+    def _check_arrays(self) -> None:
+        lengths = [getattr(self, a).size for a in ("wavelength", "flux", "ivar", "mask")]
+        if len(set(lengths)) != 1 or self.mask.ndim != 1:
+            raise SpectrumError(
+                self.name, f"wavelength, flux, ivar, mask of {lengths} pixels", "arrays of one length"
+            )
+        if lengths[0] < 2:
+            raise SpectrumError(self.name, f"{lengths[0]} pixels", "two or more")
+        if self.wavelength[0] <= 0:
+            raise SpectrumError(
+                self.name, f"a wavelength of {self.wavelength[0]:g} Å", "positive wavelengths"
+            )
+        steps = np.diff(self.wavelength)
+        if not (steps > 0).all():
+            at = int(np.argmin(steps > 0))
+            pair = f"wavelengths {self.wavelength[at]:.6g} and {self.wavelength[at + 1]:.6g} Å one after the other"
+            raise SpectrumError(self.name, pair, "wavelengths that increase from pixel to pixel")
+        if (self.ivar < 0).any():
+            raise SpectrumError(self.name, "a negative inverse variance", "ivar of 0 (no data) or more")
+
+    def _check_values(self) -> None:
+        for what, allowed in _CHOICES.items():
+            if getattr(self, what) not in allowed:
+                raise SpectrumError(self.name, f"{what} {getattr(self, what)!r}", " or ".join(allowed))
+        for what in ("redshift", "ra", "dec"):
+            value = getattr(self, what)
+            if value is not None and not np.isfinite(value):
+                raise SpectrumError(self.name, f"{what} {value!r}", "a finite number or None")
+        if self.redshift is not None and self.redshift <= -1:
+            raise SpectrumError(self.name, f"redshift {self.redshift!r}", "a redshift above -1")
+        for key, value in self.meta.items():
+            if not isinstance(value, str | int | float | bool | None):
+                raise SpectrumError(self.name, f"meta[{key!r}] of {type(value).__name__}", "a JSON scalar")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Spectrum):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __len__(self) -> int:
+        return int(self.wavelength.size)
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of the little-endian arrays and of medium, frame, flux unit, name and redshift."""
+        digest = hashlib.sha256()
+        for array in (self.wavelength, self.flux, self.ivar):
+            digest.update(array.astype("<f8", copy=False).tobytes())
+        digest.update(self.mask.astype("u1").tobytes())
+        meaning = (self.medium, self.frame, self.flux_unit, self.name, repr(self.redshift))
+        digest.update("\0".join(meaning).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def snr_typical(self) -> float:
+        """One signal-to-noise ratio per pixel: the catalogue's r band (or red arm, or median) where the file has it,
+        else the median of flux √ivar over pixels with data; 0 where there are none."""
+        for band in ("r", "median"):
+            if band in self.snr:
+                return self.snr[band]
+        seen = self.ivar > 0
+        return float(np.median(self.flux[seen] * np.sqrt(self.ivar[seen]))) if seen.any() else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form, arrays included; ``from_json`` gives back an equal value."""
+        from agent.spectrum_json import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
+        """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was wanted."""
+        from agent.spectrum_json import from_json
+
+        return from_json(data)
+
+
+def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spectrum:
+    """The spectrum in a survey file; the layout is found out from the contents, not from the name.
+
+    :param target: which spectrum of a file that holds several: a DESI TARGETID, the name of a Marz object, or the
+        number of a row, as listed by ``SeveralSpectra.targets``
+    :raises SeveralSpectra: the file holds several and no target was named
+    :raises SpectrumError: the file cannot be read as a spectrum; never another exception
+    """
+    from agent.readers import read as read_file
+
+    return read_file(path, None if target is None else str(target))
+
+
+def read_all(path: str | os.PathLike[str]) -> Iterator[Spectrum]:
+    """Every spectrum of a file, one at a time; targets without any data (sky fibres, dead fibres) are left out.
+
+    :raises SpectrumError: when first advanced, if the file is no spectrum file or holds no usable one
+    """
+    from agent.readers import read_all as read_all_in_file
+
+    return read_all_in_file(path)
+
+
+_CHOICES = {
+    "medium": ("vacuum", "air"),
+    "frame": ("observed", "rest"),
+    "errors": ("measured", "estimated"),
+}
+
+
+def _vector(name: str, what: str, values: ArrayLike) -> FloatArray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SpectrumError(name, f"{what} that is not numbers", "a 1-D array of numbers") from None
+    if array.ndim != 1:
+        raise SpectrumError(name, f"{what} of shape {array.shape}", "a 1-D array")
+    if not np.isfinite(array).all():
+        raise SpectrumError(name, f"{what} with NaN or infinity in it", "finite numbers")
+    return _read_only(array)
+
+
+def _read_only(array: _Array) -> _Array:
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array

@@ -1,0 +1,97 @@
+"""The JSON form of a spectrum: self-contained, exact, and small enough to travel with a trajectory.
+
+An array becomes ``{"n", "dtype", "data"}``: little-endian numbers, their bytes shuffled (all first bytes, then all second bytes ...,
+which makes the slowly changing ones compress), zlib, base64. float32 is used where that loses nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum import Spectrum, SpectrumError
+
+SCHEMA = "spec-o3/spectrum/1"
+MAX_PIXELS = 10_000_000  # what a sender may make the receiver unpack
+
+_ARRAYS = ("wavelength", "flux", "ivar", "mask")
+_TEXTS = ("medium", "frame", "flux_unit", "survey", "name", "catalogue_class", "errors")
+_NUMBERS = ("ra", "dec", "redshift")
+_MAPPINGS = ("ids", "snr", "meta")
+
+
+def to_json(spectrum: Spectrum) -> dict[str, Any]:
+    """The JSON form of ``spectrum``; see the module's docstring for the arrays."""
+    form: dict[str, Any] = {"schema": SCHEMA}
+    form |= {key: getattr(spectrum, key) for key in (*_TEXTS, *_NUMBERS)}
+    form |= {key: dict(getattr(spectrum, key)) for key in _MAPPINGS}
+    form |= {key: pack(getattr(spectrum, key)) for key in _ARRAYS}
+    return form
+
+
+def from_json(data: Mapping[str, Any]) -> Spectrum:
+    """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was wanted."""
+    name = str(data.get("name") or "spectrum")
+    if data.get("schema") != SCHEMA:
+        raise SpectrumError(name, f"schema {data.get('schema')!r:.60}", repr(SCHEMA))
+    values: dict[str, Any] = {key: unpack(name, key, data.get(key)) for key in _ARRAYS}
+    values["mask"] = values["mask"].astype(bool)
+    for key in _TEXTS:
+        values[key] = _of_type(name, key, data.get(key), str)
+    for key in _MAPPINGS:
+        values[key] = _of_type(name, key, data.get(key), Mapping)
+    for key in _NUMBERS:
+        number = data.get(key)
+        values[key] = number if number is None else float(_of_type(name, key, number, (int, float)))
+    values["ids"] = {str(k): str(v) for k, v in values["ids"].items()}
+    values["snr"] = {str(k): float(_of_type(name, "snr", v, (int, float))) for k, v in values["snr"].items()}
+    return Spectrum(**values)
+
+
+def pack(array: NDArray[Any]) -> dict[str, Any]:
+    """A 1-D bool or float64 array as JSON values; ``unpack`` gives the same numbers back."""
+    if array.dtype == bool:
+        array = array.astype("u1")
+    else:
+        with np.errstate(over="ignore"):
+            short = array.astype("<f4")
+        array = short if np.array_equal(short, array) else array.astype("<f8", copy=False)
+    shuffled = array.view("u1").reshape(array.size, array.itemsize).T.tobytes()
+    data = base64.b64encode(zlib.compress(shuffled, 6)).decode("ascii")
+    return {"n": array.size, "dtype": array.dtype.str, "data": data}
+
+
+def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
+    """The float64 array in ``packed``; at most ``MAX_PIXELS`` are unpacked.
+
+    :raises SpectrumError: naming ``name`` and ``key``
+    """
+    packed = _of_type(name, key, packed, Mapping)
+    n, dtype, text = packed.get("n"), packed.get("dtype"), packed.get("data")
+    if dtype not in ("<f4", "<f8", "|u1") or not isinstance(n, int) or not 0 < n <= MAX_PIXELS:
+        raise SpectrumError(
+            name, f"{key} of {n!r:.20} numbers of type {dtype!r:.20}", "<f4, <f8 or |u1 numbers"
+        )
+    width = np.dtype(dtype).itemsize
+    try:
+        unzip = zlib.decompressobj()
+        raw = unzip.decompress(base64.b64decode(_of_type(name, key, text, str), validate=True), n * width)
+    except (zlib.error, binascii.Error, ValueError):
+        raise SpectrumError(name, f"{key} with damaged data", "base64 of zlib-compressed numbers") from None
+    if len(raw) != n * width:
+        raise SpectrumError(name, f"{key} of {len(raw)} bytes", f"{n} numbers in {n * width} bytes")
+    rows = np.frombuffer(raw, dtype="u1").reshape(width, n).T
+    return np.ascontiguousarray(rows).view(dtype).ravel().astype(np.float64)
+
+
+def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = {str: "text", Mapping: "an object"}.get(kind, "a number")
+        raise SpectrumError(name, f"{key} {value!r:.60}", wanted)
+    return value
