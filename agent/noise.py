@@ -17,9 +17,9 @@ STRETCH = (
 def der_snr_noise(flux: FloatArray) -> float:
     """The noise σ of ``flux`` (same unit) from third-order pixel differences.
 
-    Stoehr et al. 2008 (ASP Conf. 394, 505), DER_SNR; exact zeros count as no data, as there. It is right where noise is
-    uncorrelated from pixel to pixel and the spectrum is smooth over five pixels, and too low for resampled spectra.
-    0.0 if fewer than five pixels are left.
+    Stoehr et al. 2008 (ASP Conf. 394, 505), DER_SNR; exact zeros count as no data, as there. It is right
+    where noise is uncorrelated from pixel to pixel and the spectrum is smooth over five pixels, and too low
+    for resampled spectra. 0.0 if fewer than five pixels are left.
     """
     flux = flux[flux != 0]
     if flux.size < 5:
@@ -28,8 +28,11 @@ def der_snr_noise(flux: FloatArray) -> float:
 
 
 def ivar_from_scatter(flux: FloatArray) -> FloatArray:
-    """An inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, joined by straight
-    lines in σ. Noise is never taken as less than a millionth of the largest flux; a flux of zeros only gives ivar 0."""
+    """An inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, joined by
+    straight lines in σ.
+
+    Noise is never taken as less than a millionth of the largest flux; a flux of zeros only gives ivar 0.
+    """
     floor = 1e-6 * float(np.max(np.abs(flux), initial=0.0))
     if floor == 0.0:
         return np.zeros(flux.shape)

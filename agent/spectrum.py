@@ -1,7 +1,7 @@
 """One spectrum, whatever the survey, and the two functions that read one from a file.
 
-A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit, which
-pixels hold no data and which the survey flagged. Its arrays are checked once, here, and cannot be changed.
+A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit,
+which pixels hold no data and which the survey flagged. Its arrays are checked once, here, and cannot be changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 class SpectrumError(ValueError):
-    """A file, or values, that are no usable spectrum: one line with the name, what was found, what was wanted."""
+    """A file, or values, that are no usable spectrum: in one line the name, what was found, what was wanted."""
 
     def __init__(self, name: str, found: str, wanted: str) -> None:
         super().__init__(name, found, wanted)
@@ -58,16 +58,17 @@ class SeveralSpectra(SpectrumError):
 class Spectrum:
     """A one-dimensional spectrum and what its numbers mean.
 
-    Arrays are 1-D, of one length (2 pixels or more), read-only. They may be given as anything numpy can turn into an
-    array; a copy is made unless they already are read-only arrays of the right type.
+    Arrays are 1-D, of one length (2 pixels or more), read-only. They may be given as anything numpy can turn
+    into an array; a copy is made unless they already are read-only arrays of the right type.
 
     :param wavelength: Å, float64, strictly increasing, positive, in ``medium`` and ``frame``
-    :param flux: ``flux_unit``, float64, finite. A pixel without a number in its file holds the straight line between
-        its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if the pixel were left out.
-    :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated from the
-        pixel-to-pixel scatter (``agent.noise``) and ``errors`` is "estimated".
-    :param mask: bool, True = the survey flags the pixel; its flux and ivar are kept. Not given: nothing flagged.
-    :param redshift: as the catalogue or header gives it, None if unknown; radial velocities are given as v/c.
+    :param flux: ``flux_unit``, float64, finite. A pixel without a number in its file holds the straight line
+        between its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if
+        the pixel were left out.
+    :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated
+        from the pixel-to-pixel scatter (``agent.noise``) and ``errors`` is "estimated".
+    :param mask: bool, True = the survey flags the pixel; flux and ivar are kept. Not given: nothing flagged.
+    :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
     :param snr: signal-to-noise by band or arm, as the catalogue gives it
     :param meta: anything else worth keeping, JSON scalars only
     :raises SpectrumError: naming ``name``, what was found and what was wanted
@@ -121,7 +122,7 @@ class Spectrum:
         steps = np.diff(self.wavelength)
         if not (steps > 0).all():
             at = int(np.argmin(steps > 0))
-            pair = f"wavelengths {self.wavelength[at]:.6g} and {self.wavelength[at + 1]:.6g} Å one after the other"
+            pair = f"{self.wavelength[at]:.8g} Å followed by {self.wavelength[at + 1]:.8g} Å"
             raise SpectrumError(self.name, pair, "wavelengths that increase from pixel to pixel")
         if (self.ivar < 0).any():
             raise SpectrumError(self.name, "a negative inverse variance", "ivar of 0 (no data) or more")
@@ -149,6 +150,10 @@ class Spectrum:
     def __hash__(self) -> int:
         return hash(self.sha256)
 
+    def __reduce__(self) -> tuple[type[Spectrum], tuple[Any, ...]]:
+        values = (getattr(self, f.name) for f in fields(self))
+        return Spectrum, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
     def __len__(self) -> int:
         return int(self.wavelength.size)
 
@@ -165,8 +170,8 @@ class Spectrum:
 
     @cached_property
     def snr_typical(self) -> float:
-        """One signal-to-noise ratio per pixel: the catalogue's r band (or red arm, or median) where the file has it,
-        else the median of flux √ivar over pixels with data; 0 where there are none."""
+        """One signal-to-noise ratio per pixel: the catalogue's r band (or its median) where the file has it, else
+        the median of flux √ivar over pixels with data; 0 where there are none."""
         for band in ("r", "median"):
             if band in self.snr:
                 return self.snr[band]
@@ -190,8 +195,8 @@ class Spectrum:
 def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spectrum:
     """The spectrum in a survey file; the layout is found out from the contents, not from the name.
 
-    :param target: which spectrum of a file that holds several: a DESI TARGETID, the name of a Marz object, or the
-        number of a row, as listed by ``SeveralSpectra.targets``
+    :param target: which spectrum of a file that holds several: a DESI TARGETID, the name of a Marz object, or
+        the number of a row, as listed by ``SeveralSpectra.targets``
     :raises SeveralSpectra: the file holds several and no target was named
     :raises SpectrumError: the file cannot be read as a spectrum; never another exception
     """
@@ -201,7 +206,7 @@ def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spect
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[Spectrum]:
-    """Every spectrum of a file, one at a time; targets without any data (sky fibres, dead fibres) are left out.
+    """Every spectrum of a file, one at a time; targets without data (dead fibres, padding) are left out.
 
     :raises SpectrumError: when first advanced, if the file is no spectrum file or holds no usable one
     """

@@ -1,7 +1,8 @@
 """The JSON form of a spectrum: self-contained, exact, and small enough to travel with a trajectory.
 
-An array becomes ``{"n", "dtype", "data"}``: little-endian numbers, their bytes shuffled (all first bytes, then all second bytes ...,
-which makes the slowly changing ones compress), zlib, base64. float32 is used where that loses nothing.
+An array becomes ``{"n", "dtype", "data"}``: little-endian numbers, their bytes shuffled (all first bytes, then all
+second bytes ..., which makes the slowly changing ones compress), zlib, base64. float32 is used where that loses
+nothing.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
     if len(raw) != n * width:
         raise SpectrumError(name, f"{key} of {len(raw)} bytes", f"{n} numbers in {n * width} bytes")
     rows = np.frombuffer(raw, dtype="u1").reshape(width, n).T
-    return np.ascontiguousarray(rows).view(dtype).ravel().astype(np.float64)
+    array: NDArray[np.float64] = np.ascontiguousarray(rows).view(dtype).ravel().astype(np.float64)
+    return array
 
 
 def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
