@@ -1,7 +1,7 @@
 """One spectrum, whatever the survey, and the two functions that read one from a file.
 
 A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit,
-which pixels hold no data and which the survey flagged. Its arrays are checked once, here, and cannot be changed.
+which pixels hold no data and which the survey flagged. Its arrays are checked once, here, and then fixed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 class SpectrumError(ValueError):
-    """A file, or values, that are no usable spectrum: in one line the name, what was found, what was wanted."""
+    """A file, or values, that are no usable spectrum; says in one line its name, what was found and wanted."""
 
     def __init__(self, name: str, found: str, wanted: str) -> None:
         super().__init__(name, found, wanted)
@@ -170,8 +170,8 @@ class Spectrum:
 
     @cached_property
     def snr_typical(self) -> float:
-        """One signal-to-noise ratio per pixel: the catalogue's r band (or its median) where the file has it, else
-        the median of flux √ivar over pixels with data; 0 where there are none."""
+        """Signal-to-noise per pixel in one number: the catalogue's r band (or median) where the file has it,
+        else the median of flux √ivar over pixels with data; 0 where there are none."""
         for band in ("r", "median"):
             if band in self.snr:
                 return self.snr[band]
