@@ -1,0 +1,111 @@
+"""Connections to annotations.db: one that writes, a pool that reads, and the only place that opens a transaction."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+Clock = Callable[[], datetime]
+
+# How long one process waits for another's write. Imports of a whole campaign are one transaction.
+BUSY_SECONDS = 60.0
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def stamp(at: datetime) -> str:
+    """A time as it is stored: UTC, ISO 8601, always milliseconds, so that text order is time order."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection as this program wants it; transactions are opened by ``Base`` only."""
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    # FULL: an acknowledged vote is on the disk, whatever happens to the power.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    # Without this, INSERT OR REPLACE would delete a fact past the trigger that guards it.
+    connection.execute("PRAGMA recursive_triggers = ON")
+    return connection
+
+
+def use_wal(connection: sqlite3.Connection) -> None:
+    """Readers then never wait for the writer. Two processes that switch at once get "locked" in spite of the timeout."""
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.05)
+
+
+class Base:
+    """What every part of the store stands on: the clock, ``_reading`` and ``_writing``."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, clock: Clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._writer = writer
+        self._writing_now = threading.Lock()
+        self._idle_readers: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._closed = False
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One write transaction: all of it is on disk when the block ends, or none of it is.
+
+        IMMEDIATE takes the write lock before anything is read, so what was read is still true when it is written;
+        a deferred BEGIN would fail on the upgrade without waiting.
+        """
+        with self._writing_now:
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                # SQLite has already rolled back after a full disk or an I/O error.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One snapshot: every query in the block sees the same moment."""
+        try:
+            reader = self._idle_readers.get_nowait()
+        except queue.Empty:
+            reader = connect(self.path)
+            reader.execute("PRAGMA query_only = ON")
+        reader.execute("BEGIN")
+        try:
+            yield reader
+        finally:
+            reader.execute("ROLLBACK")
+            if self._closed:
+                reader.close()
+            else:
+                self._idle_readers.put(reader)
+
+    def now(self) -> datetime:
+        """The store's clock, UTC."""
+        return self._clock().astimezone(UTC)
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        with self._writing_now:
+            self._closed = True
+            self._writer.close()
+        while not self._idle_readers.empty():
+            self._idle_readers.get_nowait().close()

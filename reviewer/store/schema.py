@@ -1,0 +1,250 @@
+"""The schema of annotations.db, as numbered migrations. A released migration is never edited: add the next one.
+
+Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse to change or delete them, whoever
+asks. ``standings`` and ``barred`` are derived from the facts and can be rebuilt at any time. Nothing cascades.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Marks the file as ours in SQLite's own header: "SpO3" in ASCII.
+APPLICATION_ID = 0x53704F33
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step of the schema; ``run`` gets a connection inside the transaction that also records the step."""
+
+    number: int
+    name: str
+    run: Callable[[sqlite3.Connection], None]
+
+
+def statements(connection: sqlite3.Connection, script: str) -> None:
+    """Run each statement of a script. ``executescript`` would commit the transaction it is called in."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    if statement.strip():
+        raise ValueError(f"a statement is not finished: {statement.strip():.60}")
+
+
+_SETTINGS_AND_PEOPLE = """
+CREATE TABLE people (
+    initials TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL CHECK (json_valid(roles)),
+    password TEXT,
+    active INTEGER NOT NULL DEFAULT 1,
+    added_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE settings (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL CHECK (json_valid(value)),
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL
+);
+CREATE INDEX settings_by_name ON settings (name, id);
+CREATE TABLE sessions (
+    token_hash TEXT PRIMARY KEY,
+    person TEXT NOT NULL REFERENCES people (initials),
+    started_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ended_at TEXT
+) WITHOUT ROWID;
+CREATE TABLE sign_ins (
+    id INTEGER PRIMARY KEY,
+    initials TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    ok INTEGER NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX sign_ins_by_initials ON sign_ins (initials, origin, at);
+"""
+
+_SPECTRA = """
+CREATE TABLE grids (
+    sha256 TEXT PRIMARY KEY,
+    pixels INTEGER NOT NULL,
+    wavelength BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE spectra (
+    sha256 TEXT PRIMARY KEY,
+    grid TEXT NOT NULL REFERENCES grids (sha256),
+    name TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    medium TEXT NOT NULL CHECK (medium IN ('vacuum', 'air')),
+    frame TEXT NOT NULL CHECK (frame IN ('observed', 'rest')),
+    flux_unit TEXT NOT NULL,
+    redshift REAL,
+    ra REAL,
+    dec REAL,
+    catalogue_class TEXT NOT NULL,
+    errors TEXT NOT NULL,
+    details TEXT NOT NULL CHECK (json_valid(details)),
+    flux_type TEXT NOT NULL CHECK (flux_type IN ('<f4', '<f8')),
+    flux BLOB NOT NULL,
+    ivar_type TEXT NOT NULL CHECK (ivar_type IN ('<f4', '<f8')),
+    ivar BLOB NOT NULL,
+    mask BLOB NOT NULL,
+    added_at TEXT NOT NULL
+);
+CREATE TABLE pictures (sha256 TEXT PRIMARY KEY, png BLOB NOT NULL);
+"""
+
+_ITEMS = """
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    spectrum TEXT REFERENCES spectra (sha256),
+    name TEXT NOT NULL,
+    task TEXT NOT NULL,
+    drafter_kind TEXT NOT NULL,
+    drafter_name TEXT NOT NULL,
+    label TEXT CHECK (label IN ('YES', 'NO')),
+    simulated INTEGER NOT NULL,
+    batch TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    snr REAL,
+    added_at TEXT NOT NULL
+);
+CREATE INDEX items_by_spectrum ON items (spectrum);
+-- Substring search without reading every row; three letters or more.
+CREATE VIRTUAL TABLE items_text USING fts5 (text, content='', tokenize='trigram');
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    number INTEGER NOT NULL,
+    content_hash TEXT NOT NULL,
+    parent INTEGER REFERENCES versions (id),
+    author TEXT REFERENCES people (initials),
+    reason TEXT NOT NULL,
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    at TEXT NOT NULL,
+    UNIQUE (item, number)
+);
+CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    round TEXT NOT NULL,
+    verb TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    withdraws INTEGER UNIQUE REFERENCES decisions (id),
+    rules INTEGER NOT NULL REFERENCES settings (id),
+    at TEXT NOT NULL,
+    CHECK ((verb = 'undo') = (withdraws IS NOT NULL))
+);
+CREATE INDEX decisions_by_item ON decisions (item, id);
+CREATE TABLE marks (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    step TEXT NOT NULL,
+    person TEXT NOT NULL REFERENCES people (initials),
+    mark TEXT NOT NULL,
+    note TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX marks_by_item ON marks (item, id);
+CREATE TABLE verdicts (
+    id INTEGER PRIMARY KEY,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    verdict TEXT NOT NULL CHECK (verdict IN ('YES', 'NO', 'cannot tell')),
+    at TEXT NOT NULL,
+    UNIQUE (item, person, version)
+);
+"""
+
+_WORK_IN_HAND = """
+CREATE TABLE leases (
+    id INTEGER PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    round TEXT NOT NULL,
+    taken_at TEXT NOT NULL,
+    renewed_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ended TEXT CHECK (ended IN ('decided', 'released', 'round over', 'expired', 'deactivated'))
+);
+CREATE UNIQUE INDEX leases_running ON leases (item, person) WHERE ended IS NULL;
+CREATE TABLE autosaves (
+    person TEXT NOT NULL REFERENCES people (initials),
+    item INTEGER NOT NULL REFERENCES items (id),
+    base_version INTEGER NOT NULL REFERENCES versions (id),
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    at TEXT NOT NULL,
+    PRIMARY KEY (person, item, base_version)
+);
+CREATE TABLE exports (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    person TEXT NOT NULL REFERENCES people (initials),
+    manifest TEXT NOT NULL CHECK (json_valid(manifest)),
+    at TEXT NOT NULL
+);
+"""
+
+# What the queue filters by is copied here, so that one narrow table answers it.
+_DERIVED = """
+CREATE TABLE standings (
+    item INTEGER PRIMARY KEY REFERENCES items (id),
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions (id),
+    number INTEGER NOT NULL,
+    "cast" INTEGER NOT NULL,
+    compared INTEGER NOT NULL,
+    disagreement INTEGER NOT NULL,
+    decided_at TEXT,
+    task TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    snr REAL,
+    drafter TEXT NOT NULL,
+    batch TEXT NOT NULL,
+    simulated INTEGER NOT NULL
+);
+CREATE INDEX standings_queue ON standings (state, task, survey, batch, drafter, disagreement, simulated, snr);
+CREATE INDEX standings_task ON standings (task, state);
+CREATE TABLE barred (
+    person TEXT NOT NULL REFERENCES people (initials),
+    item INTEGER NOT NULL REFERENCES items (id),
+    PRIMARY KEY (person, item)
+) WITHOUT ROWID;
+CREATE INDEX barred_by_item ON barred (item);
+"""
+
+FACTS = ("versions", "decisions", "marks", "verdicts", "settings")
+
+
+def _refuse_changes(table: str) -> str:
+    return "".join(
+        f"CREATE TRIGGER {table}_no_{what} BEFORE {what} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} are facts: append, never {what}'); END;\n"
+        for what in ("update", "delete")
+    )
+
+
+def first_schema(connection: sqlite3.Connection) -> None:
+    """Everything of the first release."""
+    for script in (_SETTINGS_AND_PEOPLE, _SPECTRA, _ITEMS, _WORK_IN_HAND, _DERIVED):
+        statements(connection, script)
+    for table in FACTS:
+        statements(connection, _refuse_changes(table))
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "first schema", first_schema),)
