@@ -123,20 +123,20 @@ def pixels_sha256(picture: Image.Image) -> str:
 def _pixels_to_draw(
     wavelength: NDArray[np.float64], flux: NDArray[np.float64], window: tuple[float, float] | None
 ) -> _Curve:
-    if wavelength.ndim != 1 or wavelength.shape != flux.shape or not wavelength.size:
-        raise PlotError(
-            f"Wavelength and flux must be 1-D and of one length: {wavelength.shape}, {flux.shape}"
-        )
+    if wavelength.ndim != 1 or wavelength.shape != flux.shape:
+        raise PlotError("wavelength and flux must have same length")
+    if not wavelength.size:
+        raise PlotError("Input data cannot be empty")
     finite = np.isfinite(wavelength) & np.isfinite(flux)
     wavelength, flux = wavelength[finite], flux[finite]
     if not wavelength.size:
-        raise PlotError("No finite data points in the spectrum")
+        raise PlotError("No valid data after filtering")
     order = np.argsort(wavelength)
     wavelength, flux = wavelength[order], flux[order]
     if window is not None:
         lo, hi = window
         if not lo < hi:
-            raise PlotError(f"Invalid wavelength range: {lo} must be less than {hi}")
+            raise PlotError("wavelength_range minimum must be less than maximum")
         inside = (wavelength >= lo) & (wavelength <= hi)
         wavelength, flux = wavelength[inside], flux[inside]
         if not wavelength.size:

@@ -92,11 +92,11 @@ def test_png_bytes_hold_the_drawn_picture():
 @pytest.mark.parametrize(
     ("wavelength", "flux", "window", "words"),
     [
-        ([5000.0, 5001.0], [1.0], None, "one length"),
-        ([], [], None, "one length"),
-        ([5000.0, 5001.0], [np.nan, np.inf], None, "No finite"),
-        ([5000.0, 5001.0], [1.0, 2.0], (5001.0, 5000.0), "must be less than"),
-        ([5000.0, 5001.0], [1.0, 2.0], (5000.0, np.nan), "must be less than"),
+        ([5000.0, 5001.0], [1.0], None, "same length"),
+        ([], [], None, "empty"),
+        ([5000.0, 5001.0], [np.nan, np.inf], None, "No valid data"),
+        ([5000.0, 5001.0], [1.0, 2.0], (5001.0, 5000.0), "must be less than maximum"),
+        ([5000.0, 5001.0], [1.0, 2.0], (5000.0, np.nan), "must be less than maximum"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wavelength, flux, window, words):

@@ -1,0 +1,164 @@
+"""``spectral_visualization_tool``: what it is told to the model, what it checks and what it answers.
+
+The texts are the published tool's (github.com/Maxwell-Jia/spec-o3, commit dd6eb91), because the
+checkpoints were trained on them. A wrong call is answered, never raised: the model reads the error
+and goes on, as it did in training.
+
+The picture's title is always "Spectrum". The published cold-start pictures carry the file's name, but a
+name tells the model, and whoever scores the trace blind, which survey and which object it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from agent.plot import draw, pixels_sha256
+from agent.spectrum import Spectrum
+
+TOOL_NAME = "spectral_visualization_tool"
+TITLE = "Spectrum"
+MAX_TEXT = 1024
+
+TOOL_SCHEMA: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": TOOL_NAME,
+        "description": "A tool for visualizing spectral data with wavelength range zooming capabilities.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "wavelength_range": {
+                    "type": "array",
+                    "items": {"type": "number"},
+                    "description": "Wavelength range to focus on "
+                    "[min_wavelength, max_wavelength] in Angstroms",
+                },
+                "label": {
+                    "type": "string",
+                    "description": "Optional label for the spectral feature being analyzed",
+                },
+            },
+            "required": ["wavelength_range"],
+        },
+    },
+}
+
+TOOL_BLOCK = (
+    "\n\n# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
+    "You are provided with function signatures within <tools></tools> XML tags:\n<tools>\n"
+    + json.dumps(TOOL_SCHEMA)
+    + "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
+    "<tool_call></tool_call> XML tags:\n<tool_call>\n"
+    '{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
+)
+"""What is written after the system message of a Spec-o3 model; the published chat template's text."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The tool's answer.
+
+    ``window`` is the window drawn, in Å, in ``frame``; None for the full spectrum and for an error. A
+    wavelength in the rest frame lies at λ_observed = λ_rest (1 + z); ``z`` is 0 in the observed frame.
+    """
+
+    text: str
+    image: Image.Image | None
+    ok: bool
+    window: tuple[float, float] | None
+    frame: Literal["observed", "rest"]
+    z: float
+
+    @property
+    def picture(self) -> str | None:
+        """SHA-256 of the picture's RGBA bytes, None where there is no picture."""
+        return None if self.image is None else pixels_sha256(self.image)
+
+
+def call(spectrum: Spectrum, arguments: object, name: str = TOOL_NAME) -> Observation:
+    """Answer one call as the model wrote it.
+
+    ``arguments`` is the parsed JSON of the call, whatever it is. Windows are read, and pictures drawn, in
+    the rest frame if the spectrum is observed and has a redshift other than 0, else as the file has it;
+    in the spectrum's own medium. Every pixel is drawn whatever its ivar or mask, as published.
+    """
+    frame, z = frame_of(spectrum)
+    if name != TOOL_NAME:
+        return Observation(_cut(f"Error when executing tool: {name!r}"), None, False, None, frame, z)
+    if not isinstance(arguments, Mapping):
+        kind = type(arguments).__name__
+        text = f"Error when executing tool: '{kind}' object has no attribute 'get'"
+        return Observation(text, None, False, None, frame, z)
+    asked = arguments.get("wavelength_range")
+    wavelength = tool_wavelength(spectrum)
+    window = None if asked is None else _window(asked, wavelength)
+    if asked is not None and window is None:
+        text = (
+            f"Error: The specified wavelength range {asked} is invalid or outside the available data range "
+            f"[{wavelength.min():.1f}, {wavelength.max():.1f}]."
+        )
+        return Observation(_cut(text), None, False, None, frame, z)
+    try:
+        image = draw(wavelength, spectrum.flux, window, TITLE)
+    except (ValueError, ArithmeticError) as refusal:
+        text = f"Error processing spectral visualization: {refusal}"
+        return Observation(_cut(text), None, False, None, frame, z)
+    drawn = None if window is None else (float(window[0]), float(window[1]))
+    return Observation(_cut(_success(window, arguments.get("label"))), image, True, drawn, frame, z)
+
+
+def overview(spectrum: Spectrum) -> Image.Image:
+    """The first picture of an inspection: the full spectrum in the frame in which the tool will draw it."""
+    return draw(tool_wavelength(spectrum), spectrum.flux, None, TITLE)
+
+
+def frame_of(spectrum: Spectrum) -> tuple[Literal["observed", "rest"], float]:
+    """The frame in which the tool draws this spectrum, and the z that leads back to observed."""
+    if spectrum.frame == "rest" or spectrum.redshift:
+        return "rest", float(spectrum.redshift or 0.0)
+    return "observed", 0.0
+
+
+def tool_wavelength(spectrum: Spectrum) -> NDArray[np.float64]:
+    """The wavelengths in Å (N,) that the tool draws and reads windows on, in the spectrum's medium."""
+    if spectrum.frame == "observed" and spectrum.redshift:
+        return spectrum.wavelength / (1.0 + spectrum.redshift)
+    return spectrum.wavelength
+
+
+def _window(asked: object, wavelength: NDArray[np.float64]) -> tuple[float, float] | None:
+    """The window as the model wrote it, None if it is not two numbers in order that overlap the data."""
+    if not isinstance(asked, list | tuple) or len(asked) != 2:
+        return None
+    if not all(isinstance(x, int | float) for x in asked):
+        return None
+    lo, hi = asked
+    try:
+        overlaps = lo < hi and lo <= wavelength.max() and hi >= wavelength.min()
+    except OverflowError:  # an integer too long for a float
+        return None
+    return (lo, hi) if overlaps else None
+
+
+def _success(window: tuple[float, float] | None, label: object) -> str:
+    what = (
+        "Generated full spectrum visualization"
+        if window is None
+        else f"Generated spectral visualization focused on wavelength range {window} Å"
+    )
+    return f"{what} for {label}." if label else f"{what}."
+
+
+def _cut(text: str) -> str:
+    """Cut a long answer in its middle, as the published agent loop does."""
+    if len(text) <= MAX_TEXT:
+        return text
+    half = MAX_TEXT // 2
+    return text[:half] + "...(truncated)..." + text[-half:]
