@@ -1,0 +1,213 @@
+"""What is known about wavelengths: spectral lines, molecular bands, the night sky, the air, and the spectrographs' own marks.
+
+The knowledge is in the TOML files beside this module, each entry with its medium and its source. Rest wavelengths move with the
+object; sky and telluric features and arm joins are in the observer's frame and never do.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from agent.lines.refraction import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
+
+__all__ = [
+    "Band",
+    "Index",
+    "Line",
+    "LinesError",
+    "Medium",
+    "SkyBand",
+    "Survey",
+    "air_to_vacuum",
+    "bands",
+    "convert",
+    "indices",
+    "lines",
+    "refractive_index",
+    "sky_bands",
+    "survey",
+    "vacuum_to_air",
+]
+
+Window = tuple[float, float]
+LineKind = Literal["emission", "absorption", "both"]
+SkyKind = Literal["sky line", "telluric", "arm join"]
+
+FOLDER = Path(__file__).parent
+
+
+class LinesError(ValueError):
+    """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and what was wanted."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An atomic line (or a blend quoted as one) under the name people use, at rest.
+
+    ``wavelength`` is in Å in ``medium``; ask ``at(medium)`` and never convert by hand: names quote air even where the value is
+    vacuum. ``major`` lines are the few drawn by default. ``kind`` says how it is usually met.
+    """
+
+    name: str
+    wavelength: float
+    medium: Medium
+    kind: LineKind
+    species: str
+    source: str
+    major: bool = False
+    aliases: tuple[str, ...] = ()
+
+    def at(self, medium: Medium) -> float:
+        """The rest wavelength in Å in the wanted medium."""
+        return convert(self.wavelength, self.medium, medium)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A molecular band: its head, the stretch it usually covers in a cool star, and the side to which it fades.
+
+    ``shading`` "red" means sharp on the blue side, fading towards longer wavelengths (TiO, ZrO); "blue" the reverse (C2 Swan).
+    """
+
+    name: str
+    head: float
+    extent: Window
+    medium: Medium
+    shading: Literal["red", "blue"]
+    species: str
+    source: str
+    major: bool = False
+    aliases: tuple[str, ...] = ()
+
+    def at(self, medium: Medium) -> float:
+        """The wavelength of the head in Å in the wanted medium, at rest."""
+        return convert(self.head, self.medium, medium)
+
+    def window(self, medium: Medium) -> Window:
+        """The stretch the band covers, in Å in the wanted medium, at rest."""
+        return _convert_window(self.extent, self.medium, medium)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A band index from the literature: mean F_λ in ``band`` over the mean of the mean F_λ in ``continuum`` windows."""
+
+    name: str
+    band: Window
+    continuum: tuple[Window, ...]
+    medium: Medium
+    species: str
+    source: str
+
+    def at(self, medium: Medium) -> tuple[Window, tuple[Window, ...]]:
+        """``band`` and ``continuum`` in Å in the wanted medium, at rest."""
+        return (
+            _convert_window(self.band, self.medium, medium),
+            tuple(_convert_window(w, self.medium, medium) for w in self.continuum),
+        )
+
+
+@dataclass(frozen=True)
+class SkyBand:
+    """A stretch of *observed* wavelengths spoilt by the night sky, the atmosphere or the join of two arms."""
+
+    name: str
+    lo: float
+    hi: float
+    medium: Medium
+    kind: SkyKind
+    source: str
+
+    def window(self, medium: Medium) -> Window:
+        """The stretch in Å in the wanted medium, in the observed frame."""
+        return _convert_window((self.lo, self.hi), self.medium, medium)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a survey's spectrograph does to a spectrum. ``resolving_power`` is a typical λ/Δλ (FWHM) of the blue and red end."""
+
+    key: str
+    name: str
+    resolving_power: tuple[float, float]
+    arm_joins: tuple[SkyBand, ...]
+    source: str
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """The line list, ordered by vacuum wavelength."""
+    return tuple(sorted(_load("lines.toml", "line", Line), key=lambda line: line.at("vacuum")))
+
+
+@cache
+def bands() -> tuple[Band, ...]:
+    """The molecular bands, ordered by the wavelength of their heads."""
+    return tuple(sorted(_load("bands.toml", "band", Band), key=lambda band: band.at("vacuum")))
+
+
+@cache
+def indices() -> dict[str, Index]:
+    """Band indices by name (``TiO5``, ``CaH2``, ...)."""
+    return {index.name: index for index in _load("indices.toml", "index", Index)}
+
+
+@cache
+def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
+    """Sky lines and telluric bands, and the arm joins of the survey if it is a known one, in the observed frame.
+
+    :param survey_key: as in ``Spectrum.survey``, upper or lower case; unknown or empty: no arm joins
+    """
+    known = survey(survey_key)
+    everywhere = _load("sky.toml", "band", SkyBand)
+    return tuple(sorted((*everywhere, *(known.arm_joins if known else ())), key=lambda band: band.lo))
+
+
+def survey(key: str) -> Survey | None:
+    """The survey whose key starts ``key`` ("sdss", "SDSS-V", "LAMOST DR10"), None if it is not a known one."""
+    return next((s for s in _surveys() if key.lower().startswith(s.key)), None)
+
+
+@cache
+def _surveys() -> tuple[Survey, ...]:
+    return tuple(
+        Survey(
+            key=entry["key"],
+            name=entry["name"],
+            resolving_power=(float(entry["resolving_power"][0]), float(entry["resolving_power"][1])),
+            arm_joins=tuple(SkyBand(**join, kind="arm join") for join in entry.get("arm_join", ())),
+            source=entry["source"],
+        )
+        for entry in _entries("surveys.toml", "survey")
+    )
+
+
+def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
+    made = []
+    for number, entry in enumerate(_entries(file, table), start=1):
+        where = f"{file}, {table} {number} ({entry.get('name', 'no name')})"
+        if entry.get("medium") not in ("vacuum", "air"):
+            raise LinesError(f"{where}: found medium {entry.get('medium')!r}, wanted vacuum or air")
+        try:
+            made.append(kind(**{key: _frozen(value) for key, value in entry.items()}))
+        except TypeError as error:
+            raise LinesError(f"{where}: {error}") from None
+    return tuple(made)
+
+
+def _entries(file: str, table: str) -> list[dict[str, Any]]:
+    with (FOLDER / file).open("rb") as opened:
+        found: list[dict[str, Any]] = tomllib.load(opened)[table]
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def _convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
+    return convert(window[0], given, wanted), convert(window[1], given, wanted)

@@ -1,0 +1,126 @@
+"""A task as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal
+
+from agent.lines import Medium, convert
+
+Window = tuple[float, float]
+FeatureKind = Literal["line", "band", "slope", "index"]
+Role = Literal["primary", "secondary", "confuser"]
+Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One bullet of a diagnostic guide. ``weight`` is what stands in bold brackets: Primary, Secondary, ...;
+    ``references`` are keys of ``Task.references``."""
+
+    section: str
+    weight: str
+    text: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something to look at in the rest frame, and how to measure it. All wavelengths are Å in ``medium``.
+
+    :param window: the stretch to look at
+    :param span: the stretch the feature itself covers
+    :param side_bands: the continuum windows; for "slope" the windows whose mean fluxes give it
+    :param quantity: what is measured: "equivalent_width" (Å, absorption > 0), "fwhm" (km/s), "depth" (mean 1 − F/C in
+        ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``) or "slope" (d ln F_λ / d ln λ)
+    :param above: the feature counts as present where the quantity is above this; None = unbounded
+    :param below: and below this
+    :param role: "confuser" means that its presence speaks against the class
+    :param wavelengths: of the lines or band heads themselves, first the principal one
+    """
+
+    name: str
+    kind: FeatureKind
+    role: Role
+    medium: Medium
+    window: Window
+    span: Window
+    side_bands: tuple[Window, ...]
+    quantity: Quantity
+    why: str
+    references: tuple[str, ...]
+    wavelengths: tuple[float, ...] = ()
+    above: float | None = None
+    below: float | None = None
+
+    def in_medium(self, medium: Medium) -> Feature:
+        """The same feature with every wavelength in the wanted medium."""
+
+        def to(window: Window) -> Window:
+            return convert(window[0], self.medium, medium), convert(window[1], self.medium, medium)
+
+        return replace(
+            self,
+            medium=medium,
+            window=to(self.window),
+            span=to(self.span),
+            side_bands=tuple(to(w) for w in self.side_bands),
+            wavelengths=tuple(convert(w, self.medium, medium) for w in self.wavelengths),
+        )
+
+    def is_present(self, value: float) -> bool:
+        """Whether a measured ``quantity`` lies within the bounds."""
+        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+
+
+@dataclass(frozen=True)
+class Confuser:
+    """An object that looks like the class, and how to tell it apart."""
+
+    name: str
+    tell_apart: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question asked of a spectrum.
+
+    ``features`` are in order of diagnostic priority; ``references`` maps the short keys used everywhere else to
+    "author year journal"; ``question`` is the line that names the class.
+    """
+
+    key: str
+    title: str
+    question: str
+    statements: tuple[Statement, ...]
+    features: tuple[Feature, ...]
+    confusers: tuple[Confuser, ...]
+    references: Mapping[str, str]
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def guide(self) -> str:
+        """The diagnostic guide as markdown: a bullet a section, below it a bullet a statement, its weight in bold."""
+        written = []
+        for section, statements in groupby(self.statements, key=lambda s: s.section):
+            written.append(f"- **{section}:**")
+            written += [f"  - **({s.weight}):** {s.text}" for s in statements]
+        if self.confusers:
+            written.append("- **(Confusers):** objects that look alike, and how to tell them apart:")
+            written += [f"  - **{c.name}:** {c.tell_apart}" for c in self.confusers]
+        return "\n".join(written)
+
+    @property
+    def prompt(self) -> str:
+        """The user's text after ``<image>\\n``: the question line, a blank line, the guide."""
+        return f"{self.question}\n\n{self.guide}"
+
+    def feature(self, name: str) -> Feature:
+        """The feature of that name. :raises KeyError: there is none."""
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise KeyError(name)
