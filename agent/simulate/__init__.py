@@ -1,0 +1,150 @@
+"""Labelled spectra from stated physics: for the demo, the tests, tuning the baseline, a miniature training.
+
+Good for: spectra in which the class is certain, every feature is in its place (vacuum, observed frame),
+errors are what ``ivar`` says, and a survey's usual faults are there (sky residuals, uncorrected air, arm
+joins, dead columns, cosmic rays). Not good for: measuring how well anything does on the sky. Line and band
+strengths are interpolated from published tables or set to look as papers describe them; there is no model
+atmosphere, no abundance, no line list of thousands, and the mix of classes is nobody's survey. Figures on
+simulations are to be called that.
+
+Sources of the physics are named where they are used: ``profiles`` (Minnaert's interpolation with Holtsmark
+wings; Keplerian discs after Smak 1981 and Horne & Marsh 1986), ``continua`` (Planck; Cardelli et al. 1989),
+``atoms`` (equivalent widths by temperature), ``molecules`` (band heads of Pearse & Gaydon 1976), ``stars``,
+``compact`` and ``emitters`` (the recipes), ``instrument`` (grids, resolution, noise).
+
+Every spectrum says that it is simulated in ``survey``, ``name`` and ``meta``, and nothing here reads a real
+one.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.random import Generator
+
+from agent.simulate import compact, emitters, stars
+from agent.simulate.continua import reddening
+from agent.simulate.instrument import SURVEYS, observe
+from agent.simulate.profiles import C_KM_S, FloatArray, grid
+from agent.simulate.stars import Recipe
+from agent.spectrum import Spectrum
+from agent.steps import Verdict
+
+_RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxyType(
+    {
+        "cv": emitters.cataclysmic_variable,
+        "cc": stars.carbon_star,
+        "ss": stars.s_star,
+        "gm": stars.m_giant,
+        "wd": compact.white_dwarf,
+        "o": stars.o_star,
+        "b": stars.b_star,
+        "a": stars.a_star,
+        "dme": stars.active_m_dwarf,
+        "dm": stars.m_dwarf,
+        "fgk": stars.fgk_star,
+        "gba": stars.carbon_like_giant,
+        "sd": compact.hot_subdwarf,
+        "be": stars.be_star,
+        "tts": emitters.t_tauri_star,
+        "qso": emitters.quasar,
+        "hii": emitters.star_forming_galaxy,
+        "sky": emitters.blank_sky,
+    }
+)
+
+CLASSES = ("cv", "cc", "ss", "gm", "wd", "o", "b", "a")
+"""Kinds that are a task's own class."""
+LOOK_ALIKES: Mapping[str, str] = MappingProxyType(
+    {
+        "dme": "active M dwarf",
+        "dm": "M dwarf",
+        "fgk": "F, G or K star",
+        "gba": "barium or CH giant",
+        "sd": "hot subdwarf",
+        "be": "Be star",
+        "tts": "T Tauri star",
+        "qso": "quasar",
+        "hii": "H II galaxy",
+        "sky": "blank sky",
+    }
+)
+"""Kinds that are mistaken for one, in words."""
+KINDS = tuple(_RECIPES)
+
+TRICKY_REDSHIFTS: Mapping[str, tuple[float, ...]] = MappingProxyType(
+    # A broad or narrow line falls near Hα or Hβ: Hβ, Mg II, C III] or C IV there; for galaxies Hα stays near
+    # home.
+    {"qso": (0.35, 0.735, 1.346, 1.548, 2.138, 2.44, 3.238), "hii": (0.004, 0.012, 0.03, 0.06)}
+)
+
+
+def truth(kind: str, task: str) -> Verdict:
+    """The right answer of a task for a kind. A Be star is a B star; a hot subdwarf is neither O, B nor white
+    dwarf.
+
+    :raises KeyError: no such kind
+    """
+    if kind not in _RECIPES:
+        raise KeyError(f"no kind {kind!r}; there are {', '.join(KINDS)}")
+    return "YES" if {"be": "b"}.get(kind, kind) == task else "NO"
+
+
+def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.0) -> Spectrum:
+    """One spectrum of ``kind`` as ``survey`` would deliver it; equal arguments give equal spectra, bit for
+    bit.
+
+    The name (``simulated-cv-0042.fits``) and ``catalogue_class`` tell what it is; ``meta`` holds
+    ``simulated`` = True, ``kind``, ``state``, what was drawn (temperature or subtype, ``e_bv``),
+    ``redshift_true`` and the seed.
+
+    :param kind: one of ``KINDS``
+    :param survey: "LAMOST", "SDSS" or "DESI"; ``Spectrum.survey`` then reads "simulated LAMOST"
+    :param snr: median signal-to-noise a pixel
+    :param redshift: what the catalogue says, kept as ``Spectrum.redshift``. The source is there, but for a
+        radial velocity of some tens of km/s that the catalogue does not know. Quasars and galaxies left at 0
+        stand at a tricky redshift that the catalogue knows for every second seed.
+    :raises KeyError: no such kind or survey, naming those there are
+    """
+    truth(kind, "")
+    if survey not in SURVEYS:
+        raise KeyError(f"no survey {survey!r}; there are {', '.join(SURVEYS)}")
+    rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), zlib.crc32(survey.encode())])
+    instrument = SURVEYS[survey]
+    redshift, true_redshift = _redshifts(kind, redshift, seed, rng)
+    observed = grid(float(instrument.wavelength[0]) - 60, float(instrument.wavelength[-1]) + 60)
+    flux, facts = _RECIPES[kind](observed / (1 + true_redshift), rng)
+    flux = flux * reddening(observed, float(facts["e_bv"]))
+    exposure = observe(observed, flux, instrument, snr, rng)
+    rounded = {key: round(value, 4) if isinstance(value, float) else value for key, value in facts.items()}
+    return Spectrum(
+        wavelength=instrument.wavelength,
+        flux=exposure.flux,
+        ivar=exposure.ivar,
+        mask=exposure.mask,
+        flux_unit=instrument.flux_unit,
+        survey=f"simulated {survey}",
+        name=f"simulated-{kind}-{seed:04d}.fits",
+        redshift=redshift,
+        snr={"median": float(snr)},
+        catalogue_class=f"simulated {LOOK_ALIKES.get(kind, kind.upper())}",
+        meta={
+            "simulated": True,
+            "kind": kind,
+            "seed": seed,
+            "redshift_true": round(true_redshift, 6),
+            **rounded,
+        },
+    )
+
+
+def _redshifts(kind: str, redshift: float, seed: int, rng: Generator) -> tuple[float, float]:
+    """What the catalogue says, and what is true."""
+    cosmological = redshift
+    if kind in TRICKY_REDSHIFTS and redshift == 0.0:
+        cosmological = float(rng.choice(TRICKY_REDSHIFTS[kind])) * rng.uniform(0.99, 1.01)
+        redshift = round(cosmological, 5) if seed % 2 else 0.0
+    return redshift, (1 + cosmological) * (1 + rng.normal(0, 45) / C_KM_S) - 1
