@@ -1,7 +1,9 @@
-"""What is known about wavelengths: spectral lines, molecular bands, the night sky, the air, and the spectrographs' own marks.
+"""What is known about wavelengths: spectral lines, molecular bands, the night sky, the air, and the
+spectrographs' own marks.
 
-The knowledge is in the TOML files beside this module, each entry with its medium and its source. Rest wavelengths move with the
-object; sky and telluric features and arm joins are in the observer's frame and never do.
+The knowledge is in the TOML files beside this module, each entry with its medium and its source. Rest
+wavelengths move with the object; sky and telluric features and arm joins are in the observer's frame and
+never do.
 """
 
 from __future__ import annotations
@@ -41,15 +43,17 @@ FOLDER = Path(__file__).parent
 
 
 class LinesError(ValueError):
-    """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and what was wanted."""
+    """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and
+    what was wanted."""
 
 
 @dataclass(frozen=True)
 class Line:
     """An atomic line (or a blend quoted as one) under the name people use, at rest.
 
-    ``wavelength`` is in Å in ``medium``; ask ``at(medium)`` and never convert by hand: names quote air even where the value is
-    vacuum. ``major`` lines are the few drawn by default. ``kind`` says how it is usually met.
+    ``wavelength`` is in Å in ``medium``; ask ``at(medium)`` and never convert by hand: names quote air even
+    where the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` says how it is usually
+    met.
     """
 
     name: str
@@ -68,9 +72,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """A molecular band: its head, the stretch it usually covers in a cool star, and the side to which it fades.
+    """A molecular band: its head, the stretch it usually covers in a cool star, and the side to which it
+    fades.
 
-    ``shading`` "red" means sharp on the blue side, fading towards longer wavelengths (TiO, ZrO); "blue" the reverse (C2 Swan).
+    ``shading`` "red" means sharp on the blue side, fading towards longer wavelengths (TiO, ZrO); "blue" the
+    reverse (C2 Swan).
     """
 
     name: str
@@ -94,7 +100,8 @@ class Band:
 
 @dataclass(frozen=True)
 class Index:
-    """A band index from the literature: mean F_λ in ``band`` over the mean of the mean F_λ in ``continuum`` windows."""
+    """A band index from the literature: mean F_λ in ``band`` over the mean of the mean F_λ in ``continuum``
+    windows."""
 
     name: str
     band: Window
@@ -129,7 +136,8 @@ class SkyBand:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a survey's spectrograph does to a spectrum. ``resolving_power`` is a typical λ/Δλ (FWHM) of the blue and red end."""
+    """What a survey's spectrograph does to a spectrum. ``resolving_power`` is a typical λ/Δλ (FWHM) of the
+    blue and red end."""
 
     key: str
     name: str
@@ -158,7 +166,8 @@ def indices() -> dict[str, Index]:
 
 @cache
 def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
-    """Sky lines and telluric bands, and the arm joins of the survey if it is a known one, in the observed frame.
+    """Sky lines and telluric bands, and the arm joins of the survey if it is a known one, in the observed
+    frame.
 
     :param survey_key: as in ``Spectrum.survey``, upper or lower case; unknown or empty: no arm joins
     """
@@ -168,7 +177,8 @@ def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
 
 
 def survey(key: str) -> Survey | None:
-    """The survey whose key starts ``key`` ("sdss", "SDSS-V", "LAMOST DR10"), None if it is not a known one."""
+    """The survey whose key starts ``key`` ("sdss", "SDSS-V", "LAMOST DR10"), None if it is not a known
+    one."""
     return next((s for s in _surveys() if key.lower().startswith(s.key)), None)
 
 

@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 Medium = Literal["vacuum", "air"]
 FloatArray = NDArray[np.float64]
 
-# By convention (IAU; NIST, SDSS and all line lists follow it) wavelengths below this are quoted in vacuum, whatever is said.
+# By convention (IAU; NIST, SDSS and all line lists follow it) wavelengths below this are quoted in vacuum,
+# whatever is said.
 SHORTEST_AIR_WAVELENGTH = 2000.0
 
 
 def refractive_index(vacuum: ArrayLike) -> FloatArray:
-    """The refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in Å.
+    """The refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in
+    Å.
 
-    Ciddor 1996, Applied Optics 35, 1566, equation 1; the form SDSS, pydl and specutils ("Ciddor1996") use. Morton 2000
-    (ApJS 130, 403, equation 8, after Birch & Downs 1994) differs from it by less than 0.001 Å between 3000 and 11 000 Å.
+    Ciddor 1996, Applied Optics 35, 1566, equation 1; the form SDSS, pydl and specutils ("Ciddor1996") use.
+    Morton 2000 (ApJS 130, 403, equation 8, after Birch & Downs 1994) differs from it by less than 0.001 Å
+    between 3000 and 11 000 Å.
     """
     inverse_micron_squared = (1e4 / np.asarray(vacuum, dtype=np.float64)) ** 2
     index: FloatArray = (
@@ -47,8 +50,9 @@ def air_to_vacuum(wavelength: FloatArray) -> FloatArray: ...
 def air_to_vacuum(wavelength: float | FloatArray) -> float | FloatArray:
     """Vacuum wavelengths (Å) of air wavelengths (Å), same shape; below 2000 Å unchanged.
 
-    The inverse of ``vacuum_to_air`` by iteration, to better than 1e-9 Å in the optical. (Between 2000.00 and 2000.65 Å vacuum the
-    convention itself has no inverse: there two vacuum wavelengths share one air wavelength.)
+    The inverse of ``vacuum_to_air`` by iteration, to better than 1e-9 Å in the optical. (Between 2000.00 and
+    2000.65 Å vacuum the convention itself has no inverse: there two vacuum wavelengths share one air
+    wavelength.)
     """
     air = np.asarray(wavelength, dtype=np.float64)
     vacuum = air
@@ -63,7 +67,8 @@ def convert(wavelength: float, given: Medium, wanted: Medium) -> float: ...
 @overload
 def convert(wavelength: FloatArray, given: Medium, wanted: Medium) -> FloatArray: ...
 def convert(wavelength: float | FloatArray, given: Medium, wanted: Medium) -> float | FloatArray:
-    """Wavelengths (Å) given in one medium, in the wanted one. Converting what is there already changes nothing."""
+    """Wavelengths (Å) given in one medium, in the wanted one. Converting what is there already changes
+    nothing."""
     if given == wanted:
         return wavelength
     return air_to_vacuum(wavelength) if wanted == "vacuum" else vacuum_to_air(wavelength)

@@ -1,7 +1,8 @@
-"""The questions the agent is asked: one TOML file a target class, with a diagnostic guide and the features to look at.
+"""The questions the agent is asked: one TOML file a target class, with a diagnostic guide and the features to
+look at.
 
-The published diagnostic guides are not public. The guides here are written for this program from the literature, each
-statement with its references; ``docs/tasks.md`` says how to add a class.
+The published diagnostic guides are not public. The guides here are written for this program from the
+literature, each statement with its references; ``docs/tasks.md`` says how to add a class.
 """
 
 from __future__ import annotations

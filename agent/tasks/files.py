@@ -18,7 +18,8 @@ _FILE = ("key", "title", "question", "aliases", "guide", "feature", "confuser", 
 
 
 class TaskError(ValueError):
-    """A task file that cannot be used: names the file, the field, what was found there and what was wanted."""
+    """A task file that cannot be used: names the file, the field, what was found there and what was
+    wanted."""
 
     def __init__(self, file: str, field: str, found: str, wanted: str) -> None:
         super().__init__(file, field, found, wanted)
@@ -32,7 +33,8 @@ class TaskError(ValueError):
 
 
 def load(folder: str | os.PathLike[str] | None = None) -> dict[str, Task]:
-    """The tasks that come with the program and, after them, those of ``folder``, by key in order of file name.
+    """The tasks that come with the program and, after them, those of ``folder``, by key in order of file
+    name.
 
     :raises TaskError: for the first file that cannot be used; ``load_all`` goes on and lists them
     """
@@ -115,9 +117,7 @@ def _task(table: _Table) -> Task:
 
 def _statement(table: _Table, names: Mapping[str, str]) -> Statement:
     table.refuse_unknown(("section", "weight", "text", "references"))
-    return Statement(
-        table.text("section"), table.text("weight"), table.text("text"), table.references(names)
-    )
+    return Statement(table.text("section"), table.text("weight"), table.text("text"), table.references(names))
 
 
 def _confuser(table: _Table, names: Mapping[str, str]) -> Confuser:
@@ -226,10 +226,18 @@ class _Table:
 
     def tables(self, field: str, wanted: str = "") -> tuple[_Table, ...]:
         value = self.data.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value) or (wanted and not value):
+        if (
+            not isinstance(value, list)
+            or not all(isinstance(v, dict) for v in value)
+            or (wanted and not value)
+        ):
             raise self.error(field, _shown(value), f"{wanted or 'any number of'} [[{field}]]".strip())
         return tuple(
-            _Table(self.file, f"{field} {number} ({entry.get('name') or entry.get('weight') or 'no name'}), ", entry)
+            _Table(
+                self.file,
+                f"{field} {number} ({entry.get('name') or entry.get('weight') or 'no name'}), ",
+                entry,
+            )
             for number, entry in enumerate(value, start=1)
         )
 

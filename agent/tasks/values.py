@@ -33,8 +33,9 @@ class Feature:
     :param window: the stretch to look at
     :param span: the stretch the feature itself covers
     :param side_bands: the continuum windows; for "slope" the windows whose mean fluxes give it
-    :param quantity: what is measured: "equivalent_width" (Å, absorption > 0), "fwhm" (km/s), "depth" (mean 1 − F/C in
-        ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``) or "slope" (d ln F_λ / d ln λ)
+    :param quantity: what is measured: "equivalent_width" (Å, absorption > 0), "fwhm" (km/s), "depth" (mean 1
+        − F/C in ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``) or "slope" (d ln F_λ /
+        d ln λ)
     :param above: the feature counts as present where the quantity is above this; None = unbounded
     :param below: and below this
     :param role: "confuser" means that its presence speaks against the class
@@ -88,8 +89,8 @@ class Confuser:
 class Task:
     """One question asked of a spectrum.
 
-    ``features`` are in order of diagnostic priority; ``references`` maps the short keys used everywhere else to
-    "author year journal"; ``question`` is the line that names the class.
+    ``features`` are in order of diagnostic priority; ``references`` maps the short keys used everywhere else
+    to "author year journal"; ``question`` is the line that names the class.
     """
 
     key: str
@@ -103,7 +104,8 @@ class Task:
 
     @property
     def guide(self) -> str:
-        """The diagnostic guide as markdown: a bullet a section, below it a bullet a statement, its weight in bold."""
+        """The diagnostic guide as markdown: a bullet a section, below it a bullet a statement, its weight in
+        bold."""
         written = []
         for section, statements in groupby(self.statements, key=lambda s: s.section):
             written.append(f"- **{section}:**")

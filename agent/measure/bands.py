@@ -1,0 +1,80 @@
+"""Molecular bands and the shape of the continuum: indices, depths, slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agent.lines import Index
+from agent.measure.continuum import excess
+from agent.measure.pixels import mean_flux, shown
+from agent.measure.profile import equivalent_width
+from agent.measure.values import Measured, Undefined, Window
+from agent.spectrum import Spectrum
+
+
+def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) -> Measured | Undefined:
+    """Mean F_λ in ``band`` over the mean of the mean F_λ in the ``continuum`` windows: about 1 without a
+    band, less with one."""
+    top = mean_flux(spectrum, band)
+    if isinstance(top, Undefined):
+        return top
+    parts = []
+    for window in continuum:
+        part = mean_flux(spectrum, window)
+        if isinstance(part, Undefined):
+            return part
+        parts.append(part)
+    bottom = sum(p.value for p in parts) / len(parts)
+    bottom_error = float(np.sqrt(sum(p.error**2 for p in parts))) / len(parts)
+    if bottom <= 3.0 * bottom_error or bottom <= 0.0:
+        return Undefined(f"the flux in {shown(continuum[0])} is not above zero by 3σ")
+    ratio = top.value / bottom
+    return Measured(ratio, float(np.hypot(top.error, ratio * bottom_error)) / bottom)
+
+
+def band_index(spectrum: Spectrum, index: Index) -> Measured | Undefined:
+    """An index of the literature (``agent.lines.indices()``), its windows put into the spectrum's medium. The
+    spectrum has to be at rest: see ``rest``."""
+    band, continuum = index.at(spectrum.medium)
+    return flux_ratio(spectrum, band, continuum)
+
+
+def depth(
+    spectrum: Spectrum, span: Window, side_bands: Sequence[Window] | None = None
+) -> Measured | Undefined:
+    """The mean of 1 − F/C over ``span`` against the straight line through ``side_bands``; absorption > 0."""
+    width = equivalent_width(spectrum, span, side_bands)
+    if isinstance(width, Undefined):
+        return width
+    return Measured(width.value / (span[1] - span[0]), width.error / (span[1] - span[0]))
+
+
+def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined:
+    """d ln F_λ / d ln λ from the mean fluxes in two or more windows: negative is blue, −4 the Rayleigh-Jeans
+    tail.
+
+    The error is the noise's, scaled up where more than two windows do not lie on one power law. It knows
+    nothing of errors of the flux calibration or of reddening, which are usually larger.
+    """
+    means = [mean_flux(spectrum, window) for window in windows]
+    for mean in means:
+        if isinstance(mean, Undefined):
+            return mean
+    good = [m for m in means if isinstance(m, Measured)]
+    if len(good) < 2:
+        return Undefined(f"{len(good)} window, and a slope needs two")
+    for window, mean in zip(windows, good, strict=True):
+        if mean.value <= 3.0 * mean.error or mean.value <= 0.0:
+            return Undefined(f"the flux in {shown(window)} is not above zero by 3σ")
+    x = np.log([(lo + hi) / 2 for lo, hi in windows])
+    y = np.log([m.value for m in good])
+    sigma = np.array([max(m.error / m.value, 1e-9) for m in good])
+    weight = 1.0 / sigma**2
+    middle = (weight * x).sum() / weight.sum()
+    spread = (weight * (x - middle) ** 2).sum()
+    value = (weight * (x - middle) * y).sum() / spread
+    level = (weight * y).sum() / weight.sum()
+    scale = excess((y - level - value * (x - middle)) / sigma, len(good) - 2) if len(good) > 2 else 1.0
+    return Measured(float(value), float(np.sqrt(scale / spread)))

@@ -1,0 +1,180 @@
+"""A Gaussian fitted to a line: centre, height and full width at half maximum, with errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agent.lines import survey
+from agent.measure.continuum import beside, excess
+from agent.measure.pixels import FloatArray, shown
+from agent.measure.profile import SPEED_OF_LIGHT, Profile, line_profile
+from agent.measure.values import Measured, Undefined, Window
+from agent.spectrum import Spectrum
+
+FWHM_PER_SIGMA = 2.0 * np.sqrt(2.0 * np.log(2.0))
+
+
+@dataclass(frozen=True)
+class LineFit:
+    """One Gaussian on a straight continuum. Errors hold the continuum's and are scaled up where the fit is
+    poor.
+
+    :param depth: 1 − F/C at the centre: positive in absorption, negative in emission
+    :param centre: Å
+    :param fwhm: km/s, as seen, the spectrograph's own width included
+    :param instrument: the spectrograph's FWHM there in km/s, None where the survey is not a known one
+    :param reduced_chi2: well above 1 says that the line is no Gaussian (broad wings, two peaks)
+    """
+
+    depth: Measured
+    centre: Measured
+    fwhm: Measured
+    instrument: float | None
+    reduced_chi2: float
+
+    def velocity(self, rest_wavelength: float) -> Measured:
+        """c (λ − λ0) / λ0 of the centre in km/s; ``rest_wavelength`` in Å in the spectrum's medium."""
+        scale = SPEED_OF_LIGHT / rest_wavelength
+        return Measured((self.centre.value - rest_wavelength) * scale, self.centre.error * scale, "km/s")
+
+    @property
+    def intrinsic_fwhm(self) -> Measured | Undefined:
+        """The FWHM in km/s with the instrument's taken off in quadrature."""
+        if self.instrument is None:
+            return Undefined("the survey's resolving power is not known")
+        squared = self.fwhm.value**2 - self.instrument**2
+        if squared <= (2.0 * self.fwhm.error) ** 2:
+            return Undefined(f"not resolved: the instrument's own FWHM is {self.instrument:.0f} km/s")
+        value = float(np.sqrt(squared))
+        return Measured(value, self.fwhm.error * self.fwhm.value / value, "km/s")
+
+
+def instrument_fwhm(spectrum: Spectrum, wavelength: float) -> float | None:
+    """The spectrograph's FWHM in km/s at an observed wavelength (Å), from the survey's typical resolving
+    power, taken as linear from 3700 to 9100 Å; None if the survey is not a known one."""
+    known = survey(spectrum.survey)
+    if known is None:
+        return None
+    resolving_power = np.interp(wavelength, (3700.0, 9100.0), known.resolving_power)
+    return float(SPEED_OF_LIGHT / resolving_power)
+
+
+def fwhm(
+    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
+) -> Measured | Undefined:
+    """The FWHM of the line in a window in km/s, from ``fit_line``."""
+    fit = fit_line(spectrum, window, side_bands)
+    return fit if isinstance(fit, Undefined) else fit.fwhm
+
+
+def fit_line(
+    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
+) -> LineFit | Undefined:
+    """The Gaussian that fits the strongest feature of ``window``, with a straight continuum fitted along with
+    it to the window and ``side_bands``. Undefined where the data are, where nothing stands out by 3σ, or
+    where no single peak fits.
+    """
+    bands = beside(window) if side_bands is None else tuple(side_bands)
+    profile = line_profile(spectrum, window, bands)
+    if isinstance(profile, Undefined):
+        return profile
+    x, y, sigma = profile.wavelength, profile.depth, profile.sigma
+    start = _start(profile)
+    for band in bands:
+        side = line_profile(spectrum, band, bands)
+        # A side band that is only partly covered has served the continuum already.
+        if not isinstance(side, Undefined):
+            quiet = np.abs(side.depth) < 5.0 * np.maximum(side.sigma, np.std(side.depth))
+            x, y, sigma = (
+                np.append(a, b[quiet])
+                for a, b in ((x, side.wavelength), (y, side.depth), (sigma, side.sigma))
+            )
+    solved = _levenberg_marquardt(x, y, sigma, start, window)
+    if solved is None:
+        return Undefined(f"no single peak fits in {shown(window)}")
+    best, covariance, reduced = solved
+    error = np.sqrt(np.diag(covariance))
+    if abs(best[0]) < 3.0 * error[0]:
+        return Undefined(f"nothing above 3σ in {shown(window)}")
+    to_fwhm = FWHM_PER_SIGMA * SPEED_OF_LIGHT / best[1]
+    stretch = 1.0 + (spectrum.redshift or 0.0) if spectrum.frame == "rest" else 1.0
+    return LineFit(
+        depth=Measured(float(best[0]), float(error[0])),
+        centre=Measured(float(best[1]), float(error[1]), "Å"),
+        fwhm=Measured(float(best[2] * to_fwhm), float(error[2] * to_fwhm), "km/s"),
+        instrument=instrument_fwhm(spectrum, float(best[1]) * stretch),
+        reduced_chi2=reduced,
+    )
+
+
+def _start(profile: Profile) -> FloatArray:
+    """Where to start from: the strongest feature after smoothing, as wide as its area and height say."""
+    size = max(3, min(9, profile.depth.size // 8) | 1)
+    smooth = np.convolve(
+        np.pad(profile.depth, size // 2, mode="edge"), np.full(size, 1.0 / size), mode="valid"
+    )
+    at = int(np.argmax(np.abs(smooth)))
+    height = float(smooth[at])
+    area = float((profile.depth * profile.width).sum())
+    pixel, window = float(np.median(profile.width)), float(profile.wavelength[-1] - profile.wavelength[0])
+    sigma = np.clip(abs(area / (height or 1.0)) / 2.507, 1.5 * pixel, max(2.0 * pixel, window / 5))
+    return np.array([height, profile.wavelength[at], sigma, 0.0, 0.0])
+
+
+def _levenberg_marquardt(
+    x: FloatArray, y: FloatArray, sigma: FloatArray, start: FloatArray, window: Window
+) -> tuple[FloatArray, FloatArray, float] | None:
+    """Least squares for (height, centre, σ, offset, tilt); the best values (5,), their covariance (5, 5) and
+    χ²/ν. None where the fit leaves the window, becomes narrower than half a pixel or wider than the window,
+    or does not settle."""
+    narrowest = 0.5 * float(np.median(np.abs(np.diff(x))))
+    middle, half = (window[0] + window[1]) / 2, (window[1] - window[0]) / 2
+    best, damping = start, 1e-3
+    residual, jacobian = _model(x, y, sigma, best, middle, half)
+    cost, settled = float(residual @ residual), False
+    for _ in range(60):
+        normal, pull = jacobian.T @ jacobian, jacobian.T @ residual
+        step = np.linalg.lstsq(normal + damping * np.diag(np.diag(normal)), pull, rcond=None)[0]
+        tried = best + step
+        tried[2] = min(max(abs(tried[2]), narrowest), 2.0 * half)
+        residual_there, jacobian_there = _model(x, y, sigma, tried, middle, half)
+        cost_there = float(residual_there @ residual_there)
+        if cost_there > cost:
+            damping *= 7.0
+            if damping > 1e12:
+                settled = True
+                break
+            continue
+        settled = cost - cost_there < 1e-6 * max(1.0, cost)
+        best, residual, jacobian, cost = tried, residual_there, jacobian_there, cost_there
+        damping = max(damping / 5.0, 1e-12)
+        if settled:
+            break
+    inside = window[0] <= best[1] <= window[1] and narrowest < best[2] < half
+    if not (settled and inside):
+        return None
+    freedom = max(1, x.size - 5)
+    covariance = np.asarray(np.linalg.pinv(jacobian.T @ jacobian), dtype=np.float64) * excess(residual, freedom)
+    return best, covariance, cost / freedom
+
+
+def _model(
+    x: FloatArray, y: FloatArray, sigma: FloatArray, values: FloatArray, middle: float, half: float
+) -> tuple[FloatArray, FloatArray]:
+    """Residuals (n,) and the model's derivatives (n, 5), both in units of ``sigma``."""
+    height, centre, width, offset, tilt = values
+    distance = (x - centre) / width
+    bell = np.exp(-0.5 * distance**2)
+    lever = (x - middle) / half
+    slopes = (
+        bell,
+        height * bell * distance / width,
+        height * bell * distance**2 / width,
+        np.ones_like(x),
+        lever,
+    )
+    residual = (y - height * bell - offset - tilt * lever) / sigma
+    return residual, np.stack(slopes, axis=1) / sigma[:, None]

@@ -1,0 +1,121 @@
+"""Pixels in a window: which there are, how wide, how good; and the step to rest wavelengths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.lines import Medium, convert
+from agent.measure.values import Measured, Undefined, Window
+from agent.spectrum import Spectrum
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+ENOUGH = 0.9  # of a window has to hold data before anything is integrated over it
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The pixels that reach into a window. ``width`` is the part of each pixel inside it, in Å; all arrays
+    (n,)."""
+
+    wavelength: FloatArray
+    flux: FloatArray
+    ivar: FloatArray
+    width: FloatArray
+
+    @property
+    def seen(self) -> BoolArray:
+        """Which pixels hold data."""
+        return self.ivar > 0
+
+
+def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | None = None) -> Spectrum:
+    """The spectrum at rest wavelengths in the wanted medium; flux and ivar as they were.
+
+    Air is what the telescope stood in, so an observed air wavelength goes to vacuum first, is then divided by
+    1 + z, and is then put into the wanted medium.
+
+    :param redshift: None: the spectrum's own, 0 if it has none. Not used where the spectrum is at rest
+        already.
+    :param medium: None: as it is
+    """
+    wanted = medium or spectrum.medium
+    z = 0.0 if spectrum.frame == "rest" else (spectrum.redshift or 0.0) if redshift is None else redshift
+    if spectrum.frame == "rest" and wanted == spectrum.medium:
+        return spectrum
+    wavelength = spectrum.wavelength
+    if z != 0.0 or wanted != spectrum.medium:
+        wavelength = convert(convert(wavelength, spectrum.medium, "vacuum") / (1.0 + z), "vacuum", wanted)
+    return replace(spectrum, wavelength=wavelength, frame="rest", medium=wanted)
+
+
+def cells(spectrum: Spectrum, window: Window) -> Cells:
+    """The pixels that reach into ``window``, with or without data.
+
+    A pixel reaches half-way to each neighbour, but not across a gap: a step of more than three times the one
+    on its other side.
+    """
+    wavelength = spectrum.wavelength
+    first = max(0, int(np.searchsorted(wavelength, window[0])) - 2)
+    last = min(wavelength.size, int(np.searchsorted(wavelength, window[1])) + 2)
+    if last - first < 2:
+        first, last = max(0, last - 2), min(wavelength.size, max(0, last - 2) + 2)
+    centre = wavelength[first:last]
+    step = np.diff(centre)
+    left, right = np.append(step[:1], step), np.append(step, step[-1:])
+    left, right = np.where(left > 3 * right, right, left), np.where(right > 3 * left, left, right)
+    inside = np.minimum(centre + right / 2, window[1]) - np.maximum(centre - left / 2, window[0])
+    kept = inside > 0
+    return Cells(centre[kept], spectrum.flux[first:last][kept], spectrum.ivar[first:last][kept], inside[kept])
+
+
+def coverage(spectrum: Spectrum, window: Window) -> float:
+    """The fraction of a window (0 to 1) that holds pixels with data."""
+    pixels = cells(spectrum, window)
+    return min(1.0, float(pixels.width[pixels.seen].sum()) / (window[1] - window[0]))
+
+
+def flagged(spectrum: Spectrum, window: Window) -> float:
+    """The fraction (0 to 1) of a window's pixels with data that the survey's mask flags; 0.0 where there are
+    none."""
+    inside = (spectrum.wavelength >= window[0]) & (spectrum.wavelength <= window[1]) & (spectrum.ivar > 0)
+    return float(spectrum.mask[inside].mean()) if inside.any() else 0.0
+
+
+def signal_to_noise(spectrum: Spectrum, window: Window) -> float | Undefined:
+    """The median of flux √ivar, per pixel, over the pixels of a window with data."""
+    pixels = cells(spectrum, window)
+    if not pixels.seen.any():
+        return Undefined(f"no data in {shown(window)}")
+    return float(np.median(pixels.flux[pixels.seen] * np.sqrt(pixels.ivar[pixels.seen])))
+
+
+def mean_flux(spectrum: Spectrum, window: Window) -> Measured | Undefined:
+    """The mean F_λ over a window, each pixel by its width inside, not by its ivar, as band indices are
+    defined."""
+    lacking = too_little_data(spectrum, window)
+    if lacking:
+        return lacking
+    pixels = cells(spectrum, window)
+    width, ivar = pixels.width[pixels.seen], pixels.ivar[pixels.seen]
+    value = float((width * pixels.flux[pixels.seen]).sum() / width.sum())
+    return Measured(value, float(np.sqrt((width**2 / ivar).sum()) / width.sum()), spectrum.flux_unit)
+
+
+def too_little_data(spectrum: Spectrum, window: Window) -> Undefined | None:
+    """Why nothing can be integrated over a window, None if something can."""
+    covered = coverage(spectrum, window)
+    if covered == 0.0:
+        return Undefined(f"no data in {shown(window)}")
+    if covered < ENOUGH:
+        return Undefined(f"only {100 * covered:.0f} % of {shown(window)} has data")
+    return None
+
+
+def shown(window: Window) -> str:
+    """A window as people write it: 6500–6600 Å."""
+    return f"{window[0]:.0f}–{window[1]:.0f} Å"
