@@ -30,7 +30,8 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 class SpectrumError(ValueError):
-    """A file, or values, that are no usable spectrum; says in one line its name, what was found and wanted."""
+    """A file, or values, that are no usable spectrum; says in one line its name, what was found and
+    wanted."""
 
     def __init__(self, name: str, found: str, wanted: str) -> None:
         super().__init__(name, found, wanted)

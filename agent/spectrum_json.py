@@ -1,8 +1,8 @@
 """The JSON form of a spectrum: self-contained, exact, and small enough to travel with a trajectory.
 
-An array becomes ``{"n", "dtype", "data"}``: little-endian numbers, their bytes shuffled (all first bytes, then
-all second bytes ..., which makes the slowly changing ones compress), zlib, base64. float32 is used where that
-loses nothing.
+An array becomes ``{"n", "dtype", "data"}``: little-endian numbers, their bytes shuffled (all first bytes,
+then all second bytes ..., which makes the slowly changing ones compress), zlib, base64. float32 is used
+where that loses nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,126 @@
+"""Parquet: tables with named columns, and the rows of SpecVI-Bench.
+
+A flat table is one spectrum; a table whose flux is a list holds one spectrum a row. A SpecVI-Bench row
+keeps its arrays in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name
+in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). Targets are row numbers
+from 0. Only the columns needed are read, never the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.readers.columns import Roles, arrays, roles
+from agent.readers.pixels import spectrum
+from agent.readers.targets import Targets
+from agent.spectrum import Spectrum, SpectrumError
+
+MAX_GROUP_BYTES = 512 * 2**20
+_BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
+
+
+def targets(name: str, path: Path) -> Targets:
+    """The spectra of a Parquet file. :raises SpectrumError: no columns that hold one, or damaged"""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        schema = file.schema_arrow
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise SpectrumError(name, f"a damaged Parquet file ({error})", "a complete Parquet file") from None
+    groups = _Groups(name, file)
+    if "extra_info" in schema.names:
+        wanted = [c for c in _BENCH_COLUMNS if c in schema.names]
+        return _by_row(name, groups, lambda row: _bench(name, row, groups.row(row, wanted)))
+    which = roles(schema.names)
+    if which is None:
+        raise SpectrumError(
+            name, f"columns {', '.join(schema.names[:6])}", "columns named wavelength and flux"
+        )
+    wanted = [c for c in (which.wavelength, which.flux, which.ivar, which.sigma, which.mask) if c is not None]
+    if pa.types.is_list(schema.field(which.flux).type) or pa.types.is_large_list(
+        schema.field(which.flux).type
+    ):
+        return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, wanted)))
+    return Targets.single(name, lambda: _named(name, which, groups.everything(wanted)))
+
+
+class _Groups:
+    """The row groups of one file, the last one read kept."""
+
+    def __init__(self, name: str, file: Any) -> None:
+        self.name = name
+        self._file = file
+        self.rows: int = file.metadata.num_rows
+        self._kept: tuple[int, Any] = (-1, None)
+
+    def row(self, row: int, columns: list[str]) -> Mapping[str, Any]:
+        for group in range(self._file.metadata.num_row_groups):
+            rows = self._file.metadata.row_group(group).num_rows
+            if row < rows:
+                if self._kept[0] != group:
+                    self._kept = (group, self._read(group, columns))
+                return self._kept[1].slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
+            row -= rows
+        raise SpectrumError(self.name, f"{self.rows} rows", f"row {row}")
+
+    def everything(self, columns: list[str]) -> Mapping[str, Any]:
+        parts = [self._read(group, columns) for group in range(self._file.metadata.num_row_groups)]
+        if not parts:
+            raise SpectrumError(self.name, "a table without rows", "a spectrum")
+        return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
+
+    def _read(self, group: int, columns: list[str]) -> Any:
+        import pyarrow as pa
+
+        about = self._file.metadata.row_group(group)
+        chunks = [about.column(n) for n in range(about.num_columns)]
+        size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns)
+        if size > MAX_GROUP_BYTES:
+            raise SpectrumError(self.name, f"a row group of {size} bytes", f"at most {MAX_GROUP_BYTES}")
+        try:
+            return self._file.read_row_group(group, columns=columns)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise SpectrumError(self.name, f"damaged rows ({error})", "a complete Parquet file") from None
+
+
+def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:
+    if groups.rows == 0:
+        raise SpectrumError(name, "a table without rows", "a spectrum")
+    found = Targets(name)
+    for row in range(groups.rows):
+        found.add(str(row), partial(read_row, row))
+    return found
+
+
+def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
+    return spectrum(name, **arrays(name, which, values), medium="air", meta={"medium_assumed": True})
+
+
+def _bench(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
+    info = row["extra_info"]
+    try:
+        given = info["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
+        wavelength, flux, redshift = given["wavelength"], given["flux"], given.get("redshift")
+    except (KeyError, TypeError, AttributeError):
+        raise SpectrumError(
+            name, f"row {number} without create_kwargs", "wavelength and flux of the tool"
+        ) from None
+    label = (row.get("reward_model") or {}).get("ground_truth")
+    return spectrum(
+        str(info.get("name") or f"{name}#{number}"),
+        np.asarray(wavelength, np.float64),
+        np.asarray(flux, np.float64),
+        medium="vacuum",
+        flux_unit="relative",
+        survey="LAMOST",
+        redshift=None if redshift is None else float(redshift),
+        ids={"index": str(info["index"])} if info.get("index") is not None else {},
+        meta={"data_source": row.get("data_source"), "ground_truth": label, "row": number},
+    )
