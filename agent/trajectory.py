@@ -2,8 +2,9 @@
 
 Values only. They know nothing of databases, pages or servers. Identity (item, version, author) is
 the store's concern. One JSON form, declared here once, is used to save, to send to the page, to
-import and to export; ``schema`` names its version. The tagged text that models read and write is in
-``agent.wire``.
+import and to export; ``schema`` names its version. Steps are in ``agent.steps``; the tagged text that
+models read and write in ``agent.wire``, chat messages in ``agent.messages``, the published rows in
+``agent.sharegpt``.
 
 A trajectory is a flat sequence of steps. An assistant turn is a run of think steps closed by one zoom
 or by the answer, so a reviewer can add, move or remove a step without thinking about turns.
@@ -13,82 +14,52 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agent.steps import (
+    Answer,
+    Frame,
+    Medium,
+    Step,
+    Think,
+    TrajectoryError,
+    Verdict,
+    Zoom,
+    new_step_id,
+    number_of,
+    object_of,
+    one_of,
+    step_from_json,
+    step_to_json,
+    text_of,
+    text_or_none,
+    verdict_of,
+)
+from agent.wire import Turn, parse, reserved_tags
+
+__all__ = [
+    "SCHEMA",
+    "Answer",
+    "Drafter",
+    "DrafterKind",
+    "Frame",
+    "Medium",
+    "Step",
+    "Think",
+    "Trajectory",
+    "TrajectoryError",
+    "Turn",
+    "Verdict",
+    "Zoom",
+    "new_step_id",
+    "parse",
+]
+
 SCHEMA = "spec-o3/trajectory/1"
 
-Frame = Literal["observed", "rest"]
-Medium = Literal["vacuum", "air"]
-Verdict = Literal["YES", "NO"]
 DrafterKind = Literal["baseline", "model", "person", "unknown"]
-
-
-class TrajectoryError(ValueError):
-    """A trajectory that cannot be read: names the field, what was found and what was wanted."""
-
-
-@dataclass(frozen=True)
-class Think:
-    """What the agent says to itself before it looks or answers."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Zoom:
-    """One call of the tool and what came back.
-
-    ``arguments`` is the call as the model wrote it (``wavelength_range`` in Å, ``label``), kept whole
-    even where it is wrong. ``frame``, ``z`` and ``medium`` say how its wavelengths are to be read:
-    in the rest frame a window lies at λ_observed = λ_rest (1 + z). ``picture`` is the SHA-256 of the
-    picture's RGBA bytes, None where the tool answered with an error.
-    """
-
-    id: str
-    arguments: Mapping[str, Any]
-    frame: Frame = "observed"
-    z: float = 0.0
-    medium: Medium = "vacuum"
-    observation: str = ""
-    ok: bool = True
-    picture: str | None = None
-
-    @property
-    def window(self) -> tuple[float, float] | None:
-        """The window asked for, in Å, in this step's own frame; None if it is not two finite numbers."""
-        asked = self.arguments.get("wavelength_range")
-        if not isinstance(asked, list | tuple) or len(asked) != 2:
-            return None
-        if not all(isinstance(x, int | float) and abs(x) < float("inf") for x in asked):
-            return None
-        return float(asked[0]), float(asked[1])
-
-    @property
-    def window_observed(self) -> tuple[float, float] | None:
-        """The same window as observed wavelengths, in Å."""
-        if self.window is None:
-            return None
-        stretch = 1.0 + self.z if self.frame == "rest" else 1.0
-        return self.window[0] * stretch, self.window[1] * stretch
-
-    @property
-    def label(self) -> str:
-        return str(self.arguments.get("label") or "")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The verdict and its explanation. ``verdict`` is None where no YES or NO could be read."""
-
-    id: str
-    verdict: Verdict | None
-    explanation: str = ""
-
-
-Step = Think | Zoom | Answer
 
 
 @dataclass(frozen=True)
@@ -142,7 +113,7 @@ class Trajectory:
         raise KeyError(step_id)
 
     def turns(self) -> Iterator[tuple[Step, ...]]:
-        """Assistant turns: think steps closed by one zoom or the answer; a trailing run of thinks is a turn too."""
+        """Assistant turns: think steps closed by one zoom or the answer; trailing thinks are a turn too."""
         turn: list[Step] = []
         for step in self.steps:
             turn.append(step)
@@ -167,6 +138,8 @@ class Trajectory:
         for number, step in enumerate(self.steps, start=1):
             if isinstance(step, Zoom) and step.ok and step.picture is None:
                 found.append(f"step {number} has no picture")
+            for tag in reserved_tags(_words(step)):
+                found.append(f"step {number} contains {tag}, which a model reads as a mark of its own format")
         return found
 
     def with_steps(self, steps: tuple[Step, ...]) -> Trajectory:
@@ -191,46 +164,40 @@ class Trajectory:
             "label": self.label,
             "label_source": self.label_source,
             "simulated": self.simulated,
-            "steps": [_step_to_json(s) for s in self.steps],
+            "steps": [step_to_json(s) for s in self.steps],
             "faults": list(self.faults),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
         """Read the JSON form. :raises TrajectoryError: naming the field, what was found, what was wanted."""
+        if not isinstance(data, Mapping):
+            raise TrajectoryError(f"found {type(data).__name__}, wanted an object")
         if data.get("schema") != SCHEMA:
-            raise TrajectoryError(f"schema: found {data.get('schema')!r}, wanted {SCHEMA!r}")
-        spectrum = _field(data, "spectrum", Mapping)
-        drafter = _field(data, "drafter", Mapping)
-        steps = _field(data, "steps", list)
-        label = data.get("label")
-        if label not in ("YES", "NO", None):
-            raise TrajectoryError(f"label: found {label!r}, wanted YES, NO or null")
-        redshift = data.get("redshift")
-        if redshift is not None and not isinstance(redshift, int | float):
-            raise TrajectoryError(f"redshift: found {redshift!r}, wanted a number or null")
-        ids = [s.get("id") if isinstance(s, Mapping) else None for s in steps]
-        if len(set(ids)) != len(ids):
-            raise TrajectoryError("steps: two steps have the same id")
+            raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, wanted {SCHEMA!r}")
+        spectrum, drafter = object_of(data, "spectrum"), object_of(data, "drafter")
+        simulated = data.get("simulated", False)
+        if not isinstance(simulated, bool):
+            raise TrajectoryError(f"simulated: found {simulated!r:.60}, wanted true or false")
         return cls(
-            task=_field(data, "task", str),
-            system=_field(data, "system", str),
-            prompt=_field(data, "prompt", str),
-            spectrum_name=_field(spectrum, "name", str, "spectrum."),
-            spectrum_sha256=spectrum.get("sha256"),
-            redshift=redshift,
-            medium=_one_of(data, "medium", ("vacuum", "air")),
-            overview=data.get("overview"),
+            task=text_of(data, "task"),
+            system=text_of(data, "system"),
+            prompt=text_of(data, "prompt"),
+            spectrum_name=text_of(spectrum, "name", "spectrum."),
+            spectrum_sha256=text_or_none(spectrum, "sha256", "spectrum."),
+            redshift=number_of(data, "redshift"),
+            medium=one_of(data, "medium", ("vacuum", "air")),
+            overview=text_or_none(data, "overview"),
             drafter=Drafter(
-                kind=_one_of(drafter, "kind", ("baseline", "model", "person", "unknown"), "drafter."),
-                name=_field(drafter, "name", str, "drafter."),
-                settings=dict(drafter.get("settings") or {}),
+                kind=one_of(drafter, "kind", ("baseline", "model", "person", "unknown"), "drafter."),
+                name=text_of(drafter, "name", "drafter."),
+                settings=object_of(drafter, "settings", "drafter.") if "settings" in drafter else {},
             ),
-            label=label,
-            label_source=str(data.get("label_source") or ""),
-            simulated=bool(data.get("simulated", False)),
-            steps=tuple(_step_from_json(s, n) for n, s in enumerate(steps, start=1)),
-            faults=tuple(str(f) for f in data.get("faults") or ()),
+            label=verdict_of(data, "label"),
+            label_source=text_or_none(data, "label_source") or "",
+            simulated=simulated,
+            steps=_steps(data.get("steps")),
+            faults=_faults(data.get("faults") or []),
         )
 
     def content_hash(self) -> str:
@@ -238,71 +205,49 @@ class Trajectory:
         canonical = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
+    def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
+        """Chat messages as a Spec-o3 model was trained on; see ``agent.messages``."""
+        from agent.messages import to_messages
 
-def new_step_id(steps: tuple[Step, ...]) -> str:
-    """An id no step in ``steps`` has; ids are never used again within a trajectory's versions."""
-    taken = [int(s.id[1:]) for s in steps if s.id[:1] == "s" and s.id[1:].isdigit()]
-    return f"s{max(taken, default=0) + 1}"
+        return to_messages(self, images)
+
+    def to_sharegpt(self, image_paths: Sequence[str]) -> dict[str, Any]:
+        """A row of the published cold-start layout; see ``agent.sharegpt``."""
+        from agent.sharegpt import to_sharegpt
+
+        return to_sharegpt(self, image_paths)
+
+    @classmethod
+    def from_sharegpt(cls, row: Mapping[str, Any], pictures: Sequence[str] | None = None) -> Trajectory:
+        """Read a row of the published cold-start layout; see ``agent.sharegpt``."""
+        from agent.sharegpt import from_sharegpt
+
+        return from_sharegpt(row, pictures)
 
 
-def _step_to_json(step: Step) -> dict[str, Any]:
+def _words(step: Step) -> str:
     match step:
         case Think():
-            return {"id": step.id, "kind": "think", "text": step.text}
-        case Zoom():
-            return {
-                "id": step.id,
-                "kind": "zoom",
-                "arguments": dict(step.arguments),
-                "frame": step.frame,
-                "z": step.z,
-                "medium": step.medium,
-                "observation": step.observation,
-                "ok": step.ok,
-                "picture": step.picture,
-            }
+            return step.text
         case Answer():
-            return {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
+            return step.explanation
+        case Zoom():
+            return step.label
 
 
-def _step_from_json(data: Any, number: int) -> Step:
-    where = f"steps[{number}]."
-    if not isinstance(data, Mapping):
-        raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, wanted an object")
-    step_id = _field(data, "id", str, where)
-    match data.get("kind"):
-        case "think":
-            return Think(step_id, _field(data, "text", str, where))
-        case "zoom":
-            return Zoom(
-                id=step_id,
-                arguments=dict(_field(data, "arguments", Mapping, where)),
-                frame=_one_of(data, "frame", ("observed", "rest"), where),
-                z=float(_field(data, "z", (int, float), where)),
-                medium=_one_of(data, "medium", ("vacuum", "air"), where),
-                observation=_field(data, "observation", str, where),
-                ok=_field(data, "ok", bool, where),
-                picture=data.get("picture"),
-            )
-        case "answer":
-            verdict = data.get("verdict")
-            if verdict not in ("YES", "NO", None):
-                raise TrajectoryError(f"{where}verdict: found {verdict!r}, wanted YES, NO or null")
-            return Answer(step_id, verdict, _field(data, "explanation", str, where))
-        case kind:
-            raise TrajectoryError(f"{where}kind: found {kind!r}, wanted think, zoom or answer")
+def _steps(data: object) -> tuple[Step, ...]:
+    if not isinstance(data, list):
+        raise TrajectoryError(f"steps: found {type(data).__name__}, wanted a list")
+    steps = tuple(step_from_json(s, n) for n, s in enumerate(data, start=1))
+    seen: set[str] = set()
+    for step in steps:
+        if step.id in seen:
+            raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, wanted one")
+        seen.add(step.id)
+    return steps
 
 
-def _field(data: Mapping[str, Any], key: str, kind: Any, where: str = "") -> Any:
-    value = data.get(key)
-    if not isinstance(value, kind):
-        wanted = kind.__name__ if isinstance(kind, type) else "a number"
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted {wanted}")
-    return value
-
-
-def _one_of(data: Mapping[str, Any], key: str, allowed: tuple[str, ...], where: str = "") -> Any:
-    value = data.get(key)
-    if value not in allowed:
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted one of {', '.join(allowed)}")
-    return value
+def _faults(data: object) -> tuple[str, ...]:
+    if not isinstance(data, list) or not all(isinstance(f, str) for f in data):
+        raise TrajectoryError(f"faults: found {data!r:.60}, wanted a list of sentences")
+    return tuple(data)
