@@ -1,0 +1,49 @@
+# Two commands: `make run` and `make test`. Both make what they need in .venv, once.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_WORKERS ?= 2
+
+.PHONY: run test lint types unit browser bench demo clean
+
+run: $(VENV)/core
+	$(BIN)/python app.py
+
+test: lint types unit browser
+
+lint: $(VENV)/test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/test
+	$(BIN)/mypy
+
+unit: $(VENV)/test
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --ignore=tests/browser
+
+# One at a time: each browser test has a server and a Chromium of its own, and two cores are soon full.
+browser: $(VENV)/test
+	sh tests/browser/get-chromium.sh $(BIN)/python
+	$(BIN)/pytest tests/browser
+
+bench: $(VENV)/test
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
