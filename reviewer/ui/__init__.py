@@ -1,0 +1,12 @@
+"""The web page. The only place that imports gradio, and only when it is asked to serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: bool = True) -> None:
+    """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
+    from reviewer.ui import server
+
+    server.serve(db, host, port, open_browser)

@@ -2,6 +2,7 @@
 // measured from the data. It holds no truth: the page gives it steps and hears what the person did.
 
 import { cap, fill, h } from './dom.js'
+import { parseNumber } from './format.js'
 import { diffWords, stepText } from './diff.js'
 import { windowOf } from './steps.js'
 
@@ -33,17 +34,16 @@ export class TraceView {
   /**
    * Draw a trace from nothing.
    * state: {steps, originals: Map(id -> step of the first version), editedBy: {id: initials}, marks: {id: {mark, note}},
-   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, hiddenFrom: index or null, faults}
+   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, hidden, faults}
    */
   show(state) {
     this.state = state
     this.cards.clear()
-    const visible = state.hiddenFrom === null || state.hiddenFrom === undefined ? state.steps : state.steps.slice(0, state.hiddenFrom)
     fill(this.root,
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Mended while reading: ${state.faults.join('; ')}`) : null,
-      visible.map((step, index) => this.#card(step, index + 1)),
-      visible.length < state.steps.length
+      state.steps.map((step, index) => this.#card(step, index + 1)),
+      state.hidden
         ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
       state.editable && !state.steps.length ? this.#addRow(null) : null)
     this.root.scrollTop = 0
@@ -107,6 +107,14 @@ export class TraceView {
     if (step.kind === 'zoom') card.querySelector('input')?.select()
     else this.#openText(card, step)
     return true
+  }
+
+  /** While an edge is being dragged: the numbers follow, the picture waits for the end. */
+  previewWindow(id, lo, hi) {
+    const card = this.cards.get(id)
+    if (!card) return
+    card.querySelector('[name=lo]').value = angstrom(lo)
+    card.querySelector('[name=hi]').value = angstrom(hi)
   }
 
   #overview(url) {
@@ -250,7 +258,7 @@ export class TraceView {
   }
 
   #windowTyped(card, id) {
-    const [lo, hi] = ['lo', 'hi'].map((name) => Number(card.querySelector(`[name=${name}]`).value.replace(',', '.').replace('−', '-')))
+    const [lo, hi] = ['lo', 'hi'].map((name) => parseNumber(card.querySelector(`[name=${name}]`).value.replace(',', '.')))
     if (Number.isFinite(lo) && Number.isFinite(hi)) this.on.onWindow(id, lo, hi)
   }
 

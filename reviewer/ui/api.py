@@ -1,0 +1,356 @@
+"""The Review page's HTTP routes. They carry; the rules are the store's and are checked there in each transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+
+from agent import hints as measured
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Trajectory, TrajectoryError, Zoom
+from reviewer.people import Person
+from reviewer.store import Lease, QueueFilter, Store
+from reviewer.ui import requests
+from reviewer.ui.payload import (
+    atlas_json,
+    decision_json,
+    item_json,
+    row_json,
+    spectrum_bytes,
+    stamp,
+)
+from reviewer.ui.pictures import Gallery, Recent
+from reviewer.ui.session import person_of
+from reviewer.workflow import REASONS, Rules
+
+FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+
+
+class NobodySignedIn(Exception):
+    """A request without a session. The page goes to the sign-in page."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the routes work on; the server puts one into ``app.state.desk``."""
+
+    store: Store
+    gallery: Gallery
+    tasks: Mapping[str, Task]
+    local: bool
+    measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
+
+    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
+        """The hints beside a zoom card; measured once for a spectrum, window and task."""
+        key = json.dumps(
+            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments)],
+            default=str,
+        )
+        return self.measured.get(
+            key, lambda: [{"level": h.level, "text": h.text} for h in measured.hints(spectrum, zoom, task)]
+        )
+
+
+def desk_of(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def signed_in(request: Request) -> Person:
+    """:raises NobodySignedIn:"""
+    desk = desk_of(request)
+    person = person_of(request, desk.store, desk.local)
+    if person is None:
+        raise NobodySignedIn
+    return person
+
+
+Who = Annotated[Person, Depends(signed_in)]
+At = Annotated[Desk, Depends(desk_of)]
+Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
+
+router = APIRouter(prefix="/api")
+
+
+@router.get("/me")
+def me(person: Who, at: At) -> dict[str, Any]:
+    return {
+        "initials": person.initials,
+        "name": person.name,
+        "roles": sorted(person.roles),
+        "has_password": person.has_password,
+        "rules": _rules_json(at.store.rules()),
+        "reasons": REASONS,
+        "tasks": {
+            key: {"title": task.title, "question": task.question, "guide": task.guide}
+            for key, task in at.tasks.items()
+        },
+    }
+
+
+@router.get("/queue")
+def queue(person: Who, at: At, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
+    page = at.store.queue(wanted, person.initials, after, max(1, min(limit, 200)))
+    return {"rows": [row_json(row) for row in page.rows], "total": page.total}
+
+
+@router.get("/facets")
+def facets(person: Who, at: At) -> dict[str, list[str]]:
+    return {name: list(values) for name, values in at.store.facets().items()}
+
+
+@router.get("/first")
+def first(person: Who, at: At, wanted: Filter) -> dict[str, int | None]:
+    return {"id": at.store.first_undone(wanted, person.initials)}
+
+
+@router.get("/place/{item_id}")
+def place(person: Who, at: At, item_id: int, wanted: Filter) -> dict[str, Any]:
+    return {
+        "next": at.store.neighbours(item_id, wanted, person.initials, 3),
+        "back": at.store.neighbours(item_id, wanted, person.initials, 1, backwards=True),
+        "before": at.store.position(item_id, wanted, person.initials),
+    }
+
+
+@router.get("/item/{item_id}")
+def item(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+    found = at.store.item(item_id)
+    return item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
+
+
+@router.get("/item/{item_id}/history")
+def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+    found = at.store.item(item_id)
+    shown = item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
+    if shown["hidden"] or shown["standing"]["withheld"]:
+        # Somebody who may still judge independently is told what is open to them, and no more.
+        return {"versions": [], "decisions": shown["standing"]["decisions"], "withheld": True}
+    return {
+        "withheld": False,
+        "versions": [
+            {
+                "number": v.number,
+                "author": v.author,
+                "reason": v.reason,
+                "at": v.at.isoformat(),
+                "steps": v.trajectory.to_json()["steps"],
+            }
+            for v in at.store.versions(item_id)
+        ],
+        "decisions": [
+            {
+                **decision_json(r.decision),
+                "version": r.version,
+                "at": r.at.isoformat(),
+                "withdrawn": r.withdrawn_by is not None,
+            }
+            for r in at.store.history(item_id)
+        ],
+    }
+
+
+@router.get("/spectrum/{sha256}")
+def spectrum(person: Who, at: At, sha256: str) -> Response:
+    return Response(
+        spectrum_bytes(at.gallery.spectrum(sha256)), media_type="application/octet-stream", headers=FOREVER
+    )
+
+
+@router.get("/atlas")
+def atlas(person: Who, at: At, survey: str = "", task: str = "") -> dict[str, Any]:
+    return atlas_json(survey, at.tasks.get(task))
+
+
+@router.get("/item/{item_id}/hints")
+def item_hints(person: Who, at: At, item_id: int, version: int | None = None) -> dict[str, Any]:
+    found = at.store.item(item_id)
+    sha256, task = found.row.spectrum_sha256, at.tasks.get(found.row.task)
+    if sha256 is None:
+        return {"hints": {}}
+    spectrum = at.gallery.spectrum(sha256)
+    return {"hints": {z.id: at.hints(spectrum, z, task) for z in found.version.trajectory.zooms}}
+
+
+@router.get("/picture/{name}")
+def picture(
+    person: Who,
+    at: At,
+    name: str,
+    spectrum: str | None = None,
+    redshift: float | None = None,
+    arguments: str = "{}",
+) -> Response:
+    png = at.gallery.picture(name, spectrum, redshift, json.loads(arguments))
+    return Response(png, media_type="image/png", headers=FOREVER)
+
+
+@router.post("/look")
+def look(person: Who, at: At, sent: requests.Look) -> dict[str, Any]:
+    found = at.store.item(sent.item)
+    sha256 = found.row.spectrum_sha256
+    if sha256 is None:
+        raise TrajectoryError("This item came without its spectrum, so no new picture can be drawn.")
+    step = _looked(at.gallery, sha256, found.version.trajectory, "new", sent.arguments)
+    spectrum = at.gallery.spectrum(sha256)
+    return {
+        "step": replace_json(step),
+        "hints": at.hints(spectrum, step, at.tasks.get(found.row.task)) if step.ok else [],
+    }
+
+
+@router.post("/item/{item_id}/lease")
+def lease(person: Who, at: At, item_id: int) -> dict[str, Any]:
+    return {**_lease_json(at.store.lease(person.initials, item_id)), "stamp": stamp(at.store.item(item_id))}
+
+
+@router.post("/renew")
+def renew(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
+    return _lease_json(at.store.renew(sent.lease))
+
+
+@router.post("/release")
+def release(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
+    at.store.release(sent.lease)
+    return {}
+
+
+@router.post("/item/{item_id}/autosave")
+def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    body = {"steps": sent.steps, "comment": sent.comment}
+    return {"at": at.store.autosave(person.initials, item_id, sent.base, body).at.isoformat()}
+
+
+@router.post("/item/{item_id}/discard")
+def discard(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    at.store.discard_autosave(person.initials, item_id, sent.base)
+    return {}
+
+
+@router.post("/item/{item_id}/version")
+def version(person: Who, at: At, item_id: int, sent: requests.Saved) -> dict[str, Any]:
+    base = at.store.version(sent.base).trajectory
+    revised = revise(base, sent.steps, at.gallery)
+    made = at.store.save_version(
+        person.initials, item_id, sent.base, revised, sent.reason, sent.key, sent.lease
+    )
+    return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
+
+
+@router.post("/item/{item_id}/decide")
+def decide(person: Who, at: At, item_id: int, sent: requests.Decided) -> dict[str, Any]:
+    standing = at.store.decide(
+        person.initials,
+        item_id,
+        sent.version,
+        sent.verb,
+        sent.key,
+        sent.lease,
+        reason=sent.reason,
+        comment=sent.comment,
+    )
+    return {"state": standing.state, "progress": standing.progress, "stamp": stamp(at.store.item(item_id))}
+
+
+@router.post("/item/{item_id}/undo")
+def undo(person: Who, at: At, item_id: int, sent: requests.Undone) -> dict[str, Any]:
+    return {
+        "state": at.store.undo(person.initials, item_id, sent.key).state,
+        "stamp": stamp(at.store.item(item_id)),
+    }
+
+
+@router.post("/item/{item_id}/mark")
+def mark(person: Who, at: At, item_id: int, sent: requests.Marked) -> dict[str, Any]:
+    made = at.store.mark(
+        person.initials, item_id, sent.version, sent.step, sent.mark, sent.key, note=sent.note
+    )
+    return {"at": made.at.isoformat()}
+
+
+@router.post("/item/{item_id}/verdict")
+def verdict(person: Who, at: At, item_id: int, sent: requests.OwnVerdictGiven) -> dict[str, Any]:
+    made = at.store.commit_verdict(person.initials, item_id, sent.version, sent.verdict)
+    return {"verdict": made.verdict, "at": made.at.isoformat()}
+
+
+def revise(base: Trajectory, steps: list[dict[str, Any]], gallery: Gallery) -> Trajectory:
+    """``base`` with the steps a page sent. Zooms that differ from the base's are looked at again here, so that no
+    page can bind a picture or a tool's answer to a window that did not give it.
+
+    :raises TrajectoryError: naming the step and the field that cannot be read
+    """
+    sent = Trajectory.from_json({**base.to_json(), "steps": steps})
+    known = {zoom.id: zoom for zoom in base.zooms}
+    steps_now = tuple(
+        _checked(step, known.get(step.id), base, gallery) if isinstance(step, Zoom) else step
+        for step in sent.steps
+    )
+    return replace(sent, steps=steps_now)
+
+
+def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -> Zoom:
+    # JSON from a browser has 6500 for 6500.0; keeping the old step keeps the version's hash.
+    if old is not None and dict(old.arguments) == dict(sent.arguments):
+        return old
+    if base.spectrum_sha256 is None:
+        raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
+    return _looked(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
+
+
+def _looked(
+    gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, arguments: Mapping[str, Any]
+) -> Zoom:
+    observation, picture = gallery.look(sha256, trajectory.redshift, arguments)
+    return Zoom(
+        id=step_id,
+        arguments=dict(arguments),
+        frame=observation.frame,
+        z=observation.z,
+        medium=gallery.spectrum(sha256).medium,
+        observation=observation.text,
+        ok=observation.ok,
+        picture=picture,
+    )
+
+
+def replace_json(step: Zoom) -> dict[str, Any]:
+    return {
+        "arguments": dict(step.arguments),
+        "frame": step.frame,
+        "z": step.z,
+        "medium": step.medium,
+        "observation": step.observation,
+        "ok": step.ok,
+        "picture": step.picture,
+    }
+
+
+def _lease_json(lease: Lease) -> dict[str, Any]:
+    return {
+        "lease": lease.token,
+        "round": lease.round,
+        "until": lease.expires_at.isoformat(),
+        "ended": lease.ended,
+    }
+
+
+def _rules_json(rules: Rules) -> dict[str, Any]:
+    return {
+        "auditors": rules.auditors,
+        "votes": rules.votes,
+        "approve_at": rules.approve_at,
+        "reject_at": rules.reject_at,
+        "solo": rules.solo,
+    }
+
+
+def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:
+    """A refusal as the page reads it: a stable kind, a sentence for the person, and what helps to mend it."""
+    return JSONResponse({"kind": kind, "error": error, "detail": detail}, status_code=status)

@@ -1,0 +1,128 @@
+// Items and spectra by id: fetched once, kept for a while, and fetched before they are asked for.
+
+import { getBytes, getJSON } from './http.js'
+
+/** A spectrum as the server packs it: uint32 header length, JSON header, then the arrays (see payload.py). */
+export function unpackSpectrum(buffer) {
+  const length = new DataView(buffer).getUint32(0, true)
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
+  const { n } = header
+  let at = 4 + length
+  const take = (kind) => {
+    const array = new kind(buffer, at, n)
+    at += array.byteLength
+    return array
+  }
+  return { ...header, wavelength: take(Float64Array), flux: take(Float32Array), ivar: take(Float32Array), mask: take(Uint8Array) }
+}
+
+/** Keeps what was used last; promises, so that two who ask for the same thing wait for one answer. */
+class Kept {
+  constructor(room) {
+    this.room = room
+    this.map = new Map()
+  }
+
+  get(key, make) {
+    const known = this.map.get(key)
+    if (known) {
+      this.map.delete(key)
+      this.map.set(key, known)
+      return known
+    }
+    const promise = make()
+    this.map.set(key, promise)
+    promise.catch(() => this.map.delete(key))
+    while (this.map.size > this.room) this.map.delete(this.map.keys().next().value)
+    return promise
+  }
+
+  drop(key) {
+    this.map.delete(key)
+  }
+}
+
+export class Items {
+  /** @param {() => boolean} verdictFirst  whether the answer is to be held back until the person has judged */
+  constructor(verdictFirst) {
+    this.verdictFirst = verdictFirst
+    this.items = new Kept(40)
+    this.spectra = new Kept(24)
+    this.atlases = new Kept(40)
+    this.hints = new Kept(40)
+  }
+
+  #asked = () => (this.verdictFirst() ? '?verdict_first=true' : '')
+
+  spectrum(sha256) {
+    return this.spectra.get(sha256, async () => unpackSpectrum(await getBytes(`/api/spectrum/${sha256}`)))
+  }
+
+  atlas(survey, task) {
+    const query = new URLSearchParams({ survey, task })
+    return this.atlases.get(String(query), () => getJSON(`/api/atlas?${query}`))
+  }
+
+  /** Everything that is painted at once: {item, spectrum | null, atlas}. */
+  whole(id) {
+    return this.items.get(id, async () => {
+      const item = await getJSON(`/api/item/${id}${this.#asked()}`)
+      const { spectrum, survey, task } = item.row
+      const [data, atlas] = await Promise.all([spectrum ? this.spectrum(spectrum) : null, this.atlas(survey, task)])
+      return { item, spectrum: data, atlas }
+    })
+  }
+
+  hintsOf(id, stamp) {
+    return this.hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/item/${id}/hints`)).hints)
+  }
+
+  history = (id) => getJSON(`/api/item/${id}/history${this.#asked()}`)
+
+  /** Something happened to the item: the next look asks the server again. The spectrum never changes. */
+  stale(id) {
+    this.items.drop(id)
+  }
+
+  forgetAll() {
+    this.items = new Kept(40)
+  }
+
+  /** Fetch these, their hints and their pictures, one after the other so that the person's own clicks go first. */
+  async prefetch(ids, picturesOf) {
+    for (const id of ids) {
+      try {
+        const { item } = await this.whole(id)
+        await this.hintsOf(id, item.stamp)
+        for (const url of picturesOf(item)) await warm(url)
+      } catch {
+        return // the item's own opening will tell what is wrong
+      }
+    }
+  }
+}
+
+/** Have the browser hold a picture, so that its card is whole the moment it is shown. */
+const warmed = new Set()
+function warm(url) {
+  if (warmed.has(url)) return null
+  warmed.add(url)
+  return new Promise((done) => {
+    const image = new Image()
+    image.onload = image.onerror = done
+    image.src = url
+  })
+}
+
+/** Where a step's picture is served. Named by its pixels, so the browser may keep it for ever. */
+export function pictureURL(trajectory, picture, args) {
+  if (!picture) return null
+  const query = new URLSearchParams({ arguments: JSON.stringify(args) })
+  if (trajectory.spectrum.sha256) query.set('spectrum', trajectory.spectrum.sha256)
+  if (trajectory.redshift !== null) query.set('redshift', String(trajectory.redshift))
+  return `/api/picture/${picture}?${query}`
+}
+
+export const picturesOf = (trajectory) => [
+  ...trajectory.steps.filter((s) => s.picture).map((s) => pictureURL(trajectory, s.picture, s.arguments)),
+]

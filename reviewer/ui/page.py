@@ -1,0 +1,61 @@
+"""The page: Gradio tabs around components of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gradio as gr
+
+from agent.tasks import Task
+from reviewer.store import Store
+from reviewer.ui import library, people_tab, progress
+from reviewer.ui.pictures import Gallery
+from reviewer.ui.review import ReviewDesk
+
+# plotly.js must be there before a module draws; the theme is set before the first paint so that nothing flashes.
+HEAD = """
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>
+  document.documentElement.dataset.theme =
+    localStorage.getItem('so-theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+  document.documentElement.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
+  document.addEventListener('DOMContentLoaded', () =>
+    document.body.classList.toggle('dark', document.documentElement.dataset.theme === 'dark'))
+</script>
+<script src="/ui/plotly.min.js" defer></script>
+<link rel="stylesheet" href="/ui/spectrum_view.css">
+<link rel="stylesheet" href="/ui/trace_view.css">
+<link rel="stylesheet" href="/ui/review.css">
+<link rel="stylesheet" href="/ui/progress.css">
+<link rel="modulepreload" href="/ui/review.js">
+"""
+
+
+def theme() -> gr.themes.Base:
+    """Gradio's plain theme with fonts that are on the machine: nothing is fetched."""
+    fonts = ["Inter", "system-ui", "-apple-system", "Segoe UI", "DejaVu Sans", "sans-serif"]
+    mono = ["ui-monospace", "SFMono-Regular", "DejaVu Sans Mono", "monospace"]
+    return gr.themes.Base(
+        font=fonts, font_mono=mono, primary_hue="blue", neutral_hue="slate", radius_size="md", text_size="sm"
+    )
+
+
+def build(
+    store: Store, gallery: Gallery, tasks: Mapping[str, Task], problems: list[str], local: bool
+) -> gr.Blocks:
+    """Everything one sees. ``problems``: task files that were left out, shown until they are mended."""
+    with gr.Blocks(
+        title="Spec-o3 review", fill_width=True, fill_height=True, analytics_enabled=False
+    ) as blocks:
+        if problems:
+            gr.Markdown("\n".join(f"- Task file left out: {p}" for p in problems), elem_id="so-problems")
+        with gr.Tabs(elem_id="so-tabs"):
+            with gr.Tab("Review", id="review"):
+                ReviewDesk(elem_id="so-review")
+            with gr.Tab("Progress", id="progress"):
+                progress.build(store, local)
+            with gr.Tab("Library", id="library"):
+                library.build(store, local)
+            with gr.Tab("People", id="people"):
+                people_tab.build(store, local)
+    return blocks

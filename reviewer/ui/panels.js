@@ -1,0 +1,124 @@
+// What opens over the page: the key sheet, the guide, the history, the reasons for a rejection, a picture at full size.
+
+import { cap, fill, h } from './dom.js'
+import { diffSteps } from './diff.js'
+
+/** Open a dialog; resolves with what it was closed with. Esc closes; focus goes back to where it was. */
+export function openPanel(title, content, { wide = false } = {}) {
+  document.querySelector('dialog.panel')?.close()
+  const before = document.activeElement
+  return new Promise((done) => {
+    const dialog = h(`dialog.panel${wide ? '.wide' : ''}`, { 'aria-label': title },
+      h('header', {}, h('h2', {}, title), h('button', { type: 'button', 'aria-label': 'close', onClick: () => dialog.close('') }, cap('Esc'))))
+    dialog.append(typeof content === 'function' ? content(dialog) : content)
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      before?.focus?.()
+      done(dialog.result ?? null)
+    })
+    dialog.addEventListener('click', (event) => event.target === dialog && dialog.close(''))
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}
+
+export const panelIsOpen = () => document.querySelector('dialog.panel') !== null
+
+/** The guide's markdown as elements: bullets, bold, nothing else, so no markup can come in by a task file. */
+export function guideElements(text) {
+  const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
+  return text.split('\n').filter((line) => line.trim()).map((line) => {
+    const bullet = /^(\s*)[-*] (.*)$/.exec(line)
+    return bullet ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2])) : h('p', {}, bold(line))
+  })
+}
+
+export function openGuide(task) {
+  return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p', {}, h('em', {}, task?.question ?? '')), guideElements(task?.guide ?? 'This class has no task file here.')))
+}
+
+/** Ask why: digits choose, Enter rejects. Resolves with {reason, comment} or null. */
+export function askReason(reasons, comment) {
+  const entries = Object.entries(reasons)
+  return openPanel('Reject: why?', (dialog) => {
+    const text = h('textarea', { value: comment, rows: 3, placeholder: 'in your own words (needed for “Other”)', 'aria-label': 'Comment' })
+    const note = h('p.note.look', { hidden: true })
+    const form = h('form.reasons', {},
+      entries.map(([code, label], at) => h('label', {}, h('input', { type: 'radio', name: 'reason', value: code }), ' ', cap(String(at + 1)), ' ', label)),
+      text, note,
+      h('footer', {}, h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))))
+    const submit = () => {
+      const reason = new FormData(form).get('reason')
+      const missing = !reason ? 'Choose a reason.' : reason === 'other' && !text.value.trim() ? 'Say in a few words why.' : null
+      if (missing) {
+        note.hidden = false
+        fill(note, missing)
+        return
+      }
+      dialog.result = { reason, comment: text.value.trim() }
+      dialog.close()
+    }
+    form.addEventListener('submit', (event) => { event.preventDefault(); submit() })
+    dialog.addEventListener('keydown', (event) => {
+      if (event.target === text) {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); submit() }
+        return
+      }
+      const input = form.querySelectorAll('input')[Number(event.key) - 1]
+      if (input) { input.checked = true; event.preventDefault(); if (input.value === 'other') text.focus() }
+      else if (event.key === 'Enter') { event.preventDefault(); submit() }
+    })
+    queueMicrotask(() => form.querySelector('input').focus())
+    return form
+  })
+}
+
+/** Ask for a line or two of text. Resolves with it, or null. */
+export function askText(title, value, action) {
+  return openPanel(title, (dialog) => {
+    const area = h('textarea', { value, rows: 3, 'aria-label': title })
+    const take = () => { dialog.result = area.value.trim(); dialog.close() }
+    area.addEventListener('keydown', (event) => { if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); take() } })
+    queueMicrotask(() => area.focus())
+    return h('form.reasons', { onSubmit: (e) => { e.preventDefault(); take() } }, area, h('footer', {}, h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))))
+  })
+}
+
+const when = (iso) => new Date(iso).toLocaleString('sv').slice(0, 16)
+
+const runsOf = (runs) => runs.map((r) => (r.op === '=' ? r.text : h(r.op === '-' ? 'del' : 'ins', {}, r.text)))
+
+/** Versions with author, reason and a diff by step; decisions in order. */
+export function openHistory(history) {
+  const { versions, decisions, withheld } = history
+  const diff = h('div.diff')
+  const show = (index) => {
+    const rows = index === 0 ? [] : diffSteps(versions[index - 1].steps, versions[index].steps).filter((r) => r.change !== 'same')
+    fill(diff, h('h3', {}, index === 0 ? 'Version 1 is the draft' : `Version ${versions[index].number} against ${versions[index - 1].number}`),
+      index > 0 && !rows.length && h('p.muted', {}, 'The same steps.'),
+      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs)))))
+  }
+  const content = h('div.history', {},
+    withheld && h('p.note', {}, 'What others decided, and earlier texts, are shown once you have decided.'),
+    h('ol.timeline', {}, versions.map((v, at) => h('li', {}, h('button.link', { type: 'button', onClick: () => show(at) },
+      `v${v.number} · ${v.author ?? 'drafted'} · ${when(v.at)}`), v.reason && h('span', {}, ` “${v.reason}”`)))),
+    h('ol.timeline', {}, decisions.map((d) => h(`li${d.withdrawn ? '.withdrawn' : ''}`, {},
+      h('strong', {}, d.person), ` ${d.verb} in ${d.round}`, d.version ? ` on v${d.version}` : '', d.at ? ` · ${when(d.at)}` : '',
+      d.reason && ` · ${d.reason}`, d.comment && h('span', {}, ` “${d.comment}”`)))),
+    diff)
+  if (versions.length) show(versions.length - 1)
+  return openPanel('History', content, { wide: true })
+}
+
+export const openPicture = (url) => openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
+
+/** Somebody else's version came first: both texts side by side, nothing merged, nothing lost. */
+export function openConflict(message, mine, theirs, who) {
+  const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
+  return openPanel('The item has moved on', (dialog) => h('div.history', {},
+    h('p', {}, message), h('p.muted', {}, `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`),
+    h('div.diff', {}, rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs))))),
+    h('footer', {},
+      h('button.primary', { type: 'button', onClick: () => { dialog.result = 'theirs'; dialog.close() } }, `Show ${who}`),
+      h('button', { type: 'button', onClick: () => { dialog.result = 'rebase'; dialog.close() } }, 'Put my steps on top of it'))), { wide: true })
+}

@@ -1,0 +1,257 @@
+"""What the Review page is told about an item. What somebody must not see yet is left out here, not hidden there."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+from agent import lines
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Answer, Trajectory
+from reviewer.people import Person
+from reviewer.store import Item, Mark, QueueRow, Store
+from reviewer.ui.links import links, sexagesimal
+from reviewer.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
+
+LABELS = {
+    "keep": "Keep",
+    "submit": "Submit revision",
+    "pass": "Pass",
+    "approve": "Approve",
+    "reject": "Reject…",
+    "return": "Return to revision",
+    "abstain": "Abstain",
+}
+
+
+def item_json(
+    store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool
+) -> dict[str, Any]:
+    """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided stay
+    out until this person has committed a verdict of their own on this version."""
+    rules = store.rules()
+    mine = next(
+        (
+            v.verdict
+            for v in store.verdicts(item.id)
+            if v.person == person.initials and v.version_id == item.version.id
+        ),
+        None,
+    )
+    waiting = verdict_first and mine is None and item.standing.round is not None
+    trajectory = item.version.trajectory
+    body = trajectory.to_json()
+    if waiting:
+        body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
+        body["label"] = None
+    originals, edited_by = _provenance(store, item)
+    autosave = store.autosaved(person.initials, item.id)
+    return {
+        "id": item.id,
+        "stamp": stamp(item),
+        "row": row_json(item.row),
+        "task": {"key": item.row.task, "title": task.title if task else item.row.task},
+        "trajectory": body,
+        "hidden": waiting,
+        "my_verdict": mine,
+        "originals": [] if waiting else originals,
+        "edited_by": edited_by,
+        "version": {
+            "id": item.version.id,
+            "number": item.version.number,
+            "author": item.version.author,
+            "reason": item.version.reason,
+            "at": item.version.at.isoformat(),
+        },
+        "standing": standing_json(item.standing, rules, person, waiting),
+        "may": _may(item, rules, person, waiting),
+        "marks": _marks(store.marks(item.id), item, person),
+        "autosave": None
+        if autosave is None
+        else {"base": autosave.base_version_id, "body": dict(autosave.body), "at": autosave.at.isoformat()},
+    }
+
+
+def stamp(item: Item) -> str:
+    """Changes whenever a version or a decision is added, so a page can tell that what it shows has moved on."""
+    last = item.standing.last.id if item.standing.last else 0
+    return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
+
+
+def row_json(row: QueueRow) -> dict[str, Any]:
+    return {
+        "id": row.item_id,
+        "name": row.name,
+        "task": row.task,
+        "survey": row.survey,
+        "snr": row.snr,
+        "drafter": {"kind": row.drafter_kind, "name": row.drafter_name},
+        "batch": row.batch,
+        "simulated": row.simulated,
+        "spectrum": row.spectrum_sha256,
+        "state": row.state,
+        "version": row.version,
+        "cast": row.cast,
+        "wanted": row.wanted,
+        "disagreement": row.disagreement,
+        "held_by": list(row.held_by),
+    }
+
+
+def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+    """Where the item stands, without the other votes of an open round while this person may still cast one."""
+    open_to_me = standing.round in ("audit", "vote") and any(
+        refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
+    )
+    shown = [
+        d
+        for d in standing.decisions
+        if not waiting and not (open_to_me and d.round == standing.round and d.person != person.initials)
+    ]
+    return {
+        "state": standing.state,
+        "round": standing.round,
+        "progress": standing.progress,
+        "disagreement": standing.disagreement and not (open_to_me or waiting),
+        "decisions": [decision_json(d) for d in shown],
+        "stale": [] if waiting else [decision_json(d) for d in standing.stale],
+        "withheld": len(standing.decisions) - len(shown),
+        "solo": rules.solo,
+    }
+
+
+def decision_json(decision: Decision) -> dict[str, Any]:
+    return {
+        "person": decision.person,
+        "round": decision.round,
+        "verb": decision.verb,
+        "reason": REASONS.get(decision.reason, decision.reason),
+        "comment": decision.comment,
+    }
+
+
+def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+    standing, version = item.standing, item.version.id
+    wait = "Give your own verdict first: it is set so that you judge before you see the answer."
+    verbs = []
+    for verb in VERBS[standing.round] if standing.round else ():
+        why_not = wait if waiting else refusal(standing, rules, person, verb, version)
+        verbs.append({"verb": verb, "label": LABELS[verb], "refusal": why_not})
+    last = standing.last
+    return {
+        "verbs": verbs,
+        "edit": wait if waiting else refusal(standing, rules, person, "edit", version),
+        "undo": last is not None and last.person == person.initials,
+    }
+
+
+def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
+    """My marks by step; those of others only where somebody adjudicates or the item is decided."""
+    mine = {m.step_id: {"mark": m.mark, "note": m.note} for m in marks if m.person == person.initials}
+    open_book = item.standing.round in ("adjudication", "revision", None)
+    others = [
+        {"step": m.step_id, "person": m.person, "mark": m.mark, "note": m.note}
+        for m in marks
+        if open_book and m.person != person.initials
+    ]
+    return {"mine": mine, "others": others}
+
+
+def _last_turn_starts(trajectory: Trajectory) -> int:
+    turns = list(trajectory.turns())
+    if not turns or not any(isinstance(s, Answer) for s in turns[-1]):
+        return len(trajectory.steps)
+    return len(trajectory.steps) - len(turns[-1])
+
+
+def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The draft's steps, and who last changed each step since."""
+    if item.version.number == 1:
+        return [], {}
+    versions = store.versions(item.id)
+    edited: dict[str, str] = {}
+    before = {s["id"]: s for s in versions[0].trajectory.to_json()["steps"]}
+    originals = list(before.values())
+    for version in versions[1:]:
+        after = {s["id"]: s for s in version.trajectory.to_json()["steps"]}
+        for step_id, step in after.items():
+            if before.get(step_id) != step:
+                edited[step_id] = version.author or "import"
+        before = after
+    return originals, edited
+
+
+def about_json(spectrum: Spectrum) -> dict[str, Any]:
+    """What the header says about a spectrum."""
+    position = None
+    if spectrum.ra is not None and spectrum.dec is not None:
+        position = {
+            "ra": spectrum.ra,
+            "dec": spectrum.dec,
+            "text": sexagesimal(spectrum.ra, spectrum.dec),
+        }
+    return {
+        "name": spectrum.name,
+        "survey": spectrum.survey,
+        "medium": spectrum.medium,
+        "frame": spectrum.frame,
+        "fluxUnit": spectrum.flux_unit,
+        "errors": spectrum.errors,
+        "redshift": spectrum.redshift,
+        "catalogue_class": spectrum.catalogue_class,
+        "snr": dict(spectrum.snr),
+        "snr_typical": spectrum.snr_typical,
+        "ids": dict(spectrum.ids),
+        "meta": dict(spectrum.meta),
+        "position": position,
+        "links": links(spectrum),
+    }
+
+
+def spectrum_bytes(spectrum: Spectrum) -> bytes:
+    """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
+
+    Little-endian: wavelength float64, flux and ivar float32, mask uint8. Float32 is for drawing on the screen only;
+    pictures and measurements are made from the stored values.
+    """
+    header = json.dumps({"n": len(spectrum), **about_json(spectrum)}, ensure_ascii=False).encode()
+    header += b" " * (-(len(header) + 4) % 8)
+    arrays = (
+        spectrum.wavelength.astype("<f8"),
+        _drawable(spectrum.flux),
+        _drawable(spectrum.ivar),
+        spectrum.mask.astype("u1"),
+    )
+    return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
+
+
+def _drawable(values: np.ndarray) -> np.ndarray:
+    # ivar of a cgs spectrum reaches 1e34 and beyond; clip rather than send infinities.
+    limit = np.finfo(np.float32).max
+    return np.clip(values, -limit, limit).astype("<f4")
+
+
+def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
+    """Lines and bands to draw over a spectrum of this survey, those of the task flagged."""
+    wanted = {feature.name for feature in task.features} if task else set()
+    return {
+        "lines": [
+            {
+                "name": line.name,
+                "wavelength": line.wavelength,
+                "medium": line.medium,
+                "kind": line.kind,
+                "major": line.major,
+                "task": any(line.name in name for name in wanted),
+            }
+            for line in lines.lines()
+        ],
+        "bands": [
+            {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
+            for band in lines.sky_bands(survey)
+        ],
+    }

@@ -1,0 +1,155 @@
+"""The web server: Gradio's page, the Review page's routes, and the files both need, on one port."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import webbrowser
+from ipaddress import ip_address
+from pathlib import Path
+
+import fastapi
+import gradio as gr
+import plotly
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agent import tasks
+from reviewer.store import Store
+from reviewer.ui import api, page, progress, refusals, sign_in
+from reviewer.ui.pictures import Gallery
+from reviewer.ui.session import person_of
+
+log = logging.getLogger("spec_o3")
+
+HERE = Path(__file__).parent
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+_SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
+
+
+class CannotServe(Exception):
+    """The app cannot start: what is wrong and what to do."""
+
+
+def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> FastAPI:
+    """The whole app over an open store. ``local``: nobody but this machine can reach it."""
+    known, problems = tasks.load_all(task_folders)
+    for problem in problems:
+        log.warning("task file left out: %s", problem)
+    gallery = Gallery(store)
+    app = FastAPI(title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.desk = api.Desk(store=store, gallery=gallery, tasks=known, local=local)
+    refusals.install(app)
+    app.include_router(api.router)
+    app.include_router(sign_in.router(store, local))
+    app.include_router(progress.progress_router(store))
+    app.include_router(_files())
+    app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
+    app.add_middleware(Gate, store=store, local=local)
+
+    def user(request: Request) -> str | None:
+        person = person_of(request, store, local)
+        return person.initials if person else None
+
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        page.build(store, gallery, known, [str(p) for p in problems], local),
+        path="/",
+        auth_dependency=user,
+        footer_links=[],
+        run_history=False,
+        show_error=True,
+        favicon_path=None,
+        theme=page.theme(),
+        head=page.HEAD,
+        css_paths=[HERE / "theme.css"],
+    )
+    return mounted
+
+
+def _files() -> fastapi.APIRouter:
+    """Our own scripts and styles, and plotly.js from the installed package: nothing comes from the network."""
+    files = fastapi.APIRouter()
+
+    @files.get("/ui/plotly.min.js")
+    def plotly_js() -> Response:
+        return FileResponse(PLOTLY, headers={"Cache-Control": "public, max-age=86400"})
+
+    @files.get("/ui/{name}")
+    def ours(name: str) -> Response:
+        path = HERE / name
+        if path.parent != HERE or path.suffix not in _SERVED or not path.is_file():
+            return PlainTextResponse("no such file", status_code=404)
+        return FileResponse(path, media_type=_SERVED[path.suffix], headers={"Cache-Control": "no-cache"})
+
+    return files
+
+
+class Gate:
+    """Somebody without a session who opens the page is led to the sign-in page; a POST from another site is refused.
+
+    Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
+    """
+
+    def __init__(self, app: ASGIApp, store: Store, local: bool) -> None:
+        self._app, self._store, self._local = app, store, local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = self._refuse(Request(scope)) if scope["type"] == "http" else None
+        await (answer or self._app)(scope, receive, send)
+
+    def _refuse(self, request: Request) -> Response | None:
+        if request.method not in ("GET", "HEAD", "OPTIONS") and not _same_site(request):
+            return api.plain(403, "other_site", "This request came from another web site and was refused.")
+        if request.url.path == "/" and person_of(request, self._store, self._local) is None:
+            return RedirectResponse("/sign-in", status_code=303)
+        return None
+
+
+def _same_site(request: Request) -> bool:
+    origin = request.headers.get("origin")
+    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: bool = True) -> None:
+    """Open (or make) the database, load the demo into an empty one, and serve until stopped.
+
+    :raises CannotServe: an address others can reach was asked for and nobody has a password
+    """
+    from reviewer.demo import load_demo
+
+    store = Store.open(db)
+    try:
+        local = is_loopback(host)
+        if not local and not any(p.has_password for p in store.people()):
+            raise CannotServe(
+                f"{host} can be reached by others, and nobody here has a password. Start at 127.0.0.1, "
+                "set passwords in the People tab, then start again."
+            )
+        loaded = load_demo(store)
+        if loaded:
+            log.info("an empty database: %d simulated spectra were loaded as a demo", loaded)
+        app = build(store, local, task_folders=_own_tasks(db))
+        url = f"http://{host}:{port}/"
+        print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
+        if open_browser:
+            threading.Timer(1.0, webbrowser.open, [url]).start()
+        uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+    finally:
+        store.close()
+
+
+def _own_tasks(db: Path) -> tuple[Path, ...]:
+    """A folder ``tasks`` beside the database holds a campaign's own target classes."""
+    folder = db.resolve().parent / "tasks"
+    return (folder,) if folder.is_dir() else ()

@@ -1,0 +1,37 @@
+// The right end of the tab row: when the last change was saved, who one is, and the few page-wide switches.
+
+import { cap, fill, h } from './dom.js'
+
+export class TopBar {
+  /** @param {{onKeys, onDark, onVerdictFirst}} callbacks */
+  constructor(me, callbacks, verdictFirst) {
+    this.state = h('span.saved', { role: 'status' })
+    this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
+    this.setVerdictFirst(verdictFirst)
+    const roles = me.rules.solo ? 'alone' : me.roles.join(', ')
+    document.querySelector('.so-top')?.remove()
+    document.body.append(h('div.so-top', {},
+      this.state, this.first,
+      h('button', { type: 'button', title: 'dark or light (D)', onClick: callbacks.onDark }, '◐'),
+      h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
+      me.has_password && h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
+      h('button', { type: 'button', title: 'all keys', onClick: callbacks.onKeys }, cap('?'))))
+  }
+
+  setVerdictFirst(on) {
+    this.first.className = on ? 'on' : ''
+    this.first.title = 'my verdict first: hide the answer until I have mine (p)'
+    fill(this.first, on ? 'verdict first: on' : 'verdict first: off')
+  }
+
+  saved(iso) {
+    this.state.className = 'saved'
+    this.state.textContent = `saved ${new Date(iso).toLocaleTimeString('sv')}`
+  }
+
+  unsaved(message) {
+    this.state.className = 'saved look'
+    this.state.textContent = 'not saved yet'
+    this.state.title = message
+  }
+}
