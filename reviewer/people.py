@@ -1,6 +1,6 @@
 """Reviewers: who somebody is, what their roles let them do, and how a password or a session token is kept.
 
-Values and hashing only. Where they are kept, and how often somebody may try to sign in, is in ``reviewer.store``.
+Values and hashing only. Keeping them, and how often somebody may try to sign in, is in ``reviewer.store``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def clean_initials(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name without surrounding or doubled spaces. :raises PersonError: nothing is left, or it is too long."""
+    """A name without surrounding or doubled spaces. :raises PersonError: nothing left, or too long."""
     name = " ".join(text.split())
     if not 1 <= len(name) <= 100:
         raise PersonError(f"name: found {text!r:.40}, wanted 1 to 100 characters")
@@ -70,7 +70,7 @@ def clean_roles(roles: frozenset[str] | set[str] | tuple[str, ...] | list[str]) 
 
 
 def hash_password(password: str) -> str:
-    """``scrypt$log2N$r$p$salt$hash`` in hex, with a fresh salt. :raises PersonError: the password is too short."""
+    """``scrypt$log2N$r$p$salt$hash`` in hex, with a fresh salt. :raises PersonError: it is too short."""
     if len(password) < SHORTEST_PASSWORD:
         raise PersonError(f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} or more")
     salt = secrets.token_bytes(_SALT_BYTES)
@@ -81,8 +81,8 @@ def hash_password(password: str) -> str:
 def password_matches(password: str, kept: str | None) -> bool:
     """Whether ``password`` is the one ``kept`` was made from.
 
-    With nothing kept, the same work is done and the answer is no, so that the time an answer takes does not tell
-    which initials exist.
+    With nothing kept, the same work is done and the answer is no: the time it takes does not tell which
+    initials exist.
     """
     _, log2_n, r, p, salt, digest = (kept or _NOBODYS_HASH).split("$")
     tried = _scrypt(password, bytes.fromhex(salt), int(log2_n), int(r), int(p))

@@ -1,4 +1,4 @@
-"""Connections to annotations.db: one that writes, a pool that reads, and the only place that opens a transaction."""
+"""Connections to annotations.db: one that writes, a pool that reads; nowhere else is a transaction opened."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+
+from reviewer.store.errors import CannotWrite
 
 Clock = Callable[[], datetime]
 
@@ -39,7 +41,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def use_wal(connection: sqlite3.Connection) -> None:
-    """Readers then never wait for the writer. Two processes that switch at once get "locked" in spite of the timeout."""
+    """Write-ahead log: readers never wait for the writer. Switching at once with another process raises
+    "locked" in spite of the timeout, so it is tried again."""
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -49,6 +52,14 @@ def use_wal(connection: sqlite3.Connection) -> None:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
                 raise
             time.sleep(0.05)
+
+
+_SENTENCES = {
+    sqlite3.SQLITE_FULL: "the disk is full.",
+    sqlite3.SQLITE_IOERR: "the disk reported an error.",
+    sqlite3.SQLITE_READONLY: "the file is read-only.",
+    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds.",
+}
 
 
 class Base:
@@ -66,10 +77,12 @@ class Base:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """One write transaction: all of it is on disk when the block ends, or none of it is.
 
-        IMMEDIATE takes the write lock before anything is read, so what was read is still true when it is written;
-        a deferred BEGIN would fail on the upgrade without waiting.
+        IMMEDIATE takes the write lock before anything is read, so what was read is still true when it is
+        written; a deferred BEGIN would fail on the upgrade without waiting.
+
+        :raises CannotWrite: the disk is full, or the file read-only or kept locked
         """
-        with self._writing_now:
+        with self._writing_now, self._said_plainly():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -79,6 +92,17 @@ class Base:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _said_plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            # The low byte is the kind of error, what is above it the detail.
+            sentence = _SENTENCES.get(error.sqlite_errorcode & 0xFF)
+            if sentence is None:
+                raise
+            raise CannotWrite(f"{self.path}: {sentence} Nothing was saved.") from error
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -26,6 +26,14 @@ class NotFound(StoreError):
     """There is no such item, version, spectrum, picture or person."""
 
 
+class WrongSpectrum(StoreError):
+    """A trajectory came with another spectrum than the one it was drawn from."""
+
+
+class CannotWrite(StoreError):
+    """The file cannot be written: disk full, read-only, or another program holds it. Nothing was saved."""
+
+
 class NotAllowed(StoreError):
     """The rules do not let this person do this now; the message is the sentence why."""
 
@@ -40,7 +48,7 @@ class HeldByAnother(NotAllowed):
 
 
 class LeaseLost(StoreError):
-    """The lease this was done under has ended. ``holder``: who has the item now, None if it is free to take again.
+    """The lease this was done under has ended. ``holder``: who has the item now, None if it is free.
 
     What was being saved is kept among the person's autosaves.
     """

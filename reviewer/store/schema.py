@@ -1,7 +1,7 @@
-"""The schema of annotations.db, as numbered migrations. A released migration is never edited: add the next one.
+"""The schema of annotations.db, as numbered migrations. A released one is never edited: add the next.
 
-Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse to change or delete them, whoever
-asks. ``standings`` and ``barred`` are derived from the facts and can be rebuilt at any time. Nothing cascades.
+Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse to change or delete them,
+whoever asks. ``standings`` and ``barred`` are derived and can be rebuilt at any time. Nothing cascades.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ _SPECTRA = """
 CREATE TABLE grids (
     sha256 TEXT PRIMARY KEY,
     pixels INTEGER NOT NULL,
+    wavelength_type TEXT NOT NULL CHECK (wavelength_type IN ('<f4', '<f8')),
     wavelength BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE spectra (
@@ -218,8 +219,9 @@ CREATE TABLE standings (
     batch TEXT NOT NULL,
     simulated INTEGER NOT NULL
 );
-CREATE INDEX standings_queue ON standings (state, task, survey, batch, drafter, disagreement, simulated, snr);
-CREATE INDEX standings_task ON standings (task, state);
+-- In order of item within each state, with everything the queue filters by.
+CREATE INDEX standings_walk
+    ON standings (state, item, task, survey, snr, drafter, batch, disagreement, simulated);
 CREATE TABLE barred (
     person TEXT NOT NULL REFERENCES people (initials),
     item INTEGER NOT NULL REFERENCES items (id),
@@ -243,6 +245,10 @@ def first_schema(connection: sqlite3.Connection) -> None:
     """Everything of the first release."""
     for script in (_SETTINGS_AND_PEOPLE, _SPECTRA, _ITEMS, _WORK_IN_HAND, _DERIVED):
         statements(connection, script)
+    connection.execute(
+        "INSERT INTO settings (name, value, at) VALUES ('rules', ?, strftime('%Y-%m-%dT%H:%M:%f+00:00'))",
+        ('{"approve_at": 2, "auditors": 2, "reject_at": 2, "solo": false, "votes": 2}',),
+    )
     for table in FACTS:
         statements(connection, _refuse_changes(table))
 

@@ -100,7 +100,7 @@ class QueueFilter:
 
     :param states: any of these; empty = all
     :param snr_min: an item without a signal-to-noise ratio is in no range
-    :param text: part of the spectrum's name or of one of its survey ids, any case; or ``#123``, an item's number
+    :param text: part of the spectrum's name or of a survey id, any case; or ``#123``, an item's number
     :param mine: only what this person may act on now, without what they have already done or others hold
     """
 
@@ -119,7 +119,7 @@ class QueueFilter:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One line of the queue. ``snr`` is the median of what the file gives by band. No text, no label, no answer."""
+    """One line of the queue. ``snr`` is the spectrum's ``snr_typical``. No text, no label, no answer."""
 
     item_id: int
     name: str
@@ -208,7 +208,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Yielded:
-    """What became of the decided items. ``fraction`` is approved / (approved + rejected), None if none is decided."""
+    """What became of decided items. ``fraction`` is approved / (approved + rejected), None if none is."""
 
     approved: int
     rejected: int

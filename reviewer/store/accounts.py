@@ -1,0 +1,230 @@
+"""Reviewers as the database knows them: who there is, who may come in, who has left."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from datetime import timedelta
+
+from reviewer.people import (
+    ROLES,
+    Person,
+    PersonError,
+    clean_initials,
+    clean_name,
+    clean_roles,
+    hash_password,
+    new_token,
+    password_matches,
+    token_hash,
+)
+from reviewer.store.connection import stamp
+from reviewer.store.errors import NotAllowed, SignInRefused
+from reviewer.store.facts import Facts, person_from
+from reviewer.store.values import Session
+
+SESSION_TIME = timedelta(days=7)
+ATTEMPTS = 5
+ATTEMPT_TIME = timedelta(minutes=15)
+
+# Attempts that failed since the last one that did not.
+_WRONG_SINCE = """
+SELECT count(*) FROM sign_ins WHERE initials = :initials AND origin = :origin AND at > :since AND id > (
+    SELECT coalesce(max(id), 0) FROM sign_ins WHERE initials = :initials AND origin = :origin AND ok
+)
+"""
+
+
+class Accounts(Facts):
+    """People, passwords and sessions.
+
+    ``by`` is the coordinator who does it. None stands for whoever holds the file itself: the command line and
+    the first start. The web page must never pass None for somebody who is not signed in.
+    """
+
+    def add_person(
+        self,
+        initials: str,
+        name: str,
+        roles: Iterable[str],
+        password: str | None = None,
+        by: str | None = None,
+    ) -> Person:
+        """Somebody new. Initials are never given twice, not even after their owner left.
+
+        :raises PersonError: initials, name, roles or password cannot be used, or the initials are taken
+        :raises NotAllowed: ``by`` is no coordinator
+        """
+        initials, name, known_roles = (
+            clean_initials(initials),
+            clean_name(name),
+            clean_roles(frozenset(roles)),
+        )
+        kept = None if password is None else hash_password(password)
+        with self._writing() as db:
+            self._require_coordinator(db, by)
+            if db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone():
+                raise PersonError(f"initials: {initials} is taken")
+            db.execute(
+                "INSERT INTO people (initials, name, roles, password, added_at) VALUES (?, ?, ?, ?, ?)",
+                (initials, name, json.dumps(sorted(known_roles)), kept, stamp(self.now())),
+            )
+            return self._person(db, initials)
+
+    def work_alone(self, initials: str) -> Person:
+        """The person who works alone here, with every role and no password; made at the first call.
+
+        :raises PersonError: the initials cannot be used
+        :raises NotAllowed: somebody here has a password, so one has to sign in; or the account is not active
+        """
+        initials = clean_initials(initials)
+        with self._writing() as db:
+            if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
+                raise NotAllowed("Several people use this database: sign in with initials and password.")
+            db.execute(
+                "INSERT INTO people (initials, name, roles, added_at) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT DO NOTHING",
+                (initials, initials, json.dumps(sorted(ROLES)), stamp(self.now())),
+            )
+            person = self._person(db, initials)
+            if not person.active:
+                raise NotAllowed(f"{initials} is no longer active here.")
+            return person
+
+    def person(self, initials: str) -> Person:
+        """:raises NotFound: there is nobody with these initials"""
+        with self._reading() as db:
+            return self._person(db, initials.strip().upper())
+
+    def people(self) -> list[Person]:
+        """Everybody who ever was, by initials."""
+        with self._reading() as db:
+            return [person_from(row) for row in db.execute("SELECT * FROM people ORDER BY initials")]
+
+    def set_roles(self, by: str | None, initials: str, roles: Iterable[str]) -> Person:
+        """Give somebody other roles. What they decided before stands.
+
+        :raises NotAllowed: ``by`` is no coordinator, or the last one would be gone
+        :raises PersonError: the roles cannot be used
+        """
+        known = clean_roles(frozenset(roles))
+        with self._writing() as db:
+            self._require_coordinator(db, by)
+            self._person(db, initials)
+            db.execute(
+                "UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials)
+            )
+            self._require_somebody_in_charge(db)
+            return self._person(db, initials)
+
+    def set_password(self, by: str | None, initials: str, password: str) -> None:
+        """A new password, by oneself or a coordinator; every session of this person ends.
+
+        :raises NotAllowed: ``by`` is neither
+        :raises PersonError: the password is too short
+        """
+        kept = hash_password(password)
+        with self._writing() as db:
+            self._person(db, initials)
+            if by != initials:
+                self._require_coordinator(db, by)
+            db.execute("UPDATE people SET password = ? WHERE initials = ?", (kept, initials))
+            self._end_sessions(db, initials)
+
+    def deactivate(self, by: str | None, initials: str) -> None:
+        """Somebody leaves: they can do nothing more, what they hold is free again, what they did counts on.
+
+        :raises NotAllowed: ``by`` is no coordinator, or this is the last one
+        """
+        with self._writing() as db:
+            self._require_coordinator(db, by)
+            self._person(db, initials)
+            db.execute("UPDATE people SET active = 0 WHERE initials = ?", (initials,))
+            self._require_somebody_in_charge(db)
+            db.execute(
+                "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
+            )
+            self._end_sessions(db, initials)
+
+    def reactivate(self, by: str | None, initials: str) -> None:
+        """Somebody comes back. :raises NotAllowed: ``by`` is no coordinator"""
+        with self._writing() as db:
+            self._require_coordinator(db, by)
+            self._person(db, initials)
+            db.execute("UPDATE people SET active = 1 WHERE initials = ?", (initials,))
+
+    def sign_in(self, initials: str, password: str, origin: str = "") -> Session:
+        """A session for a week. Five wrong passwords from one origin close the door for 15 minutes.
+
+        :param origin: where the attempt comes from, such as the client's address
+        :raises SignInRefused: without telling which of initials and password was wrong
+        """
+        initials = initials.strip().upper()[:10]
+        attempt, kept = self._attempt(initials, origin)
+        if not password_matches(password, kept):
+            raise SignInRefused("Initials and password do not match.")
+        token, at = new_token(), self.now()
+        with self._writing() as db:
+            db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
+            db.execute("DELETE FROM sessions WHERE expires_at <= ?", (stamp(at),))
+            db.execute(
+                "INSERT INTO sessions (token_hash, person, started_at, expires_at) VALUES (?, ?, ?, ?)",
+                (token_hash(token), initials, stamp(at), stamp(at + SESSION_TIME)),
+            )
+        return Session(token, initials, at + SESSION_TIME)
+
+    def signed_in(self, token: str) -> Person | None:
+        """Whose session this is; None if it ended, ran out, or never was."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT p.* FROM sessions s JOIN people p ON p.initials = s.person "
+                "WHERE s.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > ? AND p.active",
+                (token_hash(token), stamp(self.now())),
+            ).fetchone()
+        return None if row is None else person_from(row)
+
+    def sign_out(self, token: str) -> None:
+        """End a session; one that has ended already stays so."""
+        with self._writing() as db:
+            db.execute(
+                "UPDATE sessions SET ended_at = ? WHERE token_hash = ? AND ended_at IS NULL",
+                (stamp(self.now()), token_hash(token)),
+            )
+
+    def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
+        """Count an attempt before it is made, so that many at once are no way round the limit."""
+        at = self.now()
+        with self._writing() as db:
+            who = {"initials": initials, "origin": origin, "since": stamp(at - ATTEMPT_TIME)}
+            (wrong,) = db.execute(_WRONG_SINCE, who).fetchone()
+            if wrong >= ATTEMPTS:
+                minutes = int(ATTEMPT_TIME.total_seconds() // 60)
+                raise SignInRefused(f"Too many attempts; wait {minutes} minutes, or ask a coordinator.")
+            attempt = db.execute(
+                "INSERT INTO sign_ins (initials, origin, ok, at) VALUES (?, ?, 0, ?)",
+                (initials, origin, stamp(at)),
+            ).lastrowid
+            row = db.execute(
+                "SELECT password FROM people WHERE initials = ? AND active", (initials,)
+            ).fetchone()
+        assert attempt is not None
+        return attempt, None if row is None else row[0]
+
+    def _end_sessions(self, db: sqlite3.Connection, initials: str) -> None:
+        db.execute(
+            "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
+            (stamp(self.now()), initials),
+        )
+
+    def _require_coordinator(self, db: sqlite3.Connection, by: str | None) -> None:
+        if by is None:
+            return
+        who = self._person(db, by)
+        if not who.active or not who.is_any("coordinator"):
+            raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
+
+    def _require_somebody_in_charge(self, db: sqlite3.Connection) -> None:
+        people = [person_from(row) for row in db.execute("SELECT * FROM people WHERE active")]
+        if not any(person.is_any("coordinator") for person in people):
+            raise NotAllowed("There has to be an active coordinator; name another one first.")

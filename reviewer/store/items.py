@@ -1,0 +1,244 @@
+"""Items: a drafted trajectory and its spectrum on their way in, everything about one item on the way out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from reviewer.store.connection import stamp
+from reviewer.store.errors import NotFound, WrongSpectrum
+from reviewer.store.facts import Facts, version_by_id, version_from
+from reviewer.store.queue import read_rows
+from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
+from reviewer.store.values import Added, Draft, Item, Recorded, Version
+from reviewer.workflow import Decision, Standing
+
+_INSERT = """
+INSERT INTO items
+    (key, spectrum, name, task, drafter_kind, drafter_name, label, simulated, batch, survey, snr, added_at)
+VALUES
+    (:key, :spectrum, :name, :task, :drafter_kind, :drafter_name, :label, :simulated, :batch, :survey, :snr,
+     :at)
+"""
+_INSERT_VERSION = """
+INSERT INTO versions (key, item, number, content_hash, parent, author, reason, body, at)
+VALUES (:key, :item, :number, :content_hash, :parent, :author, :reason, :body, :at)
+"""
+
+
+_TOGETHER = 100  # drafts whose spectra are written in one transaction
+
+
+@dataclass(frozen=True)
+class _Described:
+    """What an item copies of its spectrum, to be found by."""
+
+    sha256: str | None
+    survey: str = ""
+    snr: float | None = None
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A draft with everything slow already done: the write lock is held only while rows are written."""
+
+    draft: Draft
+    key: str
+    content_hash: str
+    body: str
+    spectrum: _Described
+
+
+class Items(Spectra, Facts):
+    """Items, their versions and their history."""
+
+    def add_item(
+        self,
+        trajectory: Trajectory,
+        spectrum_sha256: str | None = None,
+        batch: str = "",
+        key: str | None = None,
+    ) -> int:
+        """One item; its id. A key that is there already adds nothing and gives the id of the first.
+
+        :param spectrum_sha256: of a spectrum that was added; None where there is only the trajectory
+        :param key: names the item for ever; the trajectory's content hash if not given
+        :raises WrongSpectrum: the spectrum is not the one the trajectory was drawn from
+        :raises NotFound: the spectrum is not stored
+        """
+        return self.add_items([Draft(trajectory, spectrum_sha256, batch, key)])[0].item_id
+
+    def add_items(
+        self, drafts: Iterable[Draft], progress: Callable[[int], None] | None = None
+    ) -> list[Added]:
+        """All of the drafts, or none of them: their items are one transaction.
+
+        Spectra and pictures go in first, a hundred drafts at a time, so that a campaign of any size fits into
+        memory and others can write meanwhile. If a later draft is refused they stay, unused and harmless.
+
+        :param progress: called with the number of drafts prepared so far
+        :raises WrongSpectrum: naming the trajectory; no item was added
+        :raises NotFound: a draft names a spectrum that is not stored; no item was added
+        """
+        prepared: list[_Prepared] = []
+        described: dict[str, _Described] = {}
+        coming = iter(drafts)
+        while some := list(islice(coming, _TOGETHER)):
+            self._add_what_they_show(some)
+            prepared += [self._prepare(draft, described) for draft in some]
+            if progress is not None:
+                progress(len(prepared))
+        at = stamp(self.now())
+        with self._writing() as db:
+            return [self._add(db, one, at) for one in prepared]
+
+    def _add_what_they_show(self, drafts: Sequence[Draft]) -> None:
+        spectra = {d.spectrum.sha256: d.spectrum for d in drafts if isinstance(d.spectrum, Spectrum)}
+        pictures = {sha256: png for d in drafts for sha256, png in d.pictures.items()}
+        rows = [encode(s) for sha256, s in spectra.items() if not self.has_spectrum(sha256)]
+        if not rows and not pictures:
+            return
+        at = stamp(self.now())
+        with self._writing() as db:
+            for row in rows:
+                insert_spectrum(db, {**row, "added_at": at})
+            for sha256, png in pictures.items():
+                insert_picture(db, sha256, png)
+
+    def _prepare(self, draft: Draft, described: dict[str, _Described]) -> _Prepared:
+        content_hash = draft.trajectory.content_hash()
+        return _Prepared(
+            draft=draft,
+            key=draft.key or content_hash,
+            content_hash=content_hash,
+            body=body_of(draft.trajectory),
+            spectrum=self._describe(draft, described),
+        )
+
+    def _describe(self, draft: Draft, described: dict[str, _Described]) -> _Described:
+        drawn_from = draft.trajectory.spectrum_sha256
+        given = draft.spectrum.sha256 if isinstance(draft.spectrum, Spectrum) else draft.spectrum
+        if given is None:
+            given = drawn_from if drawn_from is not None and self.has_spectrum(drawn_from) else None
+        elif drawn_from is not None and given != drawn_from:
+            raise WrongSpectrum(
+                f"{draft.trajectory.spectrum_name}: found the spectrum {given:.12}…, "
+                f"wanted {drawn_from:.12}…, from which the trajectory was drawn"
+            )
+        if given is None:
+            return _Described(None)
+        if given not in described:
+            spectrum = draft.spectrum if isinstance(draft.spectrum, Spectrum) else self.spectrum(given)
+            ids = tuple(spectrum.ids.values())
+            described[given] = _Described(given, spectrum.survey, spectrum.snr_typical, ids)
+        return described[given]
+
+    def _add(self, db: sqlite3.Connection, one: _Prepared, at: str) -> Added:
+        known = db.execute("SELECT id FROM items WHERE key = ?", (one.key,)).fetchone()
+        if known is not None:
+            return Added(known[0], new=False)
+        item_id = db.execute(_INSERT, _item_row(one, at)).lastrowid
+        assert item_id is not None
+        text = "\n".join((one.draft.trajectory.spectrum_name, *one.spectrum.ids))
+        db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, text))
+        first = {
+            "key": f"draft:{one.key}",
+            "item": item_id,
+            "number": 1,
+            "content_hash": one.content_hash,
+            "parent": None,
+            "author": None,
+            "reason": "draft",
+            "body": one.body,
+            "at": at,
+        }
+        insert_version(db, first)
+        self._refresh(db, item_id)
+        return Added(item_id, new=True)
+
+    def item(self, item_id: int) -> Item:
+        """Where it stands, its text, its line in the queue. :raises NotFound: there is no such item."""
+        now = stamp(self.now())
+        with self._reading() as db:
+            row = db.execute("SELECT key, label, added_at FROM items WHERE id = ?", (item_id,)).fetchone()
+            if row is None:
+                raise NotFound(f"There is no item {item_id}.")
+            stands = self._standing(db, item_id)
+            (line,) = read_rows(db, [item_id], self._current_rules(db)[1], now)
+            return Item(
+                id=item_id,
+                key=row["key"],
+                row=line,
+                label=row["label"],
+                standing=stands,
+                version=version_by_id(db, item_id, stands.version_id),
+                added_at=datetime.fromisoformat(row["added_at"]),
+            )
+
+    def standing(self, item_id: int) -> Standing:
+        """Where an item stands, derived from its facts. :raises NotFound: there is no such item."""
+        with self._reading() as db:
+            return self._standing(db, item_id)
+
+    def versions(self, item_id: int) -> list[Version]:
+        """Every text of an item, oldest first. :raises NotFound: there is no such item."""
+        with self._reading() as db:
+            rows = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY number", (item_id,)).fetchall()
+        if not rows:
+            raise NotFound(f"There is no item {item_id}.")
+        return [version_from(row) for row in rows]
+
+    def version(self, version_id: int) -> Version:
+        """One text. :raises NotFound: there is no such version."""
+        with self._reading() as db:
+            row = db.execute("SELECT * FROM versions WHERE id = ?", (version_id,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is no version with the id {version_id}.")
+        return version_from(row)
+
+    def history(self, item_id: int) -> list[Recorded]:
+        """Every decision on an item, oldest first, undone ones and the undos themselves included."""
+        with self._reading() as db:
+            facts = self._facts(db, item_id)
+        numbers = {fact.id: fact.number for fact, _ in facts if not isinstance(fact, Decision)}
+        decisions = [(fact, at) for fact, at in facts if isinstance(fact, Decision)]
+        undone = {d.withdraws: d.id for d, _ in decisions if d.withdraws is not None}
+        return [Recorded(d, numbers[d.version_id], at, undone.get(d.id)) for d, at in decisions]
+
+
+def insert_version(db: sqlite3.Connection, row: Mapping[str, Any]) -> int:
+    """Append a version; its id."""
+    version_id = db.execute(_INSERT_VERSION, row).lastrowid
+    assert version_id is not None
+    return version_id
+
+
+def body_of(trajectory: Trajectory) -> str:
+    """A trajectory as it is stored: JSON that a person with another SQLite tool can read."""
+    return json.dumps(trajectory.to_json(), ensure_ascii=False, separators=(",", ":"))
+
+
+def _item_row(one: _Prepared, at: str) -> dict[str, object]:
+    trajectory = one.draft.trajectory
+    return {
+        "key": one.key,
+        "spectrum": one.spectrum.sha256,
+        "name": trajectory.spectrum_name,
+        "task": trajectory.task,
+        "drafter_kind": trajectory.drafter.kind,
+        "drafter_name": trajectory.drafter.name,
+        "label": trajectory.label,
+        "simulated": trajectory.simulated,
+        "batch": one.draft.batch,
+        "survey": one.spectrum.survey,
+        "snr": one.spectrum.snr,
+        "at": at,
+    }

@@ -1,0 +1,172 @@
+"""Leases keep two people off one item; unsent text outlives them.
+
+In screening, revision and adjudication one person holds an item; in audit and vote as many as decisions are
+still wanted. A lease runs for 15 minutes from its last renewal and is checked in the transaction that writes.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from reviewer.people import new_token
+from reviewer.store.connection import stamp
+from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
+from reviewer.store.facts import Facts, version_by_id
+from reviewer.store.values import Autosave, Lease
+from reviewer.workflow import Standing, work_refusal
+
+LEASE_TIME = timedelta(minutes=15)
+
+_WHY_ENDED = {
+    "released": "was given back",
+    "round over": "ended when the item left the round",
+    "expired": "ran out",
+    "deactivated": "ended when the account was deactivated",
+    "decided": "ended with the decision",
+}
+
+
+class Leases(Facts):
+    """Who is working on what, and what they have typed but not sent."""
+
+    def lease(self, person: str, item_id: int) -> Lease:
+        """The right to work on an item in its present round; asked for again, the same lease renewed.
+
+        :raises NotFound: there is no such item or person
+        :raises NotAllowed: the rules let this person do nothing with the item now
+        :raises HeldByAnother: others hold it, and there is no room for one more
+        """
+        with self._writing() as db:
+            who, now = self._person(db, person), self._standing(db, item_id)
+            rules = self._current_rules(db)[1]
+            sentence = work_refusal(now, rules, who)
+            if sentence is not None:
+                raise NotAllowed(sentence)
+            running = self._running(db, item_id)
+            for row in running:
+                if row["person"] == person:
+                    return self._renew(db, row)
+            if len(running) >= max(1, now.missing):
+                raise _held(running)
+            return self._take(db, person, item_id, now)
+
+    def renew(self, token: str) -> Lease:
+        """Another 15 minutes. After the holder's own decision this does nothing and is no error.
+
+        :raises LeaseLost: it ran out, was given back, or the item went on without its holder
+        """
+        with self._writing() as db:
+            row = db.execute("SELECT * FROM leases WHERE token = ?", (token,)).fetchone()
+            if row is not None and row["ended"] == "decided":
+                return lease_from(row)
+            if row is None:
+                raise LeaseLost("There is no such lease.")
+            return self._renew(db, self._still_held(db, token, row["person"], row["item"]))
+
+    def release(self, token: str) -> None:
+        """Give a lease back; one that has ended already is left as it is."""
+        with self._writing() as db:
+            db.execute("UPDATE leases SET ended = 'released' WHERE token = ? AND ended IS NULL", (token,))
+
+    def autosave(self, person: str, item_id: int, base_version_id: int, body: Mapping[str, Any]) -> Autosave:
+        """Keep unsent text, in place of what this person had on this version. Needs no lease.
+
+        :raises NotFound: there is no such person, or the item has no such version
+        """
+        at = self.now()
+        with self._writing() as db:
+            self._person(db, person)
+            version_by_id(db, item_id, base_version_id)
+            db.execute(
+                "INSERT INTO autosaves VALUES (?, ?, ?, ?, ?) ON CONFLICT (person, item, base_version) "
+                "DO UPDATE SET body = excluded.body, at = excluded.at",
+                (person, item_id, base_version_id, json.dumps(body, ensure_ascii=False), stamp(at)),
+            )
+        return Autosave(person, item_id, base_version_id, body, at)
+
+    def autosaved(self, person: str, item_id: int) -> Autosave | None:
+        """The latest unsent text of this person on this item, whatever version it was drawn from."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT base_version, body, at FROM autosaves WHERE person = ? AND item = ? "
+                "ORDER BY at DESC, base_version DESC LIMIT 1",
+                (person, item_id),
+            ).fetchone()
+        if row is None:
+            return None
+        body, at = json.loads(row["body"]), datetime.fromisoformat(row["at"])
+        return Autosave(person, item_id, row["base_version"], body, at)
+
+    def discard_autosave(self, person: str, item_id: int, base_version_id: int) -> None:
+        """Throw unsent text away, because its writer said so."""
+        with self._writing() as db:
+            drop_autosave(db, person, item_id, base_version_id)
+
+    def _still_held(self, db: sqlite3.Connection, token: str, person: str, item_id: int) -> sqlite3.Row:
+        """The running lease behind a token. :raises LeaseLost: there is none for this person and item."""
+        running = self._running(db, item_id)
+        for row in running:
+            if row["token"] == token and row["person"] == person:
+                return row
+        past = db.execute(
+            "SELECT ended FROM leases WHERE token = ? AND person = ? AND item = ?", (token, person, item_id)
+        ).fetchone()
+        why = f"Your hold on item {item_id} {_WHY_ENDED[past[0]]}" if past else "You do not hold this item"
+        others = [row["person"] for row in running if row["person"] != person]
+        whose = f"{others[0]} has it now" if others else "take it again to go on"
+        raise LeaseLost(f"{why}; {whose}. What you wrote is kept.", others[0] if others else None)
+
+    def _running(self, db: sqlite3.Connection, item_id: int) -> list[sqlite3.Row]:
+        db.execute(
+            "UPDATE leases SET ended = 'expired' WHERE ended IS NULL AND expires_at <= ?",
+            (stamp(self.now()),),
+        )
+        rows = db.execute("SELECT * FROM leases WHERE item = ? AND ended IS NULL ORDER BY id", (item_id,))
+        return rows.fetchall()
+
+    def _take(self, db: sqlite3.Connection, person: str, item_id: int, now: Standing) -> Lease:
+        at = self.now()
+        lease = db.execute(
+            "INSERT INTO leases (token, item, person, round, taken_at, renewed_at, expires_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
+            (new_token(), item_id, person, now.round, stamp(at), stamp(at), stamp(at + LEASE_TIME)),
+        ).fetchone()
+        return lease_from(lease)
+
+    def _renew(self, db: sqlite3.Connection, row: sqlite3.Row) -> Lease:
+        at = self.now()
+        renewed = db.execute(
+            "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE id = ? RETURNING *",
+            (stamp(at), stamp(at + LEASE_TIME), row["id"]),
+        ).fetchone()
+        return lease_from(renewed)
+
+
+def lease_from(row: sqlite3.Row) -> Lease:
+    return Lease(
+        token=row["token"],
+        item_id=row["item"],
+        person=row["person"],
+        round=row["round"],
+        expires_at=datetime.fromisoformat(row["expires_at"]),
+        ended=row["ended"] is not None,
+    )
+
+
+def drop_autosave(db: sqlite3.Connection, person: str, item_id: int, base_version_id: int) -> None:
+    db.execute(
+        "DELETE FROM autosaves WHERE person = ? AND item = ? AND base_version = ?",
+        (person, item_id, base_version_id),
+    )
+
+
+def _held(running: list[sqlite3.Row]) -> HeldByAnother:
+    holders = tuple(row["person"] for row in running)
+    until = max(datetime.fromisoformat(row["expires_at"]) for row in running)
+    verb = "is" if len(holders) == 1 else "are"
+    sentence = f"{' and '.join(holders)} {verb} working on this item, until {until:%H:%M} UTC at the latest."
+    return HeldByAnother(sentence, holders, until)

@@ -1,0 +1,92 @@
+"""Settings, the rules among them, and the exports that were made: appended, never changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from reviewer.store.accounts import Accounts
+from reviewer.store.connection import stamp
+from reviewer.store.facts import rules_json
+from reviewer.store.values import Export
+from reviewer.workflow import Rules
+
+
+class Settings(Accounts):
+    """What a campaign is run by."""
+
+    def rules(self) -> Rules:
+        """The rules in force."""
+        with self._reading() as db:
+            return self._current_rules(db)[1]
+
+    def set_rules(self, person: str | None, rules: Rules) -> None:
+        """Put other rules in force; rounds that are open are judged by them at once, closed ones stay closed.
+
+        :param person: a coordinator; None only for whoever holds the file itself
+        :raises NotAllowed: ``person`` is no coordinator
+        """
+        with self._writing() as db:
+            self._require_coordinator(db, person)
+            if self._current_rules(db)[1] == rules:
+                return
+            self._append_setting(db, person, "rules", rules_json(rules))
+            open_rounds = "SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')"
+            for (item_id,) in db.execute(open_rounds).fetchall():
+                self._refresh(db, item_id)
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """The latest value of a setting, as it was given; ``default`` where it never was."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)
+            ).fetchone()
+        return default if row is None else json.loads(row[0])
+
+    def set_setting(self, person: str | None, name: str, value: Any) -> None:
+        """Keep a setting; ``value`` is anything JSON can hold. Rules have their own door.
+
+        :raises NotAllowed: ``person`` is no coordinator
+        :raises ValueError: the name is "rules"
+        """
+        if name == "rules":
+            raise ValueError("rules are set by set_rules, which checks them")
+        with self._writing() as db:
+            self._require_coordinator(db, person)
+            self._append_setting(db, person, name, json.dumps(value, ensure_ascii=False))
+
+    def record_export(self, person: str, name: str, manifest: Mapping[str, Any]) -> Export:
+        """Remember that an export was made, with its manifest. :raises NotFound: there is no such person"""
+        at = self.now()
+        with self._writing() as db:
+            self._person(db, person)
+            number = db.execute(
+                "INSERT INTO exports (name, person, manifest, at) VALUES (?, ?, ?, ?)",
+                (name, person, json.dumps(manifest, ensure_ascii=False), stamp(at)),
+            ).lastrowid
+        assert number is not None
+        return Export(number, name, person, manifest, at)
+
+    def exports(self) -> list[Export]:
+        """Every export, oldest first."""
+        with self._reading() as db:
+            rows = db.execute("SELECT * FROM exports ORDER BY id").fetchall()
+        return [
+            Export(
+                id=row["id"],
+                name=row["name"],
+                person=row["person"],
+                manifest=json.loads(row["manifest"]),
+                at=datetime.fromisoformat(row["at"]),
+            )
+            for row in rows
+        ]
+
+    def _append_setting(self, db: sqlite3.Connection, person: str | None, name: str, value: str) -> None:
+        db.execute(
+            "INSERT INTO settings (name, value, person, at) VALUES (?, ?, ?, ?)",
+            (name, value, person, stamp(self.now())),
+        )

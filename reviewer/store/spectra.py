@@ -1,0 +1,130 @@
+"""Spectra and pictures: kept once, under the hash of what they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum import Spectrum
+from reviewer.store.blobs import pack, pack_mask, unpack, unpack_mask
+from reviewer.store.connection import Base, stamp
+from reviewer.store.errors import NotFound
+
+_INSERT = """
+INSERT INTO spectra (sha256, grid, name, survey, medium, frame, flux_unit, redshift, ra, dec, catalogue_class,
+                     errors, details, flux_type, flux, ivar_type, ivar, mask, added_at)
+VALUES (:sha256, :grid, :name, :survey, :medium, :frame, :flux_unit, :redshift, :ra, :dec, :catalogue_class,
+        :errors, :details, :flux_type, :flux, :ivar_type, :ivar, :mask, :added_at)
+"""
+_SAME_NAME = (
+    "name",
+    "survey",
+    "medium",
+    "frame",
+    "flux_unit",
+    "redshift",
+    "ra",
+    "dec",
+    "catalogue_class",
+    "errors",
+)
+
+
+class Spectra(Base):
+    """Spectra exactly as they came, so that the same pixels can be drawn; pictures where they cannot."""
+
+    def add_spectrum(self, spectrum: Spectrum) -> str:
+        """Keep a spectrum; its sha256. One that is there already is not written again."""
+        if not self.has_spectrum(spectrum.sha256):
+            row = encode(spectrum) | {"added_at": stamp(self.now())}
+            with self._writing() as db:
+                insert_spectrum(db, row)
+        return spectrum.sha256
+
+    def has_spectrum(self, sha256: str) -> bool:
+        with self._reading() as db:
+            return spectrum_exists(db, sha256)
+
+    def spectrum(self, sha256: str) -> Spectrum:
+        """The spectrum as it went in. :raises NotFound: it never did."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT s.*, g.wavelength_type, g.wavelength, g.pixels "
+                "FROM spectra s JOIN grids g ON g.sha256 = s.grid WHERE s.sha256 = ?",
+                (sha256,),
+            ).fetchone()
+        if row is None:
+            raise NotFound(f"No spectrum {sha256:.12}… is stored here.")
+        return _decode(row)
+
+    def add_picture(self, sha256: str, png: bytes) -> None:
+        """Keep a picture that cannot be drawn again, under the SHA-256 of its RGBA bytes."""
+        with self._writing() as db:
+            insert_picture(db, sha256, png)
+
+    def picture(self, sha256: str) -> bytes | None:
+        """PNG bytes; None where none is stored, because it can be drawn from the spectrum."""
+        with self._reading() as db:
+            row = db.execute("SELECT png FROM pictures WHERE sha256 = ?", (sha256,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+
+def spectrum_exists(db: sqlite3.Connection, sha256: str) -> bool:
+    return db.execute("SELECT 1 FROM spectra WHERE sha256 = ?", (sha256,)).fetchone() is not None
+
+
+def insert_picture(db: sqlite3.Connection, sha256: str, png: bytes) -> None:
+    db.execute("INSERT INTO pictures VALUES (?, ?) ON CONFLICT DO NOTHING", (sha256, png))
+
+
+def insert_spectrum(db: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+    """Write what ``encode`` made, unless it is there."""
+    if spectrum_exists(db, row["sha256"]):
+        return
+    db.execute(
+        "INSERT INTO grids VALUES (:grid, :pixels, :wavelength_type, :wavelength) ON CONFLICT DO NOTHING", row
+    )
+    db.execute(_INSERT, row)
+
+
+def encode(spectrum: Spectrum) -> dict[str, Any]:
+    """The row of a spectrum and its grid; slow enough (zlib) to be made before the write begins."""
+    wavelength_type, wavelength = pack(spectrum.wavelength)
+    flux_type, flux = pack(spectrum.flux)
+    ivar_type, ivar = pack(spectrum.ivar)
+    details = {key: dict(getattr(spectrum, key)) for key in ("ids", "snr", "meta")}
+    return {
+        **{key: getattr(spectrum, key) for key in _SAME_NAME},
+        "sha256": spectrum.sha256,
+        "grid": _grid_hash(spectrum.wavelength),
+        "pixels": spectrum.wavelength.size,
+        "wavelength_type": wavelength_type,
+        "wavelength": wavelength,
+        "details": json.dumps(details, ensure_ascii=False),
+        "flux_type": flux_type,
+        "flux": flux,
+        "ivar_type": ivar_type,
+        "ivar": ivar,
+        "mask": pack_mask(spectrum.mask),
+    }
+
+
+def _decode(row: sqlite3.Row) -> Spectrum:
+    return Spectrum(
+        wavelength=unpack(row["wavelength_type"], row["wavelength"]),
+        flux=unpack(row["flux_type"], row["flux"]),
+        ivar=unpack(row["ivar_type"], row["ivar"]),
+        mask=unpack_mask(row["mask"], row["pixels"]),
+        **{key: row[key] for key in _SAME_NAME},
+        **json.loads(row["details"]),
+    )
+
+
+def _grid_hash(wavelength: NDArray[np.float64]) -> str:
+    return hashlib.sha256(wavelength.astype("<f8", copy=False).tobytes()).hexdigest()
