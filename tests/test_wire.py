@@ -157,4 +157,4 @@ def test_characters_that_were_lost_are_put_back_where_there_is_no_doubt(damaged,
 def test_characters_that_may_have_been_several_are_shown_as_lost_and_listed():
     turn = parse("<think>We look at the H\x03b profile again.</think>")
     assert turn.thought == "We look at the H\ufffdb profile again."
-    assert turn.faults == ("U+0003 could not be repaired, in 'look at the H\ufffdb profile ag'",)
+    assert turn.faults == ("U+0003 could not be repaired, in 'ook at the H\ufffdb profile ag'",)
