@@ -10,7 +10,7 @@ from agent.lines import Index
 from agent.measure.continuum import excess
 from agent.measure.pixels import mean_flux, shown
 from agent.measure.profile import equivalent_width
-from agent.measure.values import Measured, Undefined, Window
+from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
 
@@ -31,7 +31,7 @@ def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) ->
     if bottom <= 3.0 * bottom_error or bottom <= 0.0:
         return Undefined(f"the flux in {shown(continuum[0])} is not above zero by 3σ")
     ratio = top.value / bottom
-    return Measured(ratio, float(np.hypot(top.error, ratio * bottom_error)) / bottom)
+    return measured(ratio, float(np.hypot(top.error, ratio * bottom_error)) / bottom)
 
 
 def band_index(spectrum: Spectrum, index: Index) -> Measured | Undefined:
@@ -77,4 +77,4 @@ def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined
     value = (weight * (x - middle) * y).sum() / spread
     level = (weight * y).sum() / weight.sum()
     scale = excess((y - level - value * (x - middle)) / sigma, len(good) - 2) if len(good) > 2 else 1.0
-    return Measured(float(value), float(np.sqrt(scale / spread)))
+    return measured(float(value), float(np.sqrt(scale / spread)))

@@ -72,7 +72,7 @@ def local_continuum(spectrum: Spectrum, side_bands: Sequence[Window]) -> Continu
         if (new == kept).all() or new.sum() < terms + 2:
             break
         kept = new
-    covariance = np.linalg.inv(weighted.T @ weighted) * excess(residual[kept], int(kept.sum()) - terms)
+    covariance = np.linalg.pinv(weighted.T @ weighted) * excess(residual[kept], int(kept.sum()) - terms)
     whole = np.zeros((2, 2))
     whole[:terms, :terms] = covariance
     return Continuum(pivot, float(solution[0]), float(solution[1]) if terms == 2 else 0.0, whole)

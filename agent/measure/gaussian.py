@@ -157,8 +157,10 @@ def _levenberg_marquardt(
     if not (settled and inside):
         return None
     freedom = max(1, x.size - 5)
-    covariance = np.asarray(np.linalg.pinv(jacobian.T @ jacobian), dtype=np.float64) * excess(residual, freedom)
-    return best, covariance, cost / freedom
+    inverse = np.asarray(np.linalg.pinv(jacobian.T @ jacobian), dtype=np.float64)
+    if not (np.isfinite(inverse).all() and (np.diag(inverse) > 0).all()):
+        return None
+    return best, inverse * excess(residual, freedom), cost / freedom
 
 
 def _model(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.lines import Medium, convert
-from agent.measure.values import Measured, Undefined, Window
+from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
 FloatArray = NDArray[np.float64]
@@ -98,12 +98,14 @@ def mean_flux(spectrum: Spectrum, window: Window) -> Measured | Undefined:
     """The mean F_λ over a window, each pixel by its width inside, not by its ivar, as band indices are
     defined."""
     lacking = too_little_data(spectrum, window)
-    if lacking:
+    if lacking is not None:
         return lacking
     pixels = cells(spectrum, window)
     width, ivar = pixels.width[pixels.seen], pixels.ivar[pixels.seen]
     value = float((width * pixels.flux[pixels.seen]).sum() / width.sum())
-    return Measured(value, float(np.sqrt((width**2 / ivar).sum()) / width.sum()), spectrum.flux_unit)
+    with np.errstate(over="ignore", divide="ignore"):
+        error = float(np.sqrt((width**2 / ivar).sum()) / width.sum())
+    return measured(value, error, spectrum.flux_unit)
 
 
 def too_little_data(spectrum: Spectrum, window: Window) -> Undefined | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from agent.measure.continuum import Continuum, beside, local_continuum
 from agent.measure.pixels import BoolArray, FloatArray, cells, shown, too_little_data
-from agent.measure.values import Measured, Undefined, Window
+from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
 
 SPEED_OF_LIGHT = 299_792.458  # km/s, exact by definition of the metre
@@ -45,7 +45,7 @@ def line_profile(
     3σ above zero.
     """
     lacking = too_little_data(spectrum, window)
-    if lacking:
+    if lacking is not None:
         return lacking
     continuum = local_continuum(spectrum, beside(window) if side_bands is None else side_bands)
     if isinstance(continuum, Undefined):
@@ -80,7 +80,7 @@ def equivalent_width(
     return profile if isinstance(profile, Undefined) else profile_width(profile)
 
 
-def profile_width(profile: Profile) -> Measured:
+def profile_width(profile: Profile) -> Measured | Undefined:
     """The equivalent width of a profile in Å, as ``equivalent_width``."""
     level_at = profile.continuum.at(profile.wavelength)
     # dW/dC = Σ Δλ F/C², for the level and, times its lever, for the tilt of the continuum.
@@ -91,7 +91,7 @@ def profile_width(profile: Profile) -> Measured:
     variance = (
         (profile.width * profile.sigma) ** 2
     ).sum() + gradient @ profile.continuum.covariance @ gradient
-    return Measured(float((profile.width * profile.depth).sum()), float(np.sqrt(variance)), "Å")
+    return measured(float((profile.width * profile.depth).sum()), float(np.sqrt(variance)), "Å")
 
 
 def width_below(
@@ -118,7 +118,7 @@ def width_below(
     if edges[0] is None or edges[1] is None:
         return Undefined("the line's edges are lost in the noise")
     error = float(np.hypot(edges[0].error, edges[1].error))
-    return Measured(edges[1].value - edges[0].value, error, "Å")
+    return measured(edges[1].value - edges[0].value, error, "Å")
 
 
 @dataclass(frozen=True)

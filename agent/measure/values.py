@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 Window = tuple[float, float]
@@ -27,5 +28,9 @@ class Undefined:
 
     reason: str
 
-    def __bool__(self) -> bool:
-        return False
+
+def measured(value: float, error: float, unit: str = "") -> Measured | Undefined:
+    """The value, unless it or its error left the range of numbers (absurd fluxes or ivar do that)."""
+    if math.isfinite(value) and math.isfinite(error):
+        return Measured(float(value), float(error), unit)
+    return Undefined("flux or ivar is beyond the range of numbers")
