@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
-from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Statement, Task, Window
+from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task, Window
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
@@ -142,6 +142,7 @@ def _feature(table: _Table, names: Mapping[str, str]) -> Feature:
         wavelengths=table.numbers("wavelengths"),
         above=table.number("above"),
         below=table.number("below"),
+        sign=table.choice("sign", get_args(Sign), missing="either"),
     )
     if feature.above is None and feature.below is None:
         raise table.error("above, below", "neither", "at least one: what makes the feature present")
@@ -182,10 +183,11 @@ class _Table:
             raise self.error(field, _shown(value), "a list of texts")
         return tuple(value)
 
-    def choice(self, field: str, allowed: tuple[str, ...]) -> Any:
-        if self.data.get(field) not in allowed:
-            raise self.error(field, _shown(self.data.get(field)), " or ".join(allowed))
-        return self.data[field]
+    def choice(self, field: str, allowed: tuple[str, ...], missing: str | None = None) -> Any:
+        value = self.data.get(field, missing)
+        if value not in allowed:
+            raise self.error(field, _shown(value), " or ".join(allowed))
+        return value
 
     def number(self, field: str) -> float | None:
         value = self.data.get(field)

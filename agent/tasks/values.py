@@ -13,6 +13,7 @@ Window = tuple[float, float]
 FeatureKind = Literal["line", "band", "slope", "index"]
 Role = Literal["primary", "secondary", "confuser"]
 Quantity = Literal["equivalent_width", "fwhm", "depth", "ratio", "slope"]
+Sign = Literal["emission", "absorption", "either"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Feature:
         d ln λ)
     :param above: the feature counts as present where the quantity is above this; None = unbounded
     :param below: and below this
+    :param sign: for "fwhm", which carries none itself: a line of the other sign is not measured
     :param role: "confuser" means that its presence speaks against the class
     :param wavelengths: of the lines or band heads themselves, first the principal one
     """
@@ -55,6 +57,7 @@ class Feature:
     wavelengths: tuple[float, ...] = ()
     above: float | None = None
     below: float | None = None
+    sign: Sign = "either"
 
     def in_medium(self, medium: Medium) -> Feature:
         """The same feature with every wavelength in the wanted medium."""
