@@ -15,7 +15,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from reviewer.people import Person
-from reviewer.store import Lease, QueueFilter, Store
+from reviewer.store import Lease, NotFound, QueueFilter, Store
 from reviewer.ui import requests
 from reviewer.ui.payload import (
     atlas_json,
@@ -24,6 +24,7 @@ from reviewer.ui.payload import (
     row_json,
     spectrum_bytes,
     stamp,
+    template_json,
 )
 from reviewer.ui.pictures import Gallery, Recent
 from reviewer.ui.session import person_of
@@ -166,6 +167,14 @@ def spectrum(person: Who, at: At, sha256: str) -> Response:
 @router.get("/atlas")
 def atlas(person: Who, at: At, survey: str = "", task: str = "") -> dict[str, Any]:
     return atlas_json(survey, at.tasks.get(task))
+
+
+@router.get("/template")
+def template(person: Who, at: At, spectrum: str, task: str) -> dict[str, Any]:
+    made = template_json(at.gallery.spectrum(spectrum), task)
+    if made is None:
+        raise NotFound("There is no simulated spectrum of this class to compare with.")
+    return made
 
 
 @router.get("/item/{item_id}/hints")

@@ -12,15 +12,13 @@ from reviewer.ui import library, people_tab, progress
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.review import ReviewDesk
 
-# plotly.js must be there before a module draws; the theme is set before the first paint so that nothing flashes.
+# Gradio puts this in by script when the page starts, so the body is there already.
 HEAD = """
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <script>
   document.documentElement.dataset.theme =
     localStorage.getItem('so-theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
-  document.documentElement.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
-  document.addEventListener('DOMContentLoaded', () =>
-    document.body.classList.toggle('dark', document.documentElement.dataset.theme === 'dark'))
+  document.body.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
 </script>
 <script src="/ui/plotly.min.js" defer></script>
 <link rel="stylesheet" href="/ui/spectrum_view.css">

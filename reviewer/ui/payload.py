@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agent import lines
+from agent import lines, simulate
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Answer, Trajectory
@@ -254,4 +254,29 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
             {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
             for band in lines.sky_bands(survey)
         ],
+    }
+
+
+def template_json(spectrum: Spectrum, task: str) -> dict[str, Any] | None:
+    """A simulated spectrum of the class to compare with, at this redshift and scaled to this flux; None if there is
+    no simulation of the class. It says that it is simulated."""
+    if task not in simulate.CLASSES:
+        return None
+    made = simulate.simulate(task, "DESI", 300.0, seed=1)
+    wavelength = made.wavelength
+    if spectrum.medium == "air":
+        wavelength = lines.vacuum_to_air(wavelength)
+    if spectrum.frame == "observed":
+        wavelength = wavelength * (1 + (spectrum.redshift or 0.0))
+    shared = (wavelength >= spectrum.wavelength[0]) & (wavelength <= spectrum.wavelength[-1])
+    if not shared.any():
+        return None
+    wavelength, flux = wavelength[shared][::2], made.flux[shared][::2]
+    seen = spectrum.ivar > 0
+    level = np.median(spectrum.flux[seen]) if seen.any() else 1.0
+    flux = flux * float(level / np.median(flux))
+    return {
+        "name": f"simulated {task}",
+        "wavelength": np.round(wavelength, 2).tolist(),
+        "flux": [float(f"{value:.4g}") for value in flux],
     }

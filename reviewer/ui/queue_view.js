@@ -8,10 +8,11 @@ const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved
 
 export class QueueView {
   /** @param {{onOpen: (id: number) => void, onFilter: (query: string) => void}} callbacks */
-  constructor(root, callbacks, tasks) {
+  constructor(root, callbacks, { tasks, initials }) {
     this.root = root
     this.on = callbacks
     this.tasks = tasks
+    this.initials = initials
     this.filter = this.#remembered()
     this.rows = []
     this.total = 0
@@ -134,20 +135,21 @@ export class QueueView {
   }
 
   #row(row) {
+    const others = row.held_by.filter((who) => who !== this.initials)
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
     const tone = row.disagreement ? 'amber' : TONE[row.state] ?? 'blue'
     return h(`div.row${row.id === this.current ? '.current' : ''}`, { 'data-item': row.id, role: 'option', title: row.name, onClick: () => this.on.onOpen(row.id) },
-      h('div.name', {}, shortName(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
+      h('div.name', {}, h('span', {}, shortName(row.name)), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h('div.sub', {},
         h(`span.pill.${tone}`, {}, row.disagreement ? 'disagreement' : state),
         h('span.muted', {}, `${row.task} · ${row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name}${row.version > 1 ? ` · v${row.version}` : ''}`),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
-        row.held_by.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${row.held_by.join(', ')}`)))
+        others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`)))
   }
 }
 
 /** A file name cut in the middle, where survey names say least. */
 export function shortName(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
-  return bare.length > 24 ? `${bare.slice(0, 12)}…${bare.slice(-9)}` : bare
+  return bare.length > 20 ? `${bare.slice(0, 10)}…${bare.slice(-8)}` : bare
 }

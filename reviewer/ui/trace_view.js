@@ -8,7 +8,7 @@ import { windowOf } from './steps.js'
 
 export const MARKS = [
   { mark: 'supported', short: 'supported', key: 'y', good: true },
-  { mark: 'not supported', short: 'not supported', key: '1' },
+  { mark: 'not supported', short: 'unsupported', key: '1' },
   { mark: 'hallucinated feature', short: 'hallucinated', key: '2' },
   { mark: 'wrong frame', short: 'wrong frame', key: '3' },
   { mark: 'needless zoom', short: 'needless', key: '4', zoomOnly: true },
@@ -259,7 +259,10 @@ export class TraceView {
 
   #windowTyped(card, id) {
     const [lo, hi] = ['lo', 'hi'].map((name) => parseNumber(card.querySelector(`[name=${name}]`).value.replace(',', '.')))
-    if (Number.isFinite(lo) && Number.isFinite(hi)) this.on.onWindow(id, lo, hi)
+    if (Number.isFinite(lo) && Number.isFinite(hi)) return this.on.onWindow(id, lo, hi)
+    this.on.onMistyped('A window edge is a wavelength in Å, such as 6562.8.')
+    const window = windowOf(this.state.steps.find((s) => s.id === id))
+    if (window) this.previewWindow(id, ...window)
   }
 
   #hints(step) {

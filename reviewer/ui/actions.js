@@ -1,0 +1,107 @@
+// What each action of the keymap does. Buttons and keys both end here.
+
+import { verbFor } from './decision_bar.js'
+import { getJSON } from './http.js'
+import * as panels from './panels.js'
+import { moveStep, removeStep } from './steps.js'
+
+const MARK_OF = { 'mark-supported': 'supported', 'mark-not-supported': 'not supported', 'mark-hallucinated': 'hallucinated feature', 'mark-wrong-frame': 'wrong frame', 'mark-needless': 'needless zoom', 'mark-clear': 'cleared' }
+const VERDICT_OF = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
+const SPECTRUM_COMMANDS = ['smooth+', 'smooth-', 'error', 'lines', 'sky', 'template', 'frame', 'redshift', 'reset', 'brush']
+const WITHOUT_ITEM = ['filter', 'queue', 'keys', 'dark', 'verdict-first', 'next', 'next-undone', 'undo', 'escape']
+
+export class Actions {
+  /** @param desk  the Review page */
+  constructor(desk) {
+    this.desk = desk
+  }
+
+  #step(by) {
+    const steps = this.desk.drafting?.steps ?? []
+    const at = steps.findIndex((s) => s.id === this.desk.trace.selected)
+    const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
+    if (to) this.desk.select(to.id)
+  }
+
+  /** Every key ends here. False leaves the key to the browser. */
+  act(action) {
+    if (!this.desk.current && !WITHOUT_ITEM.includes(action)) return
+    const id = this.desk.trace.selected
+    if (action in MARK_OF) return void (id && this.desk.deciding.mark(id, MARK_OF[action]))
+    if (action in VERDICT_OF) return void this.desk.deciding.commitVerdict(VERDICT_OF[action])
+    if (action === 'brush' && !this.desk.editable) return void this.desk.toast('Windows are changed in the revision round.')
+    if (SPECTRUM_COMMANDS.includes(action)) return void this.#command(action)
+    if (action.startsWith('decide-')) {
+      const stay = action.endsWith('-stay')
+      const verb = verbFor(this.desk.current?.item, action.replace('-stay', ''))
+      return void (verb ? this.desk.deciding.decide(verb, { stay }) : this.desk.toast('There is nothing of that kind to decide in this round.'))
+    }
+    const does = {
+      next: () => this.desk.next(), back: () => this.desk.back(), 'next-undone': () => getJSON(`/api/first?${this.desk.queue.query()}`).then(({ id: to }) => to && this.desk.open(to)),
+      filter: () => this.desk.queue.openFilter(), queue: () => this.#toggleQueue(), 'step-next': () => this.#step(1), 'step-back': () => this.#step(-1),
+      edit: () => id && (this.desk.trace.edit(id) || this.desk.toast(this.desk.current.item.may.edit)), 'add-zoom': () => this.desk.editing.add(id, 'zoom'), 'add-think': () => this.desk.editing.add(id, 'think'),
+      'move-up': () => this.desk.editable && this.desk.editing.restep(moveStep(this.desk.drafting.steps, id, -1)), 'move-down': () => this.desk.editable && this.desk.editing.restep(moveStep(this.desk.drafting.steps, id, 1)),
+      'remove-step': () => this.desk.editable && this.desk.editing.restep(removeStep(this.desk.drafting.steps, id)), 'edit-undo': () => this.desk.editing.undo(),
+      'save-version': () => this.desk.deciding.saveVersion().then((made) => made && made !== this.desk.current.item.version.id && this.desk.refresh('Saved as a version.')),
+      'mark-note': () => id && this.#note(id), comment: () => this.desk.bar.focusComment(), undo: () => this.desk.deciding.undo(), 'verdict-first': () => this.#toggleVerdictFirst(),
+      guide: () => panels.openGuide(this.desk.me.tasks[this.desk.current?.item.task.key]), history: () => this.#history(), dark: () => this.#toggleDark(),
+      keys: () => panels.openPanel('Keys', this.desk.keys.sheet(), { wide: true }), escape: () => this.#escape(),
+    }[action]
+    if (!does) return false
+    return does() === false ? false : undefined
+  }
+
+  async #command(action) {
+    if (action === 'template' && !this.desk.current.template && this.desk.current.spectrum) {
+      const { item } = this.desk.current
+      this.desk.current.template = await getJSON(`/api/template?${new URLSearchParams({ spectrum: item.row.spectrum, task: item.row.task })}`).catch((error) => this.desk.tell(error))
+      if (!this.desk.current.template) return
+      this.desk.spectrum.update({ template: this.desk.current.template })
+    }
+    this.desk.spectrum.command(action)
+  }
+
+  async #note(id) {
+    const mine = this.desk.current.item.marks.mine[id]
+    const note = await panels.askText(`Note on step ${this.desk.numberOf(id)}`, mine?.note ?? '', 'Keep')
+    if (note !== null) await this.desk.deciding.mark(id, mine?.mark ?? 'not supported', note)
+  }
+
+  async #history() {
+    if (!this.desk.current) return
+    try {
+      await panels.openHistory(await this.desk.items.history(this.desk.current.item.id))
+    } catch (error) {
+      this.desk.tell(error)
+    }
+  }
+
+  #toggleQueue() {
+    const hidden = this.desk.root.classList.toggle('no-queue')
+    localStorage.setItem('so-queue', hidden ? 'hidden' : 'shown')
+  }
+
+  #toggleDark() {
+    const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'
+    document.documentElement.dataset.theme = theme
+    document.documentElement.classList.toggle('dark', theme === 'dark')
+    document.body.classList.toggle('dark', theme === 'dark')
+    localStorage.setItem('so-theme', theme)
+    this.desk.spectrum.setTheme(theme)
+  }
+
+  async #toggleVerdictFirst() {
+    this.desk.verdictFirst = !this.desk.verdictFirst
+    localStorage.setItem('so-verdict-first', this.desk.verdictFirst ? 'yes' : 'no')
+    this.desk.top.setVerdictFirst(this.desk.verdictFirst)
+    this.desk.items.forgetAll()
+    this.desk.toast(this.desk.verdictFirst ? 'Your verdict first: answers and earlier votes stay hidden until you have given yours.' : 'Answers are shown at once.')
+    if (this.desk.current) await this.desk.open(this.desk.current.item.id)
+  }
+
+  #escape() {
+    const focused = document.activeElement
+    if (focused && focused !== document.body && this.desk.root.contains(focused)) focused.blur()
+    if (!this.desk.queue.form.hidden) this.desk.queue.form.hidden = true
+  }
+}

@@ -1,0 +1,139 @@
+// Marks, verdicts, versions and decisions: what is sent under a key, and what is done when it is refused.
+
+import { Refused, newKey, postJSON, postUntilHeard } from './http.js'
+import * as panels from './panels.js'
+import { problems } from './steps.js'
+
+export class Deciding {
+  /** @param desk  the Review page */
+  constructor(desk) {
+    this.desk = desk
+    this.busy = false
+  }
+
+  async mark(id, mark, note) {
+    const { item } = this.desk.current
+    if (item.hidden) return
+    const before = item.marks.mine[id]
+    const kept = note ?? (mark === 'cleared' ? '' : before?.note ?? '')
+    if (mark === 'cleared') delete item.marks.mine[id]
+    else item.marks.mine[id] = { mark, note: kept }
+    this.desk.trace.refresh({ marks: item.marks.mine })
+    try {
+      const { at } = await postUntilHeard(`/api/item/${item.id}/mark`, { version: item.version.id, step: id, mark, note: kept, key: newKey() }, (e) => this.desk.top.unsaved(e.message))
+      this.desk.top.saved(at)
+    } catch (error) {
+      if (before) item.marks.mine[id] = before
+      else delete item.marks.mine[id]
+      this.desk.trace.refresh({ marks: item.marks.mine })
+      this.desk.tell(error)
+    }
+  }
+
+  async commitVerdict(verdict) {
+    const { item } = this.desk.current
+    if (!item.hidden) return
+    await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) => this.desk.top.unsaved(e.message))
+    this.desk.items.stale(item.id)
+    await this.desk.open(item.id)
+  }
+
+  /** Save the edits as a version; the new version's id, or null where it was refused (the text is kept). */
+  async saveVersion() {
+    if (!this.desk.drafting.dirty) return this.desk.current.item.version.id
+    await this.desk.drafting.flush()
+    const { item } = this.desk.current
+    const steps = this.desk.drafting.steps
+    try {
+      const made = await postUntilHeard(`/api/item/${item.id}/version`, { base: item.version.id, steps, reason: this.desk.drafting.comment, key: newKey(), lease: this.desk.lease?.lease ?? '' }, (e) => this.desk.top.unsaved(e.message))
+      this.desk.drafting.close()
+      this.desk.top.saved(made.at)
+      return made.version
+    } catch (error) {
+      if (error.kind === 'version_moved') this.conflict(error.message, steps, error.detail.steps, `v${error.detail.number} by ${error.detail.author ?? '?'}`)
+      else this.desk.tell(error)
+      return null
+    }
+  }
+
+  async conflict(message, mine, theirs, who) {
+    const choice = await panels.openConflict(message, mine, theirs, who)
+    if (!choice) return
+    await this.desk.refresh()
+    if (choice === 'rebase' && this.desk.editable) this.desk.editing.restep(mine)
+  }
+
+  async decide(verb, { stay = false } = {}) {
+    if (this.busy || !this.desk.current || this.desk.current.item.hidden) return
+    const { item } = this.desk.current
+    const allowed = item.may.verbs.find((v) => v.verb === verb)
+    if (!allowed || allowed.refusal) return this.desk.toast(allowed?.refusal ?? `“${verb}” is not for this round.`)
+    let reason = ''
+    let comment = this.desk.bar.comment.value.trim()
+    if (verb === 'reject') {
+      const why = await panels.askReason(this.desk.me.reasons, comment)
+      if (!why) return
+      ;({ reason, comment } = why)
+    } else if (verb === 'return' && !comment) {
+      comment = await panels.askText('Return to revision: what should be changed?', '', 'Return')
+      if (!comment) return
+    } else if (verb === 'submit') {
+      const missing = problems(this.desk.drafting.steps)
+      if (missing.length) return this.desk.notice(`Not yet: ${missing.join('; ')}.`)
+    }
+    this.busy = true
+    try {
+      await this.#send(item, verb, reason, comment, stay)
+    } finally {
+      this.busy = false
+    }
+  }
+
+  async #send(item, verb, reason, comment, stay) {
+    const following = this.desk.current.place?.next[0] ?? null
+    try {
+      let version = item.version.id
+      if (verb === 'submit') version = await this.saveVersion()
+      if (version === null) return
+      const answer = await postUntilHeard(`/api/item/${item.id}/decide`, { version, verb, reason, comment, key: this.desk.decideKey, lease: this.desk.lease?.lease ?? '' }, (e) => this.desk.top.unsaved(e.message))
+      this.desk.drafting.close()
+      if (this.desk.lease) this.desk.lease.ended = true
+      this.desk.lastDecided = item.id
+      this.desk.top.saved(new Date().toISOString())
+      this.desk.items.stale(item.id)
+      this.desk.queue.update(item.id, { state: answer.state, ...countsOf(answer.progress) })
+      this.desk.toast(`${shown(verb)} · now ${answer.progress}`)
+      if (stay) await this.desk.open(item.id)
+      else await this.desk.next(following)
+    } catch (error) {
+      this.desk.decideKey = newKey()
+      this.desk.tell(error)
+      if (error instanceof Refused && ['version_moved', 'lease_lost', 'not_allowed'].includes(error.kind)) {
+        await this.desk.refresh(error.message)
+        await this.desk.takeLease(item.id, this.desk.current.item, () => true)
+      }
+    }
+  }
+
+  async undo() {
+    const id = this.desk.current?.item.may.undo ? this.desk.current.item.id : this.desk.lastDecided
+    if (!id) return this.desk.toast('There is no decision of yours to take back here.')
+    try {
+      const answer = await postUntilHeard(`/api/item/${id}/undo`, { key: newKey() }, (e) => this.desk.top.unsaved(e.message))
+      this.desk.lastDecided = null
+      this.desk.items.stale(id)
+      this.desk.queue.update(id, { state: answer.state })
+      this.desk.toast(`Taken back · now ${answer.state}`)
+      await this.desk.open(id)
+    } catch (error) {
+      this.desk.tell(error)
+    }
+  }
+}
+
+const shown = (verb) => ({ keep: 'Kept', submit: 'Submitted', pass: 'Passed', approve: 'Approved', reject: 'Rejected', return: 'Returned', abstain: 'Abstained' })[verb]
+
+const countsOf = (progress) => {
+  const counted = /(\d+) of (\d+)/.exec(progress)
+  return counted ? { cast: Number(counted[1]), wanted: Number(counted[2]) } : { cast: 0, wanted: 1 }
+}
