@@ -47,6 +47,8 @@ def item_json(
     body = trajectory.to_json()
     if waiting:
         body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
+    if item.standing.round is not None:
+        # The known truth would decide for the reviewer; it is shown once the item is decided.
         body["label"] = None
     originals, edited_by = _provenance(store, item)
     autosave = store.autosaved(person.initials, item.id)
