@@ -28,7 +28,8 @@ def gaussian_line(
     seed: int = 0,
     wavelength: np.ndarray = GRID,
 ) -> Spectrum:
-    """A Gaussian of known depth (emission < 0) on a sloped continuum of 100; noise only if ``snr`` is given."""
+    """A Gaussian of known depth (emission < 0) on a sloped continuum of 100; noise only if ``snr`` is
+    given."""
     continuum = 100 * (1 + tilt * (wavelength - 6560.0))
     flux = continuum * (1 - depth * np.exp(-0.5 * ((wavelength - centre) / sigma) ** 2))
     noise = np.full(wavelength.shape, 100 / (snr or 1e4))
@@ -86,7 +87,8 @@ FWHM = 8.0 * np.sqrt(8 * np.log(2)) / 6562.8 * 299792.458
 )
 @pytest.mark.parametrize(("sign", "snr"), [(-1.0, 20.0), (0.6, 20.0), (-1.0, 8.0)])
 def test_errors_mean_what_they_say(what: str, truth: float, sign: float, snr: float) -> None:
-    """Pulls of 300 realisations: mean within 0.25 of 0 (0.06 expected) and spread within 20 % of 1 (4 % expected)."""
+    """Pulls of 300 realisations: mean within 0.25 of 0 (0.06 expected) and spread within 20 % of 1 (4 %
+    expected)."""
     scale = sign if what in ("equivalent_width", "depth") else 1.0
     found = pulls(what, truth * scale, sign, snr)
     assert abs(found.mean()) < 0.25
@@ -291,9 +293,7 @@ def test_the_instrument_width_is_known_for_known_surveys_only() -> None:
     fit = measure.fit_line(lamost, WINDOW, SIDES)
     assert isinstance(fit, measure.LineFit)
     assert fit.instrument == pytest.approx(299792.458 / 1660, rel=0.02)
-    assert value(fit.intrinsic_fwhm).value == pytest.approx(
-        np.sqrt(fit.fwhm.value**2 - fit.instrument**2)
-    )
+    assert value(fit.intrinsic_fwhm).value == pytest.approx(np.sqrt(fit.fwhm.value**2 - fit.instrument**2))
 
 
 def test_the_running_continuum_passes_under_a_line_and_over_an_absorption() -> None:

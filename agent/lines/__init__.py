@@ -67,7 +67,7 @@ class Line:
 
     def at(self, medium: Medium) -> float:
         """The rest wavelength in Å in the wanted medium."""
-        return convert(self.wavelength, self.medium, medium)
+        return _at(self.wavelength, self.medium, medium)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Band:
 
     def at(self, medium: Medium) -> float:
         """The wavelength of the head in Å in the wanted medium, at rest."""
-        return convert(self.head, self.medium, medium)
+        return _at(self.head, self.medium, medium)
 
     def window(self, medium: Medium) -> Window:
         """The stretch the band covers, in Å in the wanted medium, at rest."""
@@ -220,4 +220,10 @@ def _frozen(value: Any) -> Any:
 
 
 def _convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
-    return convert(window[0], given, wanted), convert(window[1], given, wanted)
+    return _at(window[0], given, wanted), _at(window[1], given, wanted)
+
+
+# The lists are asked again and again, by every hint and every redraw, and never change.
+@cache
+def _at(wavelength: float, given: Medium, wanted: Medium) -> float:
+    return convert(wavelength, given, wanted)

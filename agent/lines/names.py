@@ -1,0 +1,64 @@
+"""Which lines and bands a piece of text names: "Zoom on H-alpha", "He II λ4686", "TiO γ' 7054", "C2 Swan
+bands"."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from agent.lines import Band, Line, bands, lines
+
+# People name groups; each stands for a species of the lists.
+_GROUPS = {
+    "balmer": "H I",
+    "paschen": "H I",
+    "swan": "C2",
+    "calcium triplet": "Ca II",
+    "ca ii triplet": "Ca II",
+    "cat": "Ca II",
+    "h&k": "Ca II",
+    "na d": "Na I",
+    "nad": "Na I",
+    "sodium": "Na I",
+    "mg b": "Mg I",
+    "bowen": "C III / N III",
+    "g band": "CH",
+}
+_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta"}
+
+
+def named(text: str) -> tuple[Line | Band, ...]:
+    """The lines and bands of the lists that the text names one by one, in the order of the lists."""
+    plain = _plain(text)
+    return tuple(entry for entry, pattern in _patterns() if pattern.search(plain))
+
+
+def species_named(text: str) -> frozenset[str]:
+    """The species that the text names, singly or by a group's name ("Balmer" is H I, "Swan" C2)."""
+    plain = _plain(text)
+    known = {entry.species for entry, _ in _patterns()}
+    found = {species for species in known if _pattern(species).search(plain)}
+    return frozenset(found | {species for group, species in _GROUPS.items() if _pattern(group).search(plain)})
+
+
+@cache
+def _patterns() -> tuple[tuple[Line | Band, re.Pattern[str]], ...]:
+    entries: list[Line | Band] = [*lines(), *bands()]
+    return tuple(
+        (entry, re.compile("|".join(_pattern(name).pattern for name in (entry.name, *entry.aliases))))
+        for entry in entries
+    )
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """The name with its parts joined by anything people put between them, and nothing glued to its ends."""
+    parts = re.findall(r"[a-z]+|[0-9]+|[^a-z0-9\s_-]", _plain(name))
+    return re.compile(r"(?<![a-z0-9])" + r"[\s_-]*".join(re.escape(part) for part in parts) + r"(?![a-z0-9])")
+
+
+def _plain(text: str) -> str:
+    plain = text.replace("λ", " ").replace("₂", "2").lower()
+    for letter, word in _GREEK.items():
+        plain = plain.replace(letter, word)
+    return plain
