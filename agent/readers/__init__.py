@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,10 @@ from agent.readers import desi, fits_image, fits_table, lamost, marz, other, par
 from agent.readers.fits_file import FitsFile
 from agent.readers.targets import Targets
 from agent.spectrum import Spectrum, SpectrumError
+
+CHUNK = 2**20
+SPOOL_BYTES = 64 * 2**20
+MAX_UNPACKED = 4 * 2**30
 
 _FORMATS = "a FITS, Parquet or text spectrum"
 _REFUSED = {
@@ -90,29 +95,47 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
 
 
 @contextmanager
-def _stream(where: Path, name: str) -> Iterator[tuple[BinaryIO, int | None]]:
-    """The file's bytes, unpacked if need be, and how many there are (None if unpacked)."""
+def _stream(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
+    """The file's bytes, unpacked if need be, and how many there are."""
     if where.is_dir():
         raise SpectrumError(name, "a directory", "a spectrum file")
     size = where.stat().st_size
     if size == 0:
         raise SpectrumError(name, "an empty file", _FORMATS)
     with open(where, "rb") as plain:
-        if plain.read(2) != b"\x1f\x8b":
-            plain.seek(0)
+        packed = plain.read(2) == b"\x1f\x8b"
+        plain.seek(0)
+        if not packed:
             yield plain, size
             return
-        plain.seek(0)
-        with gzip.GzipFile(fileobj=plain) as unpacked:
-            yield cast(BinaryIO, unpacked), None
+        with _unpacked(plain, name, size) as whole:
+            yield whole, whole.seek(0, os.SEEK_END)
 
 
-def _targets(where: Path, name: str, stream: BinaryIO, size: int | None) -> Targets:
+@contextmanager
+def _unpacked(plain: BinaryIO, name: str, size: int) -> Iterator[BinaryIO]:
+    """A gzip file unpacked once, in memory or if large on disk, as readers go to and fro in it.
+
+    A gzip of zeros unpacks to a thousand times its size, a survey file to a few times (LAMOST: two).
+    """
+    limit = min(MAX_UNPACKED, SPOOL_BYTES + 100 * size)
+    with gzip.GzipFile(fileobj=plain) as packed, tempfile.SpooledTemporaryFile(SPOOL_BYTES) as whole:
+        while chunk := packed.read(CHUNK):
+            whole.write(chunk)
+            if whole.tell() > limit:
+                raise SpectrumError(
+                    name, f"a gzip file of {size} bytes that unpacks to more than {limit}", "a spectrum"
+                )
+        yield cast(BinaryIO, whole)
+
+
+def _targets(where: Path, name: str, stream: BinaryIO, size: int) -> Targets:
+    stream.seek(0)
     start = stream.read(80)
     stream.seek(0)
     if start.startswith(b"SIMPLE  ="):
         return _fits_targets(where, FitsFile(stream, name, size))
-    if start.startswith(b"PAR1") and size is not None:
+    if start.startswith(b"PAR1"):
         return parquet.targets(name, where)
     for magic, kind in _REFUSED.items():
         if start.startswith(magic):
@@ -121,9 +144,11 @@ def _targets(where: Path, name: str, stream: BinaryIO, size: int | None) -> Targ
         raise SpectrumError(name, "a JSON container", _FORMATS)
     if not start:
         raise SpectrumError(name, "an empty gzip file", _FORMATS)
-    raw = stream.read(text.MAX_TEXT + 1)
-    if len(raw) > text.MAX_TEXT:
-        raise SpectrumError(name, f"more than {text.MAX_TEXT} bytes of text", "a spectrum")
+    if size > text.MAX_TEXT:
+        raise SpectrumError(
+            name, f"{size} bytes of no known format", f"a spectrum; as text at most {text.MAX_TEXT}"
+        )
+    raw = stream.read()
     return Targets.single(name, lambda: text.read(name, raw))
 
 

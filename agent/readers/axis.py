@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from agent.readers.columns import to_angstrom
-from agent.readers.fits_file import FitsFile, Header
+from agent.readers.fits_file import FitsFile
+from agent.readers.fits_header import Header
 from agent.spectrum import FloatArray, Medium
 
-_NOT_WAVELENGTH = tuple(
-    ["RA", "DEC", "GLON", "GLAT", "ELON", "ELAT", "FREQ", "VELO", "VRAD", "TIME", "STOKES", "ENER"]
-)
+_NOT_WAVELENGTH = ("RA", "DEC", "GLON", "GLAT", "ELON", "ELAT", "FREQ", "VELO", "VRAD", "TIME", "STOKES")
 _WAVELENGTH_UNIT = re.compile(r"ang|nm$|nanom|micro|um$|µm$|^a$|^m$", re.IGNORECASE)
 
 

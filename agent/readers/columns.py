@@ -76,12 +76,10 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
     stated
     """
     wavelength = np.asarray(table[found.wavelength], np.float64)
-    with np.errstate(over="ignore"):
-        wavelength = (
-            10.0**wavelength
-            if found.log
-            else to_angstrom(name, wavelength, unit or in_brackets(found.wavelength))
-        )
+    if found.log:
+        wavelength = 10.0**wavelength
+    else:
+        wavelength = to_angstrom(name, wavelength, unit or in_brackets(found.wavelength))
     ivar: NDArray[Any] | None = None
     if found.ivar is not None:
         ivar = np.asarray(table[found.ivar], np.float64)

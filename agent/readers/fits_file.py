@@ -32,8 +32,6 @@ MAX_HEADER_BLOCKS = 1000
 MAX_HDUS = 2000
 # The most that is read at once. The largest table of one spectrum in any survey is a few MiB.
 MAX_BYTES = 256 * 2**20
-# The furthest a compressed file is unpacked: a gzip of zeros unpacks to a thousand times its size.
-MAX_UNPACKED = 2 * 2**30
 
 _IMAGE_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
 _TABLE_TYPES = {"L": "S1", "B": ">u1", "I": ">i2", "J": ">i4", "K": ">i8", "E": ">f4", "D": ">f8"}
@@ -77,6 +75,7 @@ class Hdu:
         width = abs(header.integer("BITPIX", 8)) // 8
         cells = prod(axes) if axes else 0
         self.size = width * max(1, header.integer("GCOUNT", 1)) * (max(0, header.integer("PCOUNT")) + cells)
+        file.check(offset + self.size)
         self.end = offset + -(-self.size // BLOCK) * BLOCK
         if self._compressed:
             self.shape = tuple(header.integer(f"ZNAXIS{n}") for n in range(header.integer("ZNAXIS"), 0, -1))
@@ -198,10 +197,9 @@ class Hdu:
 
 
 class FitsFile:
-    """A FITS file, plain or unpacked on the way. HDUs are found one after the other, as far as asked for."""
+    """A FITS file of ``size`` bytes. HDUs are found one after the other, as far as asked for."""
 
-    def __init__(self, stream: BinaryIO, name: str, size: int | None) -> None:
-        """:param size: bytes in the file; None if that is unknown because the stream unpacks it"""
+    def __init__(self, stream: BinaryIO, name: str, size: int) -> None:
         self.name = name
         self._stream = stream
         self._size = size
@@ -211,22 +209,21 @@ class FitsFile:
     def refusal(self, found: str, wanted: str) -> SpectrumError:
         return SpectrumError(self.name, found, wanted)
 
-    def data(self, offset: int, size: int) -> bytes:
-        """Exactly ``size`` bytes, refused before reading if the file cannot hold them or nobody should want
-        them."""
-        if self._size is not None and offset + size > self._size:
-            claim = f"a header that claims {offset + size} bytes in a file of {self._size}"
+    def check(self, end: int) -> None:
+        """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""
+        if end > self._size:
+            claim = f"a header that claims {end} bytes in a file of {self._size}"
             raise self.refusal(claim, "a complete FITS file")
-        if size > MAX_BYTES or (self._size is None and offset + size > MAX_UNPACKED):
-            raise self.refusal(
-                f"a header that claims {size} bytes of data", f"a spectrum, at most {MAX_BYTES} bytes"
-            )
+
+    def data(self, offset: int, size: int) -> bytes:
+        """Exactly ``size`` bytes; refused before reading if they are not there or too many."""
+        self.check(offset + size)
+        if size > MAX_BYTES:
+            raise self.refusal(f"an array of {size} bytes", f"a spectrum, at most {MAX_BYTES} bytes")
         self._stream.seek(offset)
         raw = self._stream.read(size)
         if len(raw) != size:
-            raise self.refusal(
-                f"{len(raw)} bytes of data where the header says {size}", "a complete FITS file"
-            )
+            raise self.refusal(f"{len(raw)} bytes where the header says {size}", "a complete FITS file")
         return raw
 
     def __getitem__(self, index: int) -> Hdu:
@@ -252,8 +249,7 @@ class FitsFile:
 
     def _find_next(self) -> None:
         offset = self._found[-1].end if self._found else 0
-        past_end = self._size is not None and offset >= self._size
-        if past_end or len(self._found) >= MAX_HDUS or offset > MAX_UNPACKED:
+        if offset >= self._size or len(self._found) >= MAX_HDUS:
             self._ended = True
             return
         self._stream.seek(offset)

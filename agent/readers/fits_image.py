@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from agent.readers.axis import degrees, medium, wavelengths
-from agent.readers.fits_file import FitsFile, Hdu, Header
+from agent.readers.fits_file import FitsFile, Hdu
+from agent.readers.fits_header import Header
 from agent.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.readers.targets import Targets
 from agent.spectrum import Scalar, Spectrum

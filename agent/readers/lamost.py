@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from agent.readers.fits_file import FitsFile, Hdu, Header
+from agent.readers.fits_file import FitsFile, Hdu
+from agent.readers.fits_header import Header
 from agent.readers.pixels import Array, spectrum
 from agent.spectrum import Scalar, Spectrum
 

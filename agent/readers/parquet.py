@@ -21,6 +21,7 @@ from agent.readers.targets import Targets
 from agent.spectrum import Spectrum, SpectrumError
 
 MAX_GROUP_BYTES = 512 * 2**20
+MAX_ROWS = 1_000_000
 _BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
 
@@ -91,8 +92,8 @@ class _Groups:
 
 
 def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:
-    if groups.rows == 0:
-        raise SpectrumError(name, "a table without rows", "a spectrum")
+    if not 0 < groups.rows <= MAX_ROWS:
+        raise SpectrumError(name, f"a table of {groups.rows} rows", f"1 to {MAX_ROWS} spectra")
     found = Targets(name)
     for row in range(groups.rows):
         found.add(str(row), partial(read_row, row))

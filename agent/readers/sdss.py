@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from agent.readers.fits_file import FitsFile, Hdu, Header
+from agent.readers.fits_file import FitsFile, Hdu
+from agent.readers.fits_header import Header
 from agent.readers.pixels import Array, ivar_from_sigma, spectrum
 from agent.spectrum import Scalar, Spectrum
 
@@ -69,8 +70,9 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         flux_unit=FLUX_UNIT,
         survey="SDSS",
         ids=_ids(header, catalogue),
-        ra=catalogue.number("RA", "PLUG_RA", "RACAT", "FIBER_RA") or header.number("PLUG_RA"),
-        dec=catalogue.number("DEC", "PLUG_DEC", "DECCAT", "FIBER_DEC") or header.number("PLUG_DEC"),
+        # Where the fibre was, rather than the photometric match: SPALL has RA = 0 where nothing matched.
+        ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
+        dec=catalogue.number("PLUG_DEC", "FIBER_DEC", "DECCAT", "DEC"),
         redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,
         snr=catalogue.snr(),
         catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
@@ -92,11 +94,9 @@ def _read_image(fits: FitsFile) -> Spectrum:
     observed = "PLATEID" in header
     redshift = header.number("Z") if observed else None
     plate = "-".join(header.text(k) for k in ("PLATEID", "MJD", "FIBERID")) if observed else ""
-    with np.errstate(over="ignore"):
-        wavelength = 10.0 ** (start + step * np.arange(flux.size))
     return spectrum(
         fits.name,
-        wavelength,
+        10.0 ** (start + step * np.arange(flux.size)),
         flux,
         ivar_from_sigma(sigma) if (sigma > 0).any() else None,
         mask.astype(np.int64) & DOUBTED != 0,

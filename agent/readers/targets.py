@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from agent.readers.pixels import NoDataError
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError
 
@@ -38,7 +40,7 @@ class Targets:
         :raises SpectrumError: there is none of that name, or it is no spectrum
         """
         if target is None and len(self._loaders) == 1:
-            return next(iter(self._loaders.values()))()
+            return _loaded(next(iter(self._loaders.values())))
         if target is None:
             raise SeveralSpectra(self.name, list(self._loaders))
         if target not in self._loaders:
@@ -48,7 +50,7 @@ class Targets:
                 else "one spectrum without a name"
             )
             raise SpectrumError(self.name, there, f"a target {target}")
-        return self._loaders[target]()
+        return _loaded(self._loaders[target])
 
     def read_all(self) -> Iterator[Spectrum]:
         """Each in turn, without those to be skipped and those without data.
@@ -61,7 +63,7 @@ class Targets:
                 left_out += 1
                 continue
             try:
-                spectrum = loader()
+                spectrum = _loaded(loader)
             except NoDataError:
                 if len(self._loaders) == 1:
                     raise
@@ -71,3 +73,9 @@ class Targets:
             yield spectrum
         if not given:
             raise SpectrumError(self.name, f"{left_out} spectra, sky or without data", "a spectrum with data")
+
+
+def _loaded(loader: Loader) -> Spectrum:
+    # Absurd numbers in a damaged file overflow on the way; what comes of them is checked, and is not worth a warning.
+    with np.errstate(all="ignore"):
+        return loader()

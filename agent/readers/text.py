@@ -22,7 +22,7 @@ from agent.readers.columns import Roles, arrays, in_brackets, roles
 from agent.readers.pixels import Array, spectrum
 from agent.spectrum import FloatArray, Medium, Scalar, Spectrum, SpectrumError
 
-MAX_TEXT = 128 * 2**20
+MAX_TEXT = 64 * 2**20
 _COMMENT = re.compile(r"\s*([#*%;!]|SET\b)")
 _KEY_VALUE = re.compile(r"^\W*([A-Za-z][\w /+-]{0,30}?)\s*[:=]\s*(\S.*)$")
 _ECSV_COLUMN = re.compile(r"^#\s*-\s*\{\s*name:\s*([^,}]+)(?:,\s*unit:\s*([^,}]+))?")
@@ -102,15 +102,13 @@ def _is_header(line: str, delimiter: str | None) -> bool:
 def _numbers(name: str, rows: list[str], delimiter: str | None, first_line: int) -> Array:
     if not rows:
         raise SpectrumError(name, "column names without a line of data", _WANTED)
-    if delimiter:
-        rows = [
-            re.sub(rf"(?<={re.escape(delimiter)})\s*(?={re.escape(delimiter)}|$)", "nan", row) for row in rows
-        ]
     table, error = _loaded(rows, delimiter)
-    if table is None:
-        table, _ = _loaded([row.replace("D", "E") for row in rows], delimiter)
     if table is None and delimiter is None:
-        table, _ = _loaded(_cut_at_column_ends(rows), delimiter)
+        table, _ = _loaded([row.replace("D", "E") for row in rows], None)
+        if table is None:
+            table, _ = _loaded(_cut_at_column_ends(rows), None)
+    elif table is None:
+        table, _ = _loaded([_with_nan_for_nothing(row, delimiter or "") for row in rows], delimiter)
     if table is None:
         raise SpectrumError(name, f"text from line {first_line} on: {error.split(';')[0]}", _WANTED)
     if table.shape[1] < 2:
@@ -123,6 +121,11 @@ def _loaded(rows: list[str], delimiter: str | None) -> tuple[Array | None, str]:
         return np.loadtxt(rows, delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64), ""
     except ValueError as error:
         return None, str(error)
+
+
+def _with_nan_for_nothing(row: str, delimiter: str) -> str:
+    cells = (cell.strip() for cell in row.split(delimiter))
+    return delimiter.join("nan" if cell in ("", '""', "--", "null") else cell for cell in cells)
 
 
 def _cut_at_column_ends(rows: list[str]) -> list[str]:
