@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent import tasks
 from reviewer.store import Store
-from reviewer.ui import api, page, progress, refusals, sign_in
+from reviewer.ui import api, library, page, progress, refusals, sign_in
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.session import person_of
 
@@ -46,6 +46,7 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
     app.include_router(api.router)
     app.include_router(sign_in.router(store, local))
     app.include_router(progress.progress_router(store))
+    app.include_router(library.library_router(store))
     app.include_router(_files())
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
     app.add_middleware(Gate, store=store, local=local)

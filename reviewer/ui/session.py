@@ -56,8 +56,8 @@ def needs_passwords(people: list[Person]) -> bool:
 
 
 def start_alone(store: Store, initials: str) -> Person:
-    """Let somebody work here without a password. The first ever may do every round alone: the rules say so from
-    then on, and so does every export. Rules that somebody has set before are left as they are.
+    """Let somebody work here without a password. The first ever may do every round alone: the rules say so
+    from then on, and so does every export. Rules that somebody has set before are left as they are.
 
     :raises PersonError: the initials cannot be used
     :raises NotAllowed: somebody here has a password
@@ -97,15 +97,15 @@ def clear_cookie(response: Response) -> None:
 
 
 def same_origin(headers: Mapping[str, str]) -> bool:
-    """Whether a POST came from our own page. Browsers name the origin of every POST; a program that is no browser
-    sends none and carries no cookie that another site could misuse."""
+    """Whether a POST came from our own page. Browsers name the origin of every POST; a program that is no
+    browser sends none and carries no cookie that another site could misuse."""
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host")
 
 
 def reached_as_this_machine(headers: Mapping[str, str]) -> bool:
-    """Whether the address bar says localhost. A web site whose name was made to point at 127.0.0.1 can reach the
-    port from a visitor's browser, but cannot change the name that the browser sends."""
+    """Whether the address bar says localhost. A web site whose name was made to point at 127.0.0.1 can reach
+    the port from a visitor's browser, but cannot change the name that the browser sends."""
     name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
     if name == "localhost" or name.endswith(".localhost"):
         return True

@@ -1,4 +1,4 @@
-"""The way in and out: ``/sign-in`` and ``/sign-out``, plain pages that need no script and nothing from the network."""
+"""The way in and out: ``/sign-in`` and ``/sign-out``, pages that need no script and no network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PASSWORD = """<label>Password
 
 
 def router(store: Store, local: bool) -> APIRouter:
-    """The routes over an open store. ``local``: only this machine can reach them, so initials may be enough."""
+    """The routes over an open store. ``local``: only this machine reaches them; initials may be enough."""
     routes = APIRouter()
 
     @routes.get("/sign-in")
@@ -83,7 +83,7 @@ def router(store: Store, local: bool) -> APIRouter:
 def _page(
     store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200
 ) -> HTMLResponse:
-    """The page in one of its three forms: with a password, with initials only, or closed to other machines."""
+    """The page in one of three forms: with a password, with initials only, or closed to other machines."""
     foot = ""
     if session.needs_passwords(store.people()):
         heading, lead = "Sign in", "Your initials stand beside every edit and vote you make."
@@ -99,8 +99,8 @@ def _page(
     else:
         heading, form = "Not open yet", ""
         lead = (
-            "Nobody here has a password, so nobody can sign in from another machine. Whoever runs this app opens it "
-            "on its own machine (127.0.0.1) and sets passwords in the People tab."
+            "Nobody here has a password, so nobody can sign in from another machine. Whoever runs this app "
+            "opens it on its own machine (127.0.0.1) and sets passwords in the People tab."
         )
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.substitute(

@@ -1,0 +1,141 @@
+"""The edge between Gradio's events and the rooms below: who asks, what they may do, and errors as sentences.
+
+Every Gradio handler can be called by anyone who reaches the port, whatever the page shows; so each one begins
+with ``asking`` or ``in_charge``. Handlers return what changes, as a dict of components; ``spoken`` turns what
+was refused into a line on the page, once, here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import secrets
+from collections.abc import Callable, Iterator
+from functools import wraps
+from html import escape
+from typing import Any, Literal
+
+import gradio as gr
+from gradio.context import Context
+
+from agent.spectrum import SpectrumError
+from agent.trajectory import TrajectoryError
+from reviewer.drafts import ImportFileError
+from reviewer.export import ExportError
+from reviewer.people import Person, PersonError, Role
+from reviewer.rounds import RulesError
+from reviewer.store import NotAllowed, Store, StoreError
+from reviewer.ui.session import person_of
+
+log = logging.getLogger("spec_o3")
+
+Changes = dict[Any, Any]
+Kind = Literal["good", "look", "bad"]
+
+REFUSALS = (
+    *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
+    *(ImportFileError, ExportError),
+)
+"""What the rooms below refuse with a sentence that is meant for the person."""
+
+STYLES = '<link rel="stylesheet" href="/ui/sheets.css">'
+
+
+def asking(request: gr.Request, store: Store, local: bool, *roles: Role) -> Person:
+    """The person behind an event. :raises NotAllowed: nobody, or somebody without any of ``roles``"""
+    person = person_of(request, store, local)
+    if person is None:
+        raise NotAllowed("You are signed out. Sign in again; nothing on this page was sent.")
+    if roles and not person.is_any(*roles):
+        theirs = and_list(person.roles)
+        raise NotAllowed(f"This is for {' or '.join(roles)}; {person.initials} is {theirs}.")
+    return person
+
+
+def in_charge(request: gr.Request, store: Store, local: bool) -> Person:
+    """Who may bring items in and take exports out: a coordinator, or anybody where one person does it all.
+
+    :raises NotAllowed: somebody else, or nobody
+    """
+    if store.rules().solo:
+        return asking(request, store, local)
+    return asking(request, store, local, "coordinator")
+
+
+def spoken(said: gr.HTML) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Turn what a handler raises into a line in ``said``; what it had changed before stays changed."""
+
+    def decorate(handler: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.isgeneratorfunction(handler):
+
+            @wraps(handler)
+            def steps(*args: Any, **kwargs: Any) -> Iterator[Changes]:
+                try:
+                    yield from handler(*args, **kwargs)
+                except Exception as error:
+                    yield {said: line("bad", sentence(error))}
+
+            return steps
+
+        @wraps(handler)
+        def once(*args: Any, **kwargs: Any) -> Changes:
+            try:
+                changes: Changes = handler(*args, **kwargs)
+            except Exception as error:
+                return {said: line("bad", sentence(error))}
+            return changes
+
+        return once
+
+    return decorate
+
+
+def sentence(error: Exception) -> str:
+    """What the person is told. A fault of the program goes to the log, with a number that finds it there."""
+    if isinstance(error, REFUSALS):
+        return str(error)
+    if isinstance(error, OSError):
+        # A full disk, a folder that may not be written: nothing a log would help with.
+        return f"The machine refused: {error}"
+    ticket = secrets.token_hex(4)
+    log.error("a handler failed (%s)", ticket, exc_info=error)
+    return f"The program failed here. Nothing was half-written. The log has it under {ticket}."
+
+
+def line(kind: Kind, text: str, more: str = "") -> str:
+    """One line for the person, as HTML: ``text`` is escaped, ``more`` is markup of our own."""
+    role = "alert" if kind == "bad" else "status"
+    return f'<p class="so-said {kind}" role="{role}">{escape(text)}{more}</p>'
+
+
+def table(headings: list[str], rows: list[list[str]], empty: str) -> str:
+    """A table as HTML from cells that are HTML already; ``empty`` is what stands there without rows."""
+    if not rows:
+        return f'<p class="so-none">{escape(empty)}</p>'
+    head = "".join(f"<th scope='col'>{escape(heading)}</th>" for heading in headings)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="so-table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -> str:
+    return f'<span class="pill {colour}">{escape(text)}</span>'
+
+
+def markup(html: str = "", **props: Any) -> gr.HTML:
+    """HTML of our own making on the page."""
+    return gr.HTML(html, apply_default_css=False, js_on_load=None, **props)
+
+
+def whenever_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
+    """Run ``handler`` when the page is opened, and again each time the tab around this call is."""
+    block = Context.block
+    while block is not None and not isinstance(block, gr.Tab):
+        block = block.parent
+    triggers = [Context.root_block.load] + ([block.select] if block is not None else [])
+    gr.on(triggers, handler, outputs=outputs, show_progress="hidden", api_visibility="private")
+
+
+def and_list(words: frozenset[str] | list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``, in order of the alphabet."""
+    *most, last = sorted(words)
+    return f"{', '.join(most)} and {last}" if most else last

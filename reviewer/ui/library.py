@@ -1,0 +1,67 @@
+"""The Library tab: what comes in (survey files, trajectories) and what goes out (exports)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import gradio as gr
+from fastapi import APIRouter, Response
+
+from agent import tasks
+from agent.tasks import Task
+from reviewer.store import NotFound, Store
+from reviewer.ui import draft_form, export_form, import_form
+from reviewer.ui.api import Who
+from reviewer.ui.edge import STYLES, Changes, asking, line, markup, spoken, whenever_shown
+
+_NOT_YOURS = (
+    "What comes in and goes out is a coordinator's to decide; you can see here what has been exported."
+)
+
+
+def build(store: Store, local: bool, known: Mapping[str, Task] | None = None) -> None:
+    """The tab's content.
+
+    :param known: the tasks to choose from; those that come with the program if not given
+    """
+    known = tasks.load() if known is None else known
+    notice = markup(head=STYLES, elem_classes="so-notice")
+    with gr.Row(elem_classes="so-columns"):
+        with gr.Column(scale=1, min_width=420):
+            with gr.Column(elem_classes="so-sheet"):
+                drafting = draft_form.build(store, local, known)
+            with gr.Column(elem_classes="so-sheet"):
+                importing = import_form.build(store, local)
+        with gr.Column(scale=1, min_width=420), gr.Column(elem_classes="so-sheet"):
+            exporting = export_form.build(store, local, known)
+
+    @spoken(notice)
+    def look(request: gr.Request) -> Changes:
+        person = asking(request, store, local)
+        may_use = person.is_any("coordinator") or store.rules().solo
+        return {
+            notice: "" if may_use else line("good", _NOT_YOURS),
+            **drafting.show(may_use),
+            **importing.show(may_use),
+            **exporting.show(store, may_use),
+        }
+
+    whenever_shown(look, [notice, drafting.button, importing.button, *exporting.outputs])
+
+
+def library_router(store: Store) -> APIRouter:
+    """``GET /api/exports/ID/manifest``: the manifest of an export, as it was recorded when it was made."""
+    routes = APIRouter(prefix="/api")
+
+    @routes.get("/exports/{export_id}/manifest")
+    def manifest(person: Who, export_id: int) -> Response:
+        made = next((one for one in store.exports() if one.id == export_id), None)
+        if made is None:
+            raise NotFound(f"export {export_id}: there is none")
+        text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+        # An export's name is letters, digits, dots, dashes: nothing in it can end the header.
+        headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
+        return Response(text, media_type="application/json", headers=headers)
+
+    return routes

@@ -1,0 +1,150 @@
+// What the Progress tab draws, as plain plotly figures. Pure functions of the figures and the colours.
+// Each gives {traces, layout, legend, least} or {none}: the words that stand where there is nothing to draw.
+
+import { number } from './format.js'
+
+const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
+const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
+const DAY = 86_400_000
+// Fewer days than this would draw one bar as wide as the page.
+const FEWEST_DAYS = 14
+const ROW = 30
+
+/** Items by task, stacked by state. */
+export function byTask(figures, colours) {
+  const rows = Object.keys(figures.by_task).map((task) => ({
+    label: figures.tasks[task] ?? task,
+    counts: figures.by_task[task],
+    note: number(sum(figures.by_task[task])),
+  }))
+  return stackedRows(rows, STATES, colours, 'items')
+}
+
+/** Decisions by person, stacked by round; the versions they wrote beside the bar. */
+export function byPerson(figures, colours) {
+  const people = [...new Set([...Object.keys(figures.by_person), ...Object.keys(figures.versions_by)])]
+  const rows = people.map((person) => {
+    const counts = figures.by_person[person] ?? {}
+    const versions = figures.versions_by[person] ?? 0
+    const written = versions ? ` · ${number(versions)} version${versions === 1 ? '' : 's'}` : ''
+    return { label: person, counts, note: `${number(sum(counts))}${written}` }
+  })
+  if (!rows.length) return { none: 'No decisions yet. They appear here with the first key pressed in the Review tab.' }
+  return stackedRows(rows, ROUNDS, colours, 'decisions')
+}
+
+/** Decisions per UTC day, stacked by round. */
+export function perDay(figures, colours) {
+  const days = Object.keys(figures.per_day).sort()
+  if (!days.length) return { none: 'No decisions yet.' }
+  const occurring = ROUNDS.filter((round) => days.some((day) => figures.per_day[day][round]))
+  return {
+    traces: occurring.map((round) => dayBars(days, days.map((day) => figures.per_day[day][round] ?? 0), round, colours)),
+    layout: dayLayout(days, colours, 'decisions'),
+    legend: legend(occurring, colours),
+  }
+}
+
+/** Approved and rejected items per UTC day, and the yield so far as a line. */
+export function decidedPerDay(figures, colours) {
+  const days = Object.keys(figures.decided_per_day).sort()
+  if (!days.length) return { none: 'No item is approved or rejected yet. The yield is undefined until one is.' }
+  const count = (verdict) => days.map((day) => figures.decided_per_day[day][verdict])
+  const layout = dayLayout(days, colours, 'items')
+  const yields = yieldSoFar(count('approved'), count('rejected'))
+  return {
+    traces: [
+      dayBars(days, count('approved'), 'approved', colours),
+      dayBars(days, count('rejected'), 'rejected', colours),
+      {
+        type: 'scatter', mode: 'lines+markers', name: 'yield so far', yaxis: 'y2', x: days.map(noon), y: yields.map((y) => 100 * y),
+        line: { color: colours.ink, width: 1.5 }, marker: { size: 5, color: colours.ink }, hovertemplate: '%{y:.0f}\u202f% yield so far<extra></extra>',
+      },
+    ],
+    layout: {
+      ...layout,
+      margin: { ...layout.margin, r: 52 },
+      yaxis2: { ...axis(colours), overlaying: 'y', side: 'right', range: [0, 105], tickvals: [0, 50, 100], ticksuffix: '\u202f%', showgrid: false },
+    },
+    legend: [...legend(['approved', 'rejected'], colours), { name: 'yield so far', line: true }],
+  }
+}
+
+/** The yield after each day: approved / (approved + rejected) of everything decided until then. */
+export function yieldSoFar(approved, rejected) {
+  let [kept, all] = [0, 0]
+  return approved.map((n, i) => {
+    kept += n
+    all += n + rejected[i]
+    return kept / all
+  })
+}
+
+function stackedRows(rows, kinds, colours, unit) {
+  const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
+  const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
+  const labels = rows.map((row) => row.label)
+  return {
+    traces: occurring.map((kind) => ({
+      type: 'bar', orientation: 'h', name: kind, y: labels, x: rows.map((row) => row.counts[kind] ?? 0),
+      text: rows.map((row) => (row.counts[kind] ? number(row.counts[kind]) : '')), textposition: 'inside', insidetextanchor: 'middle', textangle: 0,
+      marker: paint(kind, colours), hovertemplate: `%{y}<br>${kind}: %{x} ${unit}<extra></extra>`,
+    })),
+    layout: {
+      ...frame(colours),
+      margin: { l: 10, r: 14, t: 6, b: 26 },
+      xaxis: { ...axis(colours), ...counting(longest), range: [0, longest * (unit === 'items' ? 1.09 : 1.28)] },
+      yaxis: { ...axis(colours), automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
+      annotations: rows.map((row) => ({
+        x: sum(row.counts), y: row.label, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
+      })),
+    },
+    legend: legend(occurring, colours),
+    least: rows.length * ROW + 36,
+  }
+}
+
+function dayBars(days, counts, kind, colours) {
+  return {
+    type: 'bar', name: kind, x: days.map(noon), y: counts, width: 0.74 * DAY, marker: paint(kind, colours),
+    hovertemplate: `%{x|%-d %b %Y}<br>${kind}: %{y}<extra></extra>`,
+  }
+}
+
+function dayLayout(days, colours, unit) {
+  const last = Date.parse(noon(days.at(-1)))
+  const first = Math.min(Date.parse(noon(days[0])), last - (FEWEST_DAYS - 1) * DAY)
+  return {
+    ...frame(colours),
+    margin: { l: 46, r: 14, t: 8, b: 30 },
+    xaxis: { ...axis(colours), type: 'date', range: [first - 0.6 * DAY, last + 0.6 * DAY], showgrid: false, tickformat: '%-d %b', hoverformat: '%-d %b %Y', nticks: 8 },
+    yaxis: { ...axis(colours), rangemode: 'tozero', title: { text: unit, font: { color: colours.muted, size: 12 } }, nticks: 5, tickformat: ',d' },
+  }
+}
+
+const frame = (colours) => ({
+  barmode: 'stack', bargap: 0.34, showlegend: false, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', separators: '.\u202f',
+  font: { family: colours.font, size: 12.5, color: colours.ink }, uniformtext: { minsize: 10, mode: 'hide' },
+  hoverlabel: { bgcolor: colours.ink, font: { color: colours.card, family: colours.font }, bordercolor: colours.ink },
+})
+
+const axis = (colours) => ({
+  fixedrange: true, gridcolor: colours.line, zeroline: false, linecolor: colours.line, tickfont: { color: colours.muted },
+})
+
+// Whole numbers only: a tick at 0.5 items says nothing.
+const counting = (longest) => (longest < 6 ? { dtick: 1 } : { nticks: 6, tickformat: ',d' })
+
+/** Rejected and adjudication are hatched: they differ from their neighbours without colour vision, too. */
+function paint(kind, colours) {
+  const hatched = kind === 'rejected' || kind === 'adjudication'
+  return {
+    color: colours[kind],
+    line: { width: 1, color: colours.card },
+    ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.22, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
+  }
+}
+
+const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
+const noon = (day) => `${day}T12:00:00`
+const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

@@ -1,0 +1,122 @@
+"""The rules of a campaign as a form: how many people it takes, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from reviewer.rounds import Rules, RulesError
+from reviewer.store import Store
+from reviewer.ui.edge import Changes, asking, line, markup, spoken
+
+_COUNTS = {
+    "auditors": ("Audits", "people who each check a trace; none of them wrote it"),
+    "votes": ("Votes", "people who vote once every audit has passed"),
+    "approve_at": ("To approve", "votes that approve an item"),
+    "reject_at": ("To reject", "votes that reject an item"),
+}
+
+
+def in_words(rules: Rules) -> str:
+    """What the rules ask of an item, as somebody would tell a colleague."""
+    if rules.solo:
+        return (
+            "One person may screen, revise, audit and vote on the same item; one audit and one vote are "
+            "enough. Every export says so."
+        )
+    audits = "1 person audits" if rules.auditors == 1 else f"{rules.auditors} people audit"
+    votes = "1 person votes" if rules.votes == 1 else f"{rules.votes} people vote"
+    split = (
+        " Any other outcome goes to adjudication by somebody who has not judged the item yet."
+        if rules.votes > 1
+        else ""
+    )
+    return (
+        f"{audits} each revised item, none of them its author. If all pass, {votes}: {rules.approve_at} to "
+        f"approve make it approved, {rules.reject_at} to reject make it rejected.{split}"
+    )
+
+
+@dataclass(frozen=True)
+class RulesForm:
+    """The components, for the tab that holds them."""
+
+    solo: gr.Checkbox
+    counts: list[gr.Number]
+    words: gr.HTML
+    save: gr.Button
+    said: gr.HTML
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.solo, *self.counts, self.words, self.save, self.said]
+
+    def show(self, rules: Rules, may_change: bool) -> Changes:
+        """The rules in force, to look at or to change."""
+        return {
+            self.solo: gr.update(value=rules.solo, interactive=may_change),
+            **{
+                field: gr.update(value=getattr(rules, name), interactive=may_change and not rules.solo)
+                for name, field in zip(_COUNTS, self.counts, strict=True)
+            },
+            self.words: _told(rules),
+            self.save: gr.update(visible=may_change),
+            self.said: "",
+        }
+
+
+def build(store: Store, local: bool) -> RulesForm:
+    """The form, and what happens when it is used. Only a coordinator's changes are kept."""
+    markup("<h3>Rules</h3>")
+    solo = gr.Checkbox(label="One person may do every round (working alone)", container=False)
+    with gr.Row(elem_classes="so-counts"):
+        counts = [
+            gr.Number(label=label, info=info, precision=0, minimum=1, maximum=20, step=1, min_width=90)
+            for label, info in _COUNTS.values()
+        ]
+    words = markup(elem_classes="so-words")
+    save = gr.Button("Save rules", size="sm", elem_classes="so-small")
+    said = markup()
+    form = RulesForm(solo, counts, words, save, said)
+
+    def try_out(alone: bool, *numbers: int) -> Changes:
+        fields = {field: gr.update(interactive=not alone) for field in counts}
+        try:
+            return {**fields, words: _told(_rules(alone, numbers))}
+        except RulesError as error:
+            return {**fields, words: line("bad", str(error))}
+
+    @spoken(said)
+    def keep(request: gr.Request, alone: bool, *numbers: int) -> Changes:
+        person = asking(request, store, local, "coordinator")
+        store.set_rules(person.initials, _rules(alone, numbers))
+        told = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
+        return {**form.show(store.rules(), may_change=True), said: told}
+
+    fields = [solo, *counts]
+    gr.on(
+        [field.input for field in fields],
+        try_out,
+        fields,
+        [*counts, words],
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    save.click(keep, fields, form.outputs, show_progress="hidden", api_visibility="private")
+    return form
+
+
+def _rules(alone: bool, numbers: tuple[int, ...]) -> Rules:
+    """:raises RulesError: a number is missing, or the rules could never decide an item"""
+    given = dict(zip(_COUNTS, numbers, strict=True))
+    missing = next((name for name, number in given.items() if number is None), None)
+    if missing is not None and not alone:
+        raise RulesError(f"{_COUNTS[missing][0]}: found nothing, wanted a number")
+    return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
+
+
+def _told(rules: Rules) -> str:
+    return f"<p>{escape(in_words(rules))}</p>"
