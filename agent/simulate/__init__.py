@@ -52,6 +52,8 @@ _RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxy
         "tts": emitters.t_tauri_star,
         "qso": emitters.quasar,
         "hii": emitters.star_forming_galaxy,
+        "pn": emitters.planetary_nebula,
+        "wr": emitters.wolf_rayet_star,
         "sky": emitters.blank_sky,
     }
 )
@@ -69,6 +71,8 @@ LOOK_ALIKES: Mapping[str, str] = MappingProxyType(
         "tts": "T Tauri star",
         "qso": "quasar",
         "hii": "H II galaxy",
+        "pn": "planetary nebula",
+        "wr": "Wolf-Rayet star",
         "sky": "blank sky",
     }
 )

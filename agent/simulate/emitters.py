@@ -99,6 +99,55 @@ def star_forming_galaxy(wavelength: FloatArray, rng: Generator) -> Recipe:
     return flux, {"state": "H II", "e_bv": rng.uniform(0, 0.08)}
 
 
+def planetary_nebula(wavelength: FloatArray, rng: Generator) -> Recipe:
+    """Narrow lines of an ionised nebula, [O III] above all, over a faint hot star (Osterbrock & Ferland
+    2006).
+    """
+    flux = power_law(wavelength, rng.uniform(-3.5, -1.5))
+    hbeta, excitation = float(np.exp(rng.uniform(np.log(30), np.log(800)))), rng.uniform(0.0, 1.0)
+    oxygen, nitrogen = rng.uniform(3, 15), rng.uniform(0.02, 2.5)
+    shares = {
+        6562.8: 3.2, 4861.3: 1.0, 4340.5: 0.45, 4101.7: 0.25, 3970.1: 0.15, 5006.8: oxygen,
+        4958.9: oxygen / 3, 6583.4: nitrogen, 6548.0: nitrogen / 3, 3868.8: 0.08 * oxygen,
+        4685.7: 0.6 * excitation, 5411.5: 0.05 * excitation, 5875.6: 0.16, 6678.2: 0.05, 7065.2: 0.06,
+        7135.8: 0.2, 6716.4: 0.08, 6730.8: 0.1, 6300.3: 0.05, 9068.6: 0.3,
+    }  # fmt: skip
+    atoms.emission_lines(flux, wavelength, {air: hbeta * share for air, share in shares.items()}, 70)
+    return flux, {"state": "nebula", "e_bv": rng.uniform(0, 0.8)}
+
+
+def wolf_rayet_star(wavelength: FloatArray, rng: Generator) -> Recipe:
+    """Wind lines of helium with nitrogen (WN) or carbon (WC), thousands of km/s wide (Crowther 2007, ARA&A
+    45, 177).
+    """
+    flux = power_law(wavelength, rng.uniform(-3.6, -3.0))
+    kind = str(rng.choice(["WN", "WC"]))
+    strength, fwhm = rng.uniform(20, 150), rng.uniform(1000, 3000)
+    nitrogen = {
+        4685.7: 1.0,
+        4640.0: 0.3,
+        4860.0: 0.25,
+        5411.5: 0.25,
+        5875.6: 0.15,
+        6562.0: 0.5,
+        7115.0: 0.2,
+        4100.0: 0.25,
+    }
+    carbon = {
+        4650.0: 1.5,
+        4685.7: 0.5,
+        5696.0: 0.7,
+        5806.0: 1.2,
+        6562.0: 0.2,
+        6740.0: 0.3,
+        7065.0: 0.2,
+        7725.0: 0.3,
+    }
+    lines = nitrogen if kind == "WN" else carbon
+    atoms.emission_lines(flux, wavelength, {air: strength * share for air, share in lines.items()}, fwhm)
+    return flux, {"state": kind, "e_bv": rng.uniform(0.2, 1.0)}
+
+
 def blank_sky(wavelength: FloatArray, rng: Generator) -> Recipe:
     """A fibre on empty sky: no source at all, only what sky subtraction leaves."""
     return np.zeros_like(wavelength), {"state": "blank sky", "e_bv": 0.0}
