@@ -95,16 +95,15 @@ class Facts(Base):
         """Derive the standing again after a fact was appended, and end the leases of a round that is over."""
         rules = self._current_rules(db)[1]
         facts = self._facts(db, item_id)
-        now = standing((fact for fact, _ in facts), rules)
         what = derived(facts, rules, item_id)
         db.execute(_REFRESH, what.row)
         db.execute("DELETE FROM barred WHERE item = ?", (item_id,))
         db.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in what.barred])
         db.execute(
             "UPDATE leases SET ended = 'round over' WHERE item = ? AND ended IS NULL AND round IS NOT ?",
-            (item_id, now.round),
+            (item_id, what.standing.round),
         )
-        return now
+        return what.standing
 
     def _person(self, db: sqlite3.Connection, initials: str) -> Person:
         row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
@@ -117,6 +116,7 @@ class Facts(Base):
 class Derived:
     """What the store keeps of a standing: its row, and who may not act in the present round."""
 
+    standing: Standing
     row: dict[str, object]
     barred: tuple[str, ...]
 
@@ -136,7 +136,7 @@ def derived(facts: Sequence[tuple[Fact, datetime]], rules: Rules, item_id: int) 
         "disagreement": int(now.disagreement),
         "decided_at": stamp(made_at[deciding.id]) if deciding else None,
     }
-    return Derived(row, tuple(sorted(barred(now, rules))))
+    return Derived(now, row, tuple(sorted(barred(now, rules))))
 
 
 def rules_json(rules: Rules) -> str:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reviewer.store.facts import Facts
 from reviewer.store.values import Progress, Yielded
-from reviewer.workflow import Round, State
+from reviewer.workflow import State
 
-_CHOSEN = "(:task IS NULL OR task = :task) AND (:batch IS NULL OR batch = :batch)"
-_IN_FORCE = f"""
-decisions d WHERE d.verb <> 'undo' AND NOT EXISTS (SELECT 1 FROM decisions u WHERE u.withdraws = d.id)
-AND d.item IN (SELECT id FROM items WHERE {_CHOSEN})
+_DECISIONS = """
+SELECT d.person, d.round, substr(d.at, 1, 10) AS day, count(*) AS decisions FROM decisions d
+WHERE d.verb <> 'undo' AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {}
+GROUP BY 1, 2, 3 ORDER BY 3, 1
 """
+_DECIDED = """
+SELECT substr(decided_at, 1, 10) AS day, state, count(*) AS items FROM standings
+WHERE decided_at IS NOT NULL {} GROUP BY 1, 2 ORDER BY 1
+"""
+_JUDGED = "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings WHERE true {}"
+_WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GROUP BY 1 ORDER BY 1"
+_STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 {} GROUP BY 1, 2"
 
 
 class Counting(Facts):
@@ -23,55 +30,36 @@ class Counting(Facts):
 
     def counts(self, task: str | None = None, batch: str | None = None) -> Progress:
         """Where the campaign stands."""
-        chosen = {"task": task, "batch": batch}
+        chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
+        direct = "".join(f" AND {name} = :{name}" for name in chosen)
+        of_items = f" AND item IN (SELECT id FROM items WHERE true{direct})" if chosen else ""
         with self._reading() as db:
-
-            def ask(sql: str) -> list[sqlite3.Row]:
-                return db.execute(sql, chosen).fetchall()
-
-            states: dict[str, dict[State, int]] = _table(
-                ask(f"SELECT task, state, count(*) FROM standings WHERE {_CHOSEN} GROUP BY 1, 2")
-            )
-            by_person: dict[str, dict[Round, int]] = _table(
-                ask(f"SELECT person, round, count(*) FROM {_IN_FORCE} GROUP BY 1, 2 ORDER BY 1")
-            )
-            per_day: dict[str, dict[Round, int]] = _table(
-                ask(f"SELECT substr(at, 1, 10), round, count(*) FROM {_IN_FORCE} GROUP BY 1, 2 ORDER BY 1")
-            )
-            decided: dict[str, dict[State, int]] = _table(
-                ask(
-                    "SELECT substr(decided_at, 1, 10), state, count(*) FROM standings "
-                    f"WHERE decided_at IS NOT NULL AND {_CHOSEN} GROUP BY 1, 2 ORDER BY 1"
-                )
-            )
-            written = ask(
-                "SELECT author, count(*) FROM versions WHERE author IS NOT NULL "
-                f"AND item IN (SELECT id FROM items WHERE {_CHOSEN}) GROUP BY 1 ORDER BY 1"
-            )
-            ((disagreed, compared),) = ask(
-                "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings "
-                f"WHERE {_CHOSEN}"
-            )
+            states = db.execute(_STATES.format(direct), chosen).fetchall()
+            decisions = db.execute(_DECISIONS.format(of_items), chosen).fetchall()
+            decided = db.execute(_DECIDED.format(direct), chosen).fetchall()
+            written = db.execute(_WRITTEN.format(of_items), chosen).fetchall()
+            disagreed, compared = db.execute(_JUDGED.format(direct), chosen).fetchone()
+        by_task = _table(states, "task", "state", "items")
         return Progress(
-            by_task=states,
-            by_person=by_person,
+            by_task=by_task,
+            by_person=_table(decisions, "person", "round", "decisions"),
             versions_by={row[0]: row[1] for row in written},
             disagreed=disagreed,
             compared=compared,
-            yielded=_yielded(states.values()),
-            per_day=per_day,
-            decided_per_day={day: _yielded([of_day]) for day, of_day in decided.items()},
+            yielded=_yielded(by_task.values()),
+            per_day=_table(decisions, "day", "round", "decisions"),
+            decided_per_day={d: _yielded([n]) for d, n in _table(decided, "day", "state", "items").items()},
         )
 
 
-def _table(rows: list[sqlite3.Row]) -> dict[str, dict[Any, int]]:
-    table: defaultdict[str, dict[Any, int]] = defaultdict(dict)
-    for outer, inner, number in rows:
-        table[outer][inner] = number
-    return dict(table)
+def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict[str, dict[Any, int]]:
+    table: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+    for row in rows:
+        table[row[outer]][row[inner]] += row[number]
+    return {key: dict(counter) for key, counter in table.items()}
 
 
-def _yielded(states: Iterable[dict[State, int]]) -> Yielded:
+def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:
     tables = list(states)
     return Yielded(
         approved=sum(table.get("approved", 0) for table in tables),

@@ -52,13 +52,13 @@ class Queue(Facts):
     def position(self, item_id: int, filter: QueueFilter, person: str) -> int:
         """How many items of the filter come before this one: it is number ``position + 1`` of ``total``."""
         with self._reading() as db:
-            return self._search(db, filter, person, stamp(self.now())).count(before=item_id)
+            return self._search(db, filter, person, stamp(self.now())).before(item_id)
 
     def approved(self, task: str | None = None, batch: str | None = None) -> list[int]:
         """The approved items, of one task or batch if given, in order: what an export takes."""
         chosen = QueueFilter(task=task, batch=batch, states=("approved",))
         with self._reading() as db:
-            return self._search(db, chosen, "", stamp(self.now())).walk(None, -1)
+            return self._search(db, chosen, "", stamp(self.now())).walk(None, None)
 
     def facets(self) -> Mapping[str, Sequence[str]]:
         """What there is to filter by: the values of task, survey, drafter, batch and state, sorted."""
@@ -71,7 +71,7 @@ class Queue(Facts):
 
 
 def _values_of(db: sqlite3.Connection, column: str) -> list[str]:
-    rows = db.execute(f"SELECT DISTINCT {column} FROM standings WHERE {column} <> '' ORDER BY 1")
+    rows = db.execute(f"SELECT DISTINCT {column} FROM tallies WHERE items > 0 AND {column} <> '' ORDER BY 1")
     return [row[0] for row in rows]
 
 

@@ -201,7 +201,8 @@ CREATE TABLE exports (
 );
 """
 
-# What the queue filters by is copied here, so that one narrow table answers it.
+# What the queue filters by is copied here, so that one narrow table answers it. Whatever is not a range is
+# counted as it changes, in ``tallies``: a total is then a sum of a few rows however many items there are.
 _DERIVED = """
 CREATE TABLE standings (
     item INTEGER PRIMARY KEY REFERENCES items (id),
@@ -222,6 +223,13 @@ CREATE TABLE standings (
 -- In order of item within each state, with everything the queue filters by.
 CREATE INDEX standings_walk
     ON standings (state, item, task, survey, snr, drafter, batch, disagreement, simulated);
+CREATE INDEX standings_snr
+    ON standings (snr, state, task, survey, drafter, batch, disagreement, simulated);
+CREATE TABLE tallies (
+    state TEXT, task TEXT, survey TEXT, drafter TEXT, batch TEXT, disagreement INTEGER, simulated INTEGER,
+    items INTEGER NOT NULL CHECK (items >= 0),
+    PRIMARY KEY (state, task, survey, drafter, batch, disagreement, simulated)
+) WITHOUT ROWID;
 CREATE TABLE barred (
     person TEXT NOT NULL REFERENCES people (initials),
     item INTEGER NOT NULL REFERENCES items (id),
@@ -229,6 +237,22 @@ CREATE TABLE barred (
 ) WITHOUT ROWID;
 CREATE INDEX barred_by_item ON barred (item);
 """
+
+TALLIED = ("state", "task", "survey", "drafter", "batch", "disagreement", "simulated")
+
+
+def _keep_tallies() -> str:
+    """Triggers that count standings in and out, so that no code path can forget to."""
+    same_as_old = " AND ".join(f"{column} = old.{column}" for column in TALLIED)
+    out = f"UPDATE tallies SET items = items - 1 WHERE {same_as_old};"
+    new = ", ".join(f"new.{column}" for column in TALLIED)
+    come = f"INSERT INTO tallies VALUES ({new}, 1) ON CONFLICT DO UPDATE SET items = items + 1;"
+    events = {"insert": come, "delete": out, f"update OF {', '.join(TALLIED)}": out + come}
+    return "".join(
+        f"CREATE TRIGGER standings_{event.split()[0]} AFTER {event} ON standings BEGIN {body} END;\n"
+        for event, body in events.items()
+    )
+
 
 FACTS = ("versions", "decisions", "marks", "verdicts", "settings")
 
@@ -249,6 +273,7 @@ def first_schema(connection: sqlite3.Connection) -> None:
         "INSERT INTO settings (name, value, at) VALUES ('rules', ?, strftime('%Y-%m-%dT%H:%M:%f+00:00'))",
         ('{"approve_at": 2, "auditors": 2, "reject_at": 2, "solo": false, "votes": 2}',),
     )
+    statements(connection, _keep_tallies())
     for table in FACTS:
         statements(connection, _refuse_changes(table))
 

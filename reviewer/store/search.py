@@ -1,13 +1,14 @@
 """A filter as SQL: which items it lets through, in order, and how many.
 
-Everything is answered from ``standings``, one narrow row an item, through one index that covers every filter.
-A page is found by walking each state's part of that index in order of item and merging what comes first; a
-count is one pass over the index. Nothing here reads a text.
+Everything is answered from ``standings``, one narrow row an item, through indexes that cover every filter.
+A page is found by walking each state's part of that index in order of item and merging what comes first. A
+total is a sum over ``tallies``, unless a range of S/N is asked for. Nothing here reads a text.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from itertools import islice
 
 from reviewer.people import Person
 from reviewer.store.values import QueueFilter
@@ -51,7 +52,9 @@ class Search:
     ) -> None:
         self._db = db
         self._mine = filter.mine
-        self._conditions = [sql for name, sql in _CONDITIONS.items() if getattr(filter, name) is not None]
+        asked = [name for name in _CONDITIONS if getattr(filter, name) is not None]
+        self._asked = {name.split("_")[0] for name in asked}
+        self._conditions = [_CONDITIONS[name] for name in asked]
         self._values: dict[str, object] = {
             **{name: getattr(filter, name) for name in _CONDITIONS},
             "now": now,
@@ -59,63 +62,83 @@ class Search:
             "auditors": rules.auditors,
             "votes": rules.votes,
         }
-        self._text = filter.text.strip()
-        if self._text:
-            self._conditions.append(self._text_condition())
         self._states = _states(filter, person)
+        self._named = self._find(filter.text.strip())
 
-    def walk(self, start: int | None, limit: int, backwards: bool = False) -> list[int]:
+    def walk(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
         """The first ``limit`` items beyond ``start`` (None: from the end it begins at), nearest first."""
+        if self._named is not None:
+            nearest = self._named[::-1] if backwards else self._named
+            ahead = (i for i in nearest if start is None or (i < start if backwards else i > start))
+            return list(islice(ahead, limit))
         if not self._states:
             return []
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
-        conditions = list(self._conditions)
-        if start is not None:
-            conditions.append(f"s.item {beyond} :start")
-        if self._mine:
-            conditions.append(f"s.item NOT IN {_NOT_MINE}")
-        # A text names its items already; they are few, and are looked up by number.
-        walks = [self._states] if self._text else [(state,) for state in self._states]
-        index = "" if self._text else "INDEXED BY standings_walk"
+        conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
+        # A range of S/N is a stretch of its own index; without one, each state is walked in order of item.
+        ranged = "snr" in self._asked
+        walks = [self._states] if ranged else [(state,) for state in self._states]
         parts = [
-            f"SELECT * FROM (SELECT s.item FROM standings s {index} WHERE "
-            f"{' AND '.join([_state_in(states), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
+            f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_{'snr' if ranged else 'walk'} "
+            f"WHERE {' AND '.join([_state_in(states), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
             for states in walks
         ]
         sql = f"{' UNION ALL '.join(parts)} ORDER BY 1 {order} LIMIT :limit"
-        return [row[0] for row in self._db.execute(sql, {**self._values, "start": start, "limit": limit})]
+        values = {**self._values, "start": start, "limit": -1 if limit is None else limit}
+        return [row[0] for row in self._db.execute(sql, values)]
 
-    def count(self, before: int | None = None) -> int:
-        """How many items it lets through, or how many of them come before an item."""
+    def count(self) -> int:
+        """How many items it lets through."""
+        if self._named is not None:
+            return len(self._named)
         if not self._states:
             return 0
-        conditions = list(self._conditions)
-        if len(self._states) < len(STATES):
-            conditions.append(_state_in(self._states))
-        if before is not None:
-            conditions.append("s.item < :before")
-        total = self._count(conditions, before)
+        conditions = [_state_in(self._states), *self._conditions]
+        if "snr" in self._asked:
+            total = self._ask("count(*) FROM standings s INDEXED BY standings_snr", conditions)
+        else:
+            total = self._ask("coalesce(sum(items), 0) FROM tallies s", conditions)
         if self._mine:
             # Those kept out are few beside those let in: cheaper to subtract than to probe each.
-            total -= self._count([*conditions, f"s.item IN {_NOT_MINE}"], before)
+            total -= self._ask("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
         return total
 
-    def _count(self, conditions: list[str], before: int | None) -> int:
-        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-        values = {**self._values, "before": before}
-        (total,) = self._db.execute(f"SELECT count(*) FROM standings s {where}", values).fetchone()
-        return int(total)
+    def before(self, item_id: int) -> int:
+        """How many of the items it lets through have a lower number than ``item_id``."""
+        if self._named is not None:
+            return sum(i < item_id for i in self._named)
+        if not self._states:
+            return 0
+        self._values["before"] = item_id
+        conditions = [_state_in(self._states), *self._conditions, "s.item < :before"]
+        total = self._ask("count(*) FROM standings s INDEXED BY standings_walk", conditions)
+        if self._mine:
+            total -= self._ask("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
+        return total
 
-    def _text_condition(self) -> str:
-        if self._text[0] == "#" and self._text[1:].isdecimal():
-            self._values["text"] = int(self._text[1:])
-            return "s.item = :text"
-        if len(self._text) >= _SHORTEST_INDEXED:
-            quoted = self._text.replace('"', '""')
+    def _where(self) -> list[str]:
+        return self._conditions + ([f"s.item NOT IN {_NOT_MINE}"] if self._mine else [])
+
+    def _ask(self, what: str, conditions: list[str]) -> int:
+        sql = f"SELECT {what} WHERE {' AND '.join(conditions)}"
+        return int(self._db.execute(sql, self._values).fetchone()[0])
+
+    def _find(self, text: str) -> list[int] | None:
+        """The items that a text names and the filter lets through, in order; None where no text is given."""
+        if not text or not self._states:
+            return None
+        if text[0] == "#" and text[1:].isdecimal():
+            named, self._values["text"] = "s.item = :text", int(text[1:])
+        elif len(text) >= _SHORTEST_INDEXED:
+            named = "s.item IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)"
+            quoted = text.replace('"', '""')
             self._values["text"] = f'"{quoted}"'
-            return "s.item IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)"
-        self._values["text"] = self._text
-        return "s.item IN (SELECT id FROM items WHERE instr(lower(name), lower(:text)))"
+        else:
+            named = "s.item IN (SELECT id FROM items WHERE instr(lower(name), lower(:text)))"
+            self._values["text"] = text
+        conditions = [named, _state_in(self._states), *self._where()]
+        sql = f"SELECT s.item FROM standings s NOT INDEXED WHERE {' AND '.join(conditions)} ORDER BY s.item"
+        return [row[0] for row in self._db.execute(sql, self._values)]
 
 
 def _states(filter: QueueFilter, person: Person | None) -> tuple[State, ...]:

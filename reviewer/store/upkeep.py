@@ -10,7 +10,8 @@ from pathlib import Path
 
 from reviewer.store.connection import connect
 from reviewer.store.errors import StoreError
-from reviewer.store.facts import Derived, Facts, derived
+from reviewer.store.facts import Facts, derived
+from reviewer.store.schema import TALLIED
 
 
 class Upkeep(Facts):
@@ -52,8 +53,10 @@ class Upkeep(Facts):
             ]
             rules = self._current_rules(db)[1]
             for (item_id,) in db.execute("SELECT id FROM items ORDER BY id").fetchall():
-                if derived(self._facts(db, item_id), rules, item_id) != _stored(db, item_id):
+                what = derived(self._facts(db, item_id), rules, item_id)
+                if (what.row, what.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
+            wrong += _wrong_tallies(db)
         return wrong
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
@@ -63,6 +66,8 @@ class Upkeep(Facts):
         """
         with self._writing() as db:
             items = [row[0] for row in db.execute("SELECT id FROM items ORDER BY id")]
+            # Tallies first: wrong ones would stop their own correction.
+            db.execute("DELETE FROM tallies")
             db.execute("DELETE FROM standings")
             for number, item_id in enumerate(items, start=1):
                 self._refresh(db, item_id)
@@ -71,13 +76,24 @@ class Upkeep(Facts):
         return len(items)
 
 
-def _stored(db: sqlite3.Connection, item_id: int) -> Derived | None:
+def _stored(db: sqlite3.Connection, item_id: int) -> tuple[dict[str, object], tuple[str, ...]] | None:
     row = db.execute("SELECT * FROM standings WHERE item = ?", (item_id,)).fetchone()
     if row is None:
         return None
     people = db.execute("SELECT person FROM barred WHERE item = ? ORDER BY person", (item_id,))
     columns = ("item", "state", "version", "number", "cast", "compared", "disagreement", "decided_at")
-    return Derived({column: row[column] for column in columns}, tuple(person for (person,) in people))
+    return {column: row[column] for column in columns}, tuple(person for (person,) in people)
+
+
+def _wrong_tallies(db: sqlite3.Connection) -> list[str]:
+    columns = ", ".join(TALLIED)
+    counted = f"SELECT {columns}, count(*) FROM standings GROUP BY {columns}"
+    kept = f"SELECT {columns}, items FROM tallies WHERE items > 0"
+    (differing,) = db.execute(
+        f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {kept}) UNION ALL "
+        f"SELECT * FROM ({kept} EXCEPT {counted}))"
+    ).fetchone()
+    return ["the tallies do not add up to the standings; rebuild"] if differing else []
 
 
 def _put_in_place(part: Path, target: Path) -> None:
