@@ -1,0 +1,111 @@
+/** Numbers as an astronomer would typeset them: a true minus sign, narrow spaces between thousands, Å. Pure functions. */
+
+const MINUS = '\u2212'
+const NARROW = '\u202f'
+const SUPERSCRIPTS = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' }
+
+/** What stands where a number is not defined; never "NaN". */
+export const UNDEFINED = '–'
+
+/** `value` with a fixed number of decimals. Thousands are set apart from 1 000 on, unless `group` is false. */
+export function number(value, digits = 0, { group = true, sign = false } = {}) {
+  if (!Number.isFinite(value)) return UNDEFINED
+  const [whole, fraction] = Math.abs(value).toFixed(digits).split('.')
+  const grouped = group ? whole.replace(/\B(?=(\d{3})+$)/g, NARROW) : whole
+  const text = fraction === undefined ? grouped : `${grouped}.${fraction}`
+  const isZero = /^[0.]*$/.test(text)
+  if (value < 0 && !isZero) return MINUS + text
+  return sign && !isZero ? `+${text}` : text
+}
+
+/** `value` with about `figures` significant figures and no exponent between 0.001 and 10⁶. */
+export function significant(value, figures = 3) {
+  if (!Number.isFinite(value)) return UNDEFINED
+  if (value === 0) return '0'
+  const exponent = Math.floor(Math.log10(Math.abs(value)))
+  if (exponent >= 6 || exponent < -3) return `${number(value / 10 ** exponent, figures - 1)} × 10${superscript(exponent)}`
+  return number(value, Math.max(0, figures - 1 - exponent))
+}
+
+/** A wavelength in Å. Wavelengths are not grouped: 6562.80, as line lists and catalogues print them. */
+export function angstrom(value, digits = 2) {
+  return `${number(value, digits, { group: false })}${NARROW}Å`
+}
+
+/** A wavelength window, as on the step's card: 6500 – 6630 Å. */
+export function windowText(lo, hi) {
+  const plain = (value) => number(value, Number.isInteger(value) ? 0 : 1, { group: false })
+  return `${plain(lo)} – ${plain(hi)}${NARROW}Å`
+}
+
+/** A redshift with at least five decimals (1e-5 is 3 km/s) and at most seven. */
+export function redshift(z) {
+  if (!Number.isFinite(z)) return UNDEFINED
+  const text = number(z, 7, { group: false })
+  return text.replace(/0{1,2}$/, '')
+}
+
+/** A velocity in km/s, to 1 km/s unless told otherwise. */
+export function velocity(kms, digits = 0) {
+  return `${number(kms, digits)}${NARROW}km/s`
+}
+
+/** The number a person typed: true minus signs, any spaces and a leading plus are understood. NaN if it is no number. */
+export function parseNumber(text) {
+  const plain = text.replace(/[\u2212\u2013]/g, '-').replace(/[\s\u2009\u202f]/g, '')
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN
+}
+
+/** 17 as ¹⁷, for units. */
+export function superscript(integer) {
+  return [...String(integer)].map((character) => SUPERSCRIPTS[character]).join('')
+}
+
+/**
+ * The flux axis's title. `exponent` is the power of ten the drawn numbers were divided by, on top of what `unit` says.
+ * Returns {quantity, unit, text}: `text` is the whole title, `quantity` what is left when there is little room.
+ */
+export function fluxTitle(unit, exponent = 0) {
+  const power = (n) => (n === 0 ? '' : `10${superscript(n)}`)
+  if (!unit || /^unknown$/i.test(unit)) unit = 'unit unknown'
+  if (/^(unit unknown|relative|counts?|adu|normali[sz]ed)$/i.test(unit.trim())) {
+    const kind = unit.trim().toLowerCase()
+    const inside = [kind, power(exponent) && `× ${power(exponent)}`].filter(Boolean).join(', ')
+    return { quantity: 'Flux', unit: inside, text: `Flux (${inside})` }
+  }
+  const { scale, rest } = splitPowerOfTen(unit)
+  const pretty = prettyUnit(rest)
+  const inside = [power(scale + exponent), pretty].filter(Boolean).join(' ')
+  const quantity = /Å⁻¹|nm⁻¹|µm⁻¹/.test(pretty) ? 'Fλ' : /Jy|Hz⁻¹/.test(pretty) ? 'Fν' : 'Flux'
+  return { quantity, unit: inside, text: `${quantity} (${inside})` }
+}
+
+function splitPowerOfTen(unit) {
+  const found = unit.match(/^\s*(?:1(?:\.0*)?\s*[eE]\s*([+-]?\d+)|10\s*(?:\*\*|\^)\s*\(?\s*([+-]?\d+)\s*\)?)\s*[*·x×]?\s*(.*)$/)
+  return found ? { scale: Number(found[1] ?? found[2]), rest: found[3] } : { scale: 0, rest: unit }
+}
+
+/** A unit under the name it is printed with. */
+const unitName = (name) => name.replace(/^(ang(strom)?s?|AA?)$/i, 'Å').replace(/^ergs$/, 'erg').replace(/^um$/, 'µm')
+
+/** "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; what is not understood stays as it is. */
+function prettyUnit(text) {
+  const powers = new Map()
+  let inverse = false
+  let depth = 0
+  for (const token of text.match(/[A-Za-zÅµ]+|\(|\)|\/|[*^]*\s*\(?[+-]?\d+\)?|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|[*·.\s]+/g) ?? []) {
+    const last = [...powers.keys()].pop()
+    if (token === '/') inverse = true
+    else if (token === '(') depth += 1
+    else if (token === ')') { depth -= 1; inverse = false }
+    else if (/^[A-Za-zÅµ]/.test(token)) {
+      powers.set(unitName(token), inverse ? -1 : 1)
+      if (depth === 0) inverse = false
+    } else if (/^[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(token)) return text
+    else if (/\d/.test(token) && last) powers.set(last, powers.get(last) * Number(token.replace(/[^\d-]/g, '')))
+  }
+  const order = ['mJy', 'Jy', 'erg', 'W', 's', 'm', 'cm', 'Hz', 'Å', 'nm', 'µm']
+  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length)
+  return [...powers].sort((a, b) => rank(a[0]) - rank(b[0]))
+    .map(([name, power]) => (power === 1 ? name : name + superscript(power))).join(' ')
+}

@@ -1,0 +1,137 @@
+// What a pointer does on a panel: drag an edge, a number or (with Shift, or in brush mode) across the plot to set the
+// window; click a band to select its step; turn the wheel to zoom. A plain drag is left to plotly: it zooms.
+
+const CLICK = 4 // px a pointer may tremble within a click
+
+/**
+ * @param {Panel} panel
+ * @param {Object} act
+ *   brushing()                     -> is brush mode on?
+ *   select(id)                     a band or number was clicked
+ *   hover(wavelength | null)       the pointer is over this wavelength of the data
+ *   window(span, {final})          the selected step's window is dragged; null: cancelled
+ *   selected()                     -> the selected window, or null
+ *   nudge(end, pixels)             arrow keys on an edge
+ *   wheel(panel, wavelength, event)
+ *   line(index | null, point)      the pointer is on a line's name
+ *   zoomToLine(index)              a line's name was clicked
+ * @param {AbortSignal} signal  takes the listeners away
+ */
+export function attachGestures(panel, act, signal) {
+  const { host } = panel
+  let drag = null
+
+  const at = (event) => {
+    const box = host.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+  const inPlot = ({ x, y }) => {
+    const g = panel.geometry
+    return g && x >= g.left && x <= g.right && y >= g.top && y <= g.bottom
+  }
+  const wavelengthAt = (x) => panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))
+
+  function begin(event) {
+    if (event.button !== 0 || !panel.geometry) return
+    const point = at(event)
+    const edge = event.target.closest('.so-edge')
+    const badge = event.target.closest('.so-badge')
+    const window = act.selected()
+    if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
+    else if (badge) drag = { kind: 'badge', id: badge.dataset.step, movable: panel.scene.editable && window?.id === badge.dataset.step, start: window?.span }
+    else if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
+    else if (inPlot(point)) drag = { kind: 'plain' }
+    else return
+    drag.from = point
+    drag.moved = false
+    if (drag.kind === 'plain') return
+    event.preventDefault()
+    host.setPointerCapture(event.pointerId)
+  }
+
+  function move(event) {
+    const point = at(event)
+    act.hover(inPlot(point) ? wavelengthAt(point.x) : null)
+    if (!drag) return
+    drag.moved ||= Math.abs(point.x - drag.from.x) > CLICK || Math.abs(point.y - drag.from.y) > CLICK
+    if (drag.moved) follow(drag, point)
+  }
+
+  function follow({ kind, end, start, from, movable }, { x }) {
+    if (kind === 'brush') act.window(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
+    if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[end === 'lo' ? 1 : 0]), { final: false })
+    if (kind === 'badge' && movable) {
+      const by = wavelengthAt(x) - wavelengthAt(from.x)
+      act.window([start[0] + by, start[1] + by], { final: false })
+    }
+  }
+
+  function end(event) {
+    if (!drag) return
+    const done = drag
+    const point = at(event)
+    done.moved ||= Math.abs(point.x - done.from.x) > CLICK || Math.abs(point.y - done.from.y) > CLICK
+    drag = null
+    if (host.hasPointerCapture(event.pointerId)) host.releasePointerCapture(event.pointerId)
+    if (done.moved) {
+      follow(done, point)
+      if (done.kind !== 'plain' && (done.kind !== 'badge' || done.movable)) act.window(undefined, { final: true })
+    } else if (done.kind === 'badge') act.select(done.id)
+    else if (done.kind === 'plain') {
+      const band = narrowest(panel, wavelengthAt(done.from.x))
+      if (band) act.select(band.id)
+    }
+  }
+
+  function cancel() {
+    if (drag && drag.kind !== 'plain' && drag.moved) act.window(null, { final: false })
+    drag = null
+  }
+
+  host.addEventListener('pointerdown', begin, { capture: true })
+  // plotly listens for the mouse event that follows; it must not also start a zoom.
+  host.addEventListener('mousedown', (event) => { if (drag && drag.kind !== 'plain') event.stopPropagation() }, { capture: true })
+  host.addEventListener('pointermove', move)
+  host.addEventListener('pointerleave', () => act.hover(null))
+  // plotly puts a sheet over the page while it drags, so the end of a plain click is heard on the window.
+  window.addEventListener('pointerup', end, { signal })
+  host.addEventListener('pointercancel', cancel)
+  window.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !drag?.moved || drag.kind === 'plain') return
+    event.stopPropagation()
+    cancel()
+  }, { capture: true, signal })
+  host.addEventListener('wheel', (event) => {
+    const point = at(event)
+    if (!inPlot(point)) return
+    event.preventDefault()
+    act.wheel(panel, wavelengthAt(point.x), event)
+  }, { passive: false })
+  for (const edge of panel.edges) edge.addEventListener('keydown', (event) => nudge(event, edge, act))
+  panel.over.addEventListener('pointerover', (event) => {
+    const mark = event.target.closest('[data-line]')
+    act.line(mark ? Number(mark.dataset.line) : null, at(event))
+  })
+  panel.over.addEventListener('click', (event) => {
+    const mark = event.target.closest('[data-line]')
+    if (mark) act.zoomToLine(Number(mark.dataset.line))
+  })
+  panel.over.addEventListener('pointerout', () => act.line(null))
+}
+
+const ordered = (a, b) => (a < b ? [a, b] : [b, a])
+
+function nudge(event, edge, act) {
+  const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+  if (!direction || event.ctrlKey || event.altKey || event.metaKey) return
+  event.preventDefault()
+  event.stopPropagation()
+  act.nudge(edge.dataset.end, direction * (event.shiftKey ? 10 : 1))
+}
+
+/** The narrowest band under a wavelength: a narrow window inside a wide one can still be clicked. */
+function narrowest(panel, wavelength) {
+  return panel.scene.windows
+    .filter(({ span }) => wavelength >= span[0] && wavelength <= span[1])
+    .sort((a, b) => (a.span[1] - a.span[0]) - (b.span[1] - b.span[0]))[0]
+}

@@ -1,0 +1,23 @@
+// An item as it travels in JSON: arrays are {"dtype", "base64"}, little-endian, as Python's spectrum_view.py writes them.
+
+const KINDS = { float64: Float64Array, float32: Float32Array, uint8: Uint8Array }
+
+/** The typed array of {"dtype", "base64"}. */
+export function decodeArray({ dtype, base64 }) {
+  const kind = KINDS[dtype]
+  if (!kind) throw new Error(`spectrum item: found an array of ${dtype}, wanted ${Object.keys(KINDS).join(', ')}`)
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  return new kind(bytes.buffer)
+}
+
+/** The item that `SpectrumView.show` takes, from its JSON form. */
+export function decodeItem(json) {
+  const { wavelength, flux, ivar, mask, ...about } = json.spectrum
+  const template = json.template && {
+    ...json.template, wavelength: decodeArray(json.template.wavelength), flux: decodeArray(json.template.flux),
+  }
+  const spectrum = {
+    ...about, wavelength: decodeArray(wavelength), flux: decodeArray(flux), ivar: decodeArray(ivar), mask: decodeArray(mask),
+  }
+  return { ...json, spectrum, template }
+}

@@ -1,0 +1,228 @@
+/** The arithmetic of the spectrum view. Pure functions on typed arrays; nothing here knows the page. */
+
+export const C_KMS = 299792.458
+
+/**
+ * Air wavelength (Å) of a vacuum wavelength (Å): Ciddor (1996, Appl. Opt. 35, 1566) for standard air, the form the SDSS
+ * documentation gives. Below 2000 Å tables list vacuum wavelengths, so nothing is changed there.
+ */
+export function vacuumToAir(vacuum) {
+  if (vacuum < 2000) return vacuum
+  const waves = (1e4 / vacuum) ** 2
+  return vacuum / (1 + 5.792105e-2 / (238.0185 - waves) + 1.67917e-3 / (57.362 - waves))
+}
+
+/** Vacuum wavelength (Å) of an air wavelength (Å): the inverse of `vacuumToAir`, by iteration to 1e-9 Å. */
+export function airToVacuum(air) {
+  if (air < 2000) return air
+  let vacuum = air
+  for (let i = 0; i < 4; i += 1) vacuum = air * (vacuum / vacuumToAir(vacuum))
+  return vacuum
+}
+
+/** A wavelength taken from one medium to another; both are "air" or "vacuum". */
+export function inMedium(wavelength, from, to) {
+  if (from === to) return wavelength
+  return to === 'vacuum' ? airToVacuum(wavelength) : vacuumToAir(wavelength)
+}
+
+/** The first index whose value is not below `value`; `array` increases. */
+export function lowerBound(array, value) {
+  let low = 0
+  let high = array.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (array[middle] < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The index of the pixel nearest to `value`. */
+export function nearest(array, value) {
+  const right = Math.min(array.length - 1, lowerBound(array, value))
+  return right > 0 && value - array[right - 1] < array[right] - value ? right - 1 : right
+}
+
+/** Flux with NaN, and σ = 1/√ivar with NaN, wherever there is no data (ivar 0 or flux not finite). */
+export function measured(flux, ivar) {
+  const shown = new Float64Array(flux.length).fill(NaN)
+  const sigma = new Float64Array(flux.length).fill(NaN)
+  for (let i = 0; i < flux.length; i += 1) {
+    if (!(ivar[i] > 0) || !Number.isFinite(flux[i])) continue
+    shown[i] = flux[i]
+    sigma[i] = 1 / Math.sqrt(ivar[i])
+  }
+  return { flux: shown, sigma }
+}
+
+/**
+ * Gaussian smoothing of `width` pixels (σ) weighted by ivar, so that a sky residual does not spread over its
+ * neighbours; the errors are those of the weighted mean. A pixel without data stays without.
+ */
+export function smooth(flux, ivar, width) {
+  const { flux: clean, sigma } = measured(flux, ivar)
+  if (!(width > 0)) return { flux: clean, sigma }
+  const reach = Math.ceil(4 * width)
+  const kernel = Float64Array.from({ length: reach + 1 }, (_, k) => Math.exp(-0.5 * (k / width) ** 2))
+  const outFlux = new Float64Array(flux.length).fill(NaN)
+  const outSigma = new Float64Array(flux.length).fill(NaN)
+  for (let i = 0; i < flux.length; i += 1) {
+    if (Number.isNaN(clean[i])) continue
+    let weight = 0
+    let sum = 0
+    let variance = 0
+    const last = Math.min(flux.length - 1, i + reach)
+    for (let j = Math.max(0, i - reach); j <= last; j += 1) {
+      if (Number.isNaN(clean[j])) continue
+      const g = kernel[Math.abs(i - j)]
+      weight += g * ivar[j]
+      sum += g * ivar[j] * clean[j]
+      variance += g * g * ivar[j]
+    }
+    outFlux[i] = sum / weight
+    outSigma[i] = Math.sqrt(variance) / weight
+  }
+  return { flux: outFlux, sigma: outSigma }
+}
+
+/** The width of one pixel in km/s near `wavelength`. */
+export function kmsPerPixel(wavelengths, wavelength) {
+  const i = Math.max(1, Math.min(wavelengths.length - 1, nearest(wavelengths, wavelength)))
+  return (C_KMS * (wavelengths[i] - wavelengths[i - 1])) / wavelengths[i]
+}
+
+/** The value below which `fraction` of the finite `values` lie; NaN if there are none. */
+export function quantile(values, fraction) {
+  const sorted = Float64Array.from(values).filter(Number.isFinite).sort()
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] : NaN
+}
+
+/**
+ * The flux range [low, high] that shows the bulk of `flux` between two indices, padded. Pixels much noisier than the
+ * rest have no say, unless they are bright enough to mean it. Any other may stand out from the middle of the five around it by a few times the usual scatter, or
+ * by 0.65 of what that middle itself stands out from the rest: just enough for the peak of an unresolved line (FWHM 2.4
+ * pixels), far too little for a cosmic ray to flatten everything else.
+ */
+export function robustRange(flux, sigma, from = 0, to = flux.length) {
+  const noise = quantile(sigma.subarray(from, to), 0.5)
+  const base = quantile(flux.subarray(from, to), 0.5)
+  const kept = flux.subarray(from, to).filter((value, i) => {
+    const error = sigma[from + i]
+    return Number.isFinite(value) && (!(error > 4 * noise) || Math.abs(value - base) > 8 * error)
+  })
+  if (kept.length === 0) return [0, 1]
+  const middles = kept.map((_, i) => median5(kept, i))
+  const scatter = 1.4826 * quantile(kept.map((value, i) => Math.abs(value - middles[i])), 0.5)
+  const believed = kept.map((value, i) => {
+    const reach = Math.max(5 * scatter, 0.65 * Math.abs(middles[i] - base))
+    return Math.max(middles[i] - reach, Math.min(middles[i] + reach, value))
+  })
+  const [low, high] = [minimum(believed), maximum(believed)]
+  const pad = 0.06 * (high - low) || Math.abs(high) * 0.1 || 1
+  return [low - pad, high + pad]
+}
+
+function median5(values, i) {
+  const near = values.slice(Math.max(0, i - 2), i + 3).sort()
+  return near[near.length >> 1]
+}
+
+const minimum = (values) => values.reduce((least, value) => Math.min(least, value), Infinity)
+const maximum = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity)
+
+/** Stretches [from, to) of indices for which `holds(i)`. */
+export function stretches(length, holds) {
+  const found = []
+  let start = -1
+  for (let i = 0; i <= length; i += 1) {
+    const inside = i < length && holds(i)
+    if (inside && start < 0) start = i
+    else if (!inside && start >= 0) {
+      found.push([start, i])
+      start = -1
+    }
+  }
+  return found
+}
+
+/** Stretches of pixels that belong together: data in each, and no jump in wavelength between neighbours. */
+export function unbroken(wavelength, flux, from = 0, to = flux.length) {
+  const runs = []
+  let start = -1
+  for (let i = from; i <= to; i += 1) {
+    const data = i < to && Number.isFinite(flux[i])
+    if (data && start >= 0 && isJump(wavelength, i)) {
+      runs.push([start, i])
+      start = i
+    }
+    if (data && start < 0) start = i
+    else if (!data && start >= 0) {
+      runs.push([start, i])
+      start = -1
+    }
+  }
+  return runs
+}
+
+function isJump(wavelength, i) {
+  if (i < 2) return false
+  return wavelength[i] - wavelength[i - 1] > 5 * (wavelength[i - 1] - wavelength[i - 2])
+}
+
+/** The borders of pixel `i`: half way to its neighbours, or as far out as in where a neighbour is missing or far. */
+export function borders(wavelength, i) {
+  const before = i > 0 && !isJump(wavelength, i) ? wavelength[i] - wavelength[i - 1] : NaN
+  const after = i + 1 < wavelength.length && !isJump(wavelength, i + 1) ? wavelength[i + 1] - wavelength[i] : NaN
+  const left = Number.isNaN(before) ? after : before
+  const right = Number.isNaN(after) ? before : after
+  return [wavelength[i] - (left || 0) / 2, wavelength[i] + (right || 0) / 2]
+}
+
+/**
+ * Zero and the ticks a person would choose between `low` and `high`: about `count` of them, at 1, 2 or 5 times a
+ * power of ten. Returns {values, digits}.
+ */
+export function niceTicks(low, high, count) {
+  const rough = (high - low) / Math.max(1, count)
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((m) => m * power).find((candidate) => candidate >= rough)
+  const values = []
+  for (let k = Math.ceil(low / step); k * step <= high; k += 1) values.push(k * step)
+  return { values, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
+}
+
+/** The wavelength of the extremum nearest in shape to a line's: the flux-weighted centre of what stands out from the local median. */
+export function peakNear(wavelength, flux, from, to) {
+  const middle = quantile(flux.subarray(from, to), 0.5)
+  let best = from
+  for (let i = from; i < to; i += 1) if (Math.abs(flux[i] - middle) > Math.abs(flux[best] - middle)) best = i
+  let weight = 0
+  let sum = 0
+  for (let i = Math.max(from, best - 2); i < Math.min(to, best + 3); i += 1) {
+    const excess = Math.abs(flux[i] - middle) || 0
+    weight += excess
+    sum += excess * wavelength[i]
+  }
+  return weight > 0 ? sum / weight : wavelength[best]
+}
+
+/** The factor that brings a template onto the data by least squares, weighted by 1/σ²; 1 if they do not overlap. */
+export function templateScale(wavelength, flux, sigma, templateWavelength, templateFlux) {
+  let cross = 0
+  let square = 0
+  for (let i = 0; i < flux.length; i += 1) {
+    const t = interpolate(templateWavelength, templateFlux, wavelength[i])
+    if (!Number.isFinite(t) || !Number.isFinite(flux[i])) continue
+    cross += (flux[i] * t) / sigma[i] ** 2
+    square += (t * t) / sigma[i] ** 2
+  }
+  return square > 0 ? cross / square : 1
+}
+
+function interpolate(x, y, at) {
+  const right = lowerBound(x, at)
+  if (right === 0 || right === x.length) return NaN
+  const fraction = (at - x[right - 1]) / (x[right] - x[right - 1])
+  return y[right - 1] + fraction * (y[right] - y[right - 1])
+}

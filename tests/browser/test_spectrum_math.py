@@ -1,0 +1,227 @@
+"""The arithmetic behind the interactive spectrum, run in Chromium and checked against Python."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import Browser
+from spectrum_page import served
+
+from agent.lines import air_to_vacuum, vacuum_to_air
+
+pytestmark = pytest.mark.browser
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def javascript(chromium: Browser) -> Iterator[Call]:
+    """Calls what a module exports: javascript("spectrum_math.js", "smooth", ...).
+
+    numpy arrays become typed arrays; NaN comes back as None.
+    """
+    with served({}) as address, chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(address)
+
+        def call(module: str, function: str, *arguments: Any) -> Any:
+            return page.evaluate(
+                """async ([module, name, given]) => {
+                  const typed = (value) => value?.typed
+                    ? Float64Array.from(value.typed, (x) => x ?? NaN) : value
+                  const plain = (key, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value)
+                  const answer = (await import(`/ui/${module}`))[name](...given.map(typed))
+                  return JSON.parse(JSON.stringify(answer, plain))
+                }""",
+                [
+                    module,
+                    function,
+                    [{"typed": _json(a)} if isinstance(a, np.ndarray) else a for a in arguments],
+                ],
+            )
+
+        yield call
+
+
+def _json(values: np.ndarray) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in values]
+
+
+def math(javascript: Call, function: str, *arguments: Any) -> Any:
+    return javascript("spectrum_math.js", function, *arguments)
+
+
+@pytest.mark.parametrize("air", [1909.0, 2796.35, 3933.66, 4861.33, 5006.84, 6562.79, 9068.6])
+def test_air_and_vacuum_agree_with_the_line_list_of_the_agent(javascript: Call, air: float) -> None:
+    assert math(javascript, "airToVacuum", air) == pytest.approx(air_to_vacuum(air), abs=1e-8)
+    assert math(javascript, "vacuumToAir", air) == pytest.approx(vacuum_to_air(air), abs=1e-8)
+
+
+def weighted_gaussian(flux: np.ndarray, ivar: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    """The definition, as matrices."""
+    pixel = np.arange(flux.size)
+    distance = np.abs(pixel[:, None] - pixel)
+    kernel = np.exp(-0.5 * (distance / width) ** 2) * (distance <= np.ceil(4 * width))
+    weight = kernel @ ivar
+    return kernel @ (ivar * flux) / weight, np.sqrt(kernel**2 @ ivar) / weight
+
+
+def test_smoothing_is_the_ivar_weighted_gaussian_mean_with_its_own_error(javascript: Call) -> None:
+    rng = np.random.default_rng(1)
+    flux, ivar = rng.normal(100, 5, 60), rng.uniform(0.1, 4, 60)
+    smoothed = math(javascript, "smooth", flux, ivar, 1.5)
+    mean, error = weighted_gaussian(flux, ivar, 1.5)
+    np.testing.assert_allclose(smoothed["flux"], mean)
+    np.testing.assert_allclose(smoothed["sigma"], error)
+
+
+def test_smoothing_keeps_gaps_open_and_lets_nothing_leak_out_of_them(javascript: Call) -> None:
+    flux, ivar = np.full(20, 10.0), np.ones(20)
+    flux[8:10], ivar[8:10] = 1e6, 0
+    smoothed = math(javascript, "smooth", flux, ivar, 2)["flux"]
+    assert smoothed[8] is None
+    assert smoothed[9] is None
+    np.testing.assert_allclose(smoothed[:8] + smoothed[10:], 10)
+
+
+def test_flux_range_ignores_a_cosmic_ray_and_a_noisy_end_but_keeps_an_emission_line(javascript: Call) -> None:
+    rng = np.random.default_rng(2)
+    sigma = np.where(np.arange(4000) < 300, 80.0, 2.0)
+    flux = 100 + rng.normal(0, sigma)
+    flux[2000] = 5e4
+    low, high = math(javascript, "robustRange", flux, sigma)
+    assert 80 < low < 95
+    assert 105 < high < 120
+    window = math(javascript, "robustRange", flux[1970:2040], sigma[1970:2040])
+    assert window[1] < 120
+    flux += 300 * np.exp(-0.5 * ((np.arange(4000) - 3000) / 1.02) ** 2)
+    assert math(javascript, "robustRange", flux, sigma)[1] > 395
+    photon_noise = np.where(flux > 150, 20.0, sigma)
+    assert math(javascript, "robustRange", flux, photon_noise)[1] > 395
+
+
+def test_flux_range_of_nothing_is_still_a_range(javascript: Call) -> None:
+    low, high = math(javascript, "robustRange", np.full(5, np.nan), np.full(5, np.nan))
+    assert low < high
+    low, high = math(javascript, "robustRange", np.zeros(5), np.ones(5))
+    assert low < 0 < high
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    flux=st.lists(st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6)), min_size=2, max_size=300),
+    pixels_a_column=st.floats(0.2, 60),
+)
+def test_no_spike_is_lost_however_many_pixels_share_a_screen_column(
+    javascript: Call, flux: list[float], pixels_a_column: float
+) -> None:
+    values = np.array(flux)
+    wavelength = 4000 + 2.0 * np.arange(values.size)
+    options = {
+        "from": 0,
+        "to": values.size,
+        "columnWidth": 2.0 * pixels_a_column,
+        "factor": 1,
+        "scale": 1,
+        "withBand": True,
+    }
+    drawn = javascript("spectrum_paths.js", "paths", wavelength, values, np.ones(values.size), options)
+    line = [y for y in drawn["line"]["y"] if y is not None]
+    seen = values[np.isfinite(values)]
+    assert bool(line) == bool(seen.size)
+    if seen.size:
+        assert (min(line), max(line)) == (seen.min(), seen.max())
+        band = [y for y in drawn["band"]["y"] if y is not None]
+        assert max(band) == pytest.approx(seen.max() + 1)
+    assert set(line) <= set(seen)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    positions=st.lists(st.floats(0, 700), min_size=1, max_size=40).map(sorted),
+    seed=st.integers(0, 1000),
+)
+def test_names_never_overlap_never_stray_and_the_important_ones_win(
+    javascript: Call, positions: list[float], seed: int
+) -> None:
+    weights = np.random.default_rng(seed).integers(0, 4, len(positions))
+    places = javascript("spectrum_marks.js", "placeNames", positions, weights.tolist(), 12, 20)
+    kept = [place for place in places if place is not None]
+    assert all(b - a >= 12 - 1e-9 for a, b in pairwise(kept))
+    assert all(abs(p - x) <= 20 for p, x in zip(places, positions, strict=True) if p is not None)
+    assert places[int(np.argmax(weights))] is not None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 10, [0, 2, 4, 6, 8, 10]),
+        (4999, 5051, [5000, 5010, 5020, 5030, 5040, 5050]),
+        (-0.3, 0.3, [-0.2, 0, 0.2]),
+    ],
+)
+def test_ticks_are_round_numbers(javascript: Call, low: float, high: float, expected: list[float]) -> None:
+    count = len(expected) if len(expected) > 3 else 3
+    np.testing.assert_allclose(
+        math(javascript, "niceTicks", low, high, count)["values"], expected, atol=1e-12
+    )
+
+
+def test_a_template_is_scaled_onto_the_data_by_weighted_least_squares(javascript: Call) -> None:
+    wavelength = np.linspace(4000, 5000, 101)
+    template = 1 + 0.3 * np.sin(wavelength / 50)
+    scale = math(
+        javascript, "templateScale", wavelength, 7 * template, np.ones(101), wavelength - 1e-9, template
+    )
+    assert scale == pytest.approx(7, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("unit", "exponent", "title"),
+    [
+        ("relative", 0, "Flux (relative)"),
+        ("relative", 6, "Flux (relative, × 10⁶)"),
+        ("unknown", 0, "Flux (unit unknown)"),
+        ("1e-17 erg s-1 cm-2 Å-1", 0, "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"),
+        ("1e-17 erg/s/cm2/Angstrom", 0, "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"),
+        ("erg / (Angstrom s cm2)", -16, "Fλ (10⁻¹⁶ erg s⁻¹ cm⁻² Å⁻¹)"),
+        ("10**(-17) ergs/(cm**2*s*A)", 0, "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"),
+        ("mJy", 0, "Fν (mJy)"),
+        ("counts", 0, "Flux (counts)"),
+    ],
+)
+def test_flux_units_are_printed_as_astronomers_print_them(
+    javascript: Call, unit: str, exponent: int, title: str
+) -> None:
+    assert javascript("format.js", "fluxTitle", unit, exponent)["text"] == title
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "text"),
+    [
+        ("number", [-1240.4], "−1\u202f240"),
+        ("number", [-0.001, 2], "0.00"),
+        ("number", [None, 2], "–"),
+        ("angstrom", [6562.8], "6562.80\u202fÅ"),
+        ("windowText", [6500, 6630.25], "6500 – 6630.3\u202fÅ"),
+        ("redshift", [-0.0000892], "−0.0000892"),
+        ("redshift", [0.12], "0.12000"),
+        ("velocity", [-17988.2], "−17\u202f988\u202fkm/s"),
+        ("significant", [0.0001234], "1.23 × 10⁻⁴"),
+        ("significant", [812.3], "812"),
+    ],
+)
+def test_numbers_are_typeset(javascript: Call, function: str, arguments: list[Any], text: str) -> None:
+    assert javascript("format.js", function, *arguments) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("−1 240.5", -1240.5), ("+0.1", 0.1), (".5", 0.5), ("1e-3", 0.001), ("12 km", None), ("", None)],
+)
+def test_typed_numbers_are_understood_or_refused(javascript: Call, text: str, value: float | None) -> None:
+    assert javascript("format.js", "parseNumber", text) == value

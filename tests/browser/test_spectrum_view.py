@@ -1,0 +1,612 @@
+"""The interactive spectrum in Chromium: what it draws, what stays where it was, what dragging and keys do."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+from spectrum_page import served
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+from reviewer.ui.spectrum_view import Item, StepWindow, spectrum_item
+
+pytestmark = pytest.mark.browser
+
+CV_WINDOWS = [
+    StepWindow("s2", 2, 6450, 6680, label="Hα"),
+    StepWindow("s4", 4, 4600, 4800, label="He II 4686"),
+    StepWindow("s6", 6, 4800, 4930, label="Hβ"),
+]
+Z = 0.06
+
+
+def hydrogen_task() -> Task:
+    """A task about Hα alone."""
+    feature = Feature(
+        "Hα", "line", "primary", "air", (6500, 6630), (6555, 6570), (), "equivalent_width", "accretion", ()
+    )
+    return Task("cv", "CV", "Is it a CV?", (), (feature,), (), {})
+
+
+def flat(**changes: Any) -> Spectrum:
+    """3000 pixels of 2 Å, flux 100 ± 1."""
+    wavelength = 4000 + 2.0 * np.arange(3000)
+    values: dict[str, Any] = {
+        "wavelength": wavelength,
+        "flux": np.full(3000, 100.0),
+        "ivar": np.ones(3000),
+        "mask": np.zeros(3000, dtype=bool),
+        "redshift": 0.0,
+    }
+    return Spectrum(**(values | changes))
+
+
+def items() -> dict[str, Item]:
+    cv = simulate("cv", "LAMOST", snr=15, seed=3)
+    galaxy = simulate("hii", "SDSS", snr=10, seed=2, redshift=Z)
+    rest_window = [StepWindow("s2", 2, 4800, 5100, frame="rest", z=Z, label="[O III]")]
+    holed = flat(
+        ivar=np.where((np.arange(3000) >= 1000) & (np.arange(3000) < 1050), 0.0, 1.0),
+        mask=(np.arange(3000) >= 2000) & (np.arange(3000) < 2010),
+    )
+    struck = flat(flux=np.where(np.arange(3000) == 1500, 1e5, 100 + np.sin(np.arange(3000))))
+    return {
+        "cv": spectrum_item(cv, "cv", windows=CV_WINDOWS, selected="s2", task=hydrogen_task()),
+        "locked": spectrum_item(cv, "locked", windows=CV_WINDOWS, selected="s2", editable=False),
+        "two": spectrum_item(cv, "two", windows=CV_WINDOWS, second=[StepWindow("t3", 3, 5800, 5950)]),
+        "galaxy": spectrum_item(galaxy, "galaxy", windows=rest_window, selected="s2"),
+        "holed": spectrum_item(holed, "holed"),
+        "struck": spectrum_item(struck, "struck"),
+        "air": spectrum_item(
+            flat(medium="air"), "air", windows=[StepWindow("s2", 2, 6500, 6630)], selected="s2"
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def loaded(chromium: Browser) -> Iterator[Page]:
+    """The page, loaded once: plotly takes seconds to parse."""
+    with served(items()) as address, chromium.new_context() as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: ERRORS.append(str(error)))
+        page.goto(address)
+        page.wait_for_function("window.ready")
+        yield page
+
+
+ERRORS: list[str] = []
+
+
+@pytest.fixture
+def view(loaded: Page) -> Iterator[Page]:
+    """The page with a view just made; an error nobody caught in it fails the test."""
+    ERRORS.clear()
+    loaded.set_viewport_size({"width": 1100, "height": 900})
+    loaded.mouse.move(0, 0)
+    loaded.evaluate("fresh()")
+    yield loaded
+    assert ERRORS == []
+
+
+def show(view: Page, name: str) -> None:
+    view.evaluate("(name) => showItem(name)", name)
+
+
+def command(view: Page, name: str, argument: Any = None) -> None:
+    view.evaluate("([name, argument]) => view.command(name, argument ?? undefined)", [name, argument])
+
+
+def shown_range(view: Page, panel: str = "full") -> list[float]:
+    return list(view.evaluate(f"view.{panel}.gd.layout.xaxis.range"))
+
+
+def titles(view: Page, panel: str = "full") -> list[str]:
+    return view.locator(f".so-{panel} .so-titles > text").all_text_contents()
+
+
+def line_at(view: Page, name: str) -> float:
+    """Where the full plot draws a line, in pixels."""
+    return float(
+        view.evaluate(
+            """(name) => {
+              const index = view.item.lines.findIndex((line) => line.name === name)
+              return document.querySelector(`.so-full [data-line="${index}"] .so-dots`).getBBox().x
+            }""",
+            name,
+        )
+    )
+
+
+def screen(view: Page, wavelength: float, panel: str = "full") -> tuple[float, float]:
+    """A place on the page: a wavelength of the data at half height of a panel."""
+    x, y = view.evaluate(
+        """([panel, wavelength]) => {
+          const { host, geometry } = view[panel]
+          const box = host.getBoundingClientRect()
+          return [box.x + geometry.x(wavelength), box.y + (geometry.top + geometry.bottom) / 2]
+        }""",
+        [panel, wavelength],
+    )
+    return x, y
+
+
+def drag(view: Page, start: float, end: float, panel: str = "full", shift: bool = False) -> None:
+    (x0, y0), (x1, y1) = screen(view, start, panel), screen(view, end, panel)
+    view.mouse.move(x0, y0)
+    if shift:
+        view.keyboard.down("Shift")
+    view.mouse.down()
+    view.mouse.move((x0 + x1) / 2, y1, steps=3)
+    view.mouse.move(x1, y1, steps=3)
+    view.mouse.up()
+    if shift:
+        view.keyboard.up("Shift")
+
+
+def heard(view: Page, what: str) -> list[Any]:
+    return list(view.evaluate(f"window.heard.{what}"))
+
+
+# What is drawn
+
+
+def test_axes_say_frame_medium_and_unit(view: Page) -> None:
+    show(view, "galaxy")
+    assert titles(view) == ["Wavelength, observed, vacuum (Å)", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
+    show(view, "air")
+    assert titles(view)[0] == "Wavelength, observed, air (Å)"
+
+
+def test_relative_flux_never_gets_a_unit_it_does_not_have(view: Page) -> None:
+    show(view, "cv")
+    assert titles(view)[1].startswith("Flux (relative")
+    assert "erg" not in view.locator(".so-view").inner_text()
+
+
+def test_numbers_on_bands_are_those_of_the_steps_and_the_selected_one_stands_out(view: Page) -> None:
+    show(view, "cv")
+    assert sorted(view.locator(".so-full .so-badge").all_inner_texts()) == ["2", "4", "6"]
+    assert view.locator(".so-full .so-badge.so-selected").inner_text() == "2"
+    assert view.locator(".so-step .so-badge").all_inner_texts() == ["2"]
+
+
+def test_lower_plot_shows_the_selected_window_with_a_margin(view: Page) -> None:
+    show(view, "cv")
+    low, high = shown_range(view, "step")
+    assert 6400 < low < 6450
+    assert 6680 < high < 6730
+
+
+def test_pixels_without_data_break_the_line_and_are_hatched(view: Page) -> None:
+    show(view, "holed")
+    drawn = view.evaluate("view.full.gd.data[3].x.map((x, i) => [x, view.full.gd.data[3].y[i]])")
+    within = [y for x, y in drawn if x is not None and 6001 < x < 6097]
+    assert within == []
+    assert any(x is None or np.isnan(x) for x, _ in drawn)
+    assert view.locator(".so-full .so-gap").count() == 1
+    assert view.locator(".so-full .so-masked").count() == 1
+
+
+def test_one_cosmic_ray_does_not_set_the_flux_range_but_is_marked_as_off_scale(view: Page) -> None:
+    show(view, "struck")
+    low, high = view.evaluate("view.full.gd.layout.yaxis.range")
+    assert 90 < low < 100 < high < 110
+    assert view.locator(".so-full .so-off-scale path").count() == 1
+
+
+def test_the_spike_itself_is_drawn_even_where_columns_hold_many_pixels(view: Page) -> None:
+    show(view, "struck")
+    assert view.evaluate("Math.max(...view.full.gd.data[3].y)") == 1e5
+    assert view.evaluate("view.full.gd.data[3].y.length") < 3000
+
+
+def test_a_window_is_drawn_in_steps_with_its_error_band(view: Page) -> None:
+    show(view, "cv")
+    x = view.evaluate("view.step.gd.data[3].x.slice(0, 6)")
+    y = view.evaluate("view.step.gd.data[3].y.slice(0, 6)")
+    assert x[1] == pytest.approx(x[2])
+    assert y[0] == y[1]
+    assert y[2] == y[3]
+    assert view.evaluate("view.step.gd.data[0].x.length") > 0
+    command(view, "error")
+    assert view.evaluate("view.step.gd.data[0].x.length") == 0
+
+
+def test_few_lines_by_default_the_tasks_own_among_them_and_all_on_request(view: Page) -> None:
+    show(view, "cv")
+    few = view.locator(".so-full .so-line").count()
+    assert view.locator(".so-full .so-task .so-name").all_text_contents() == ["Hα"]
+    command(view, "linelist", "all")
+    assert view.locator(".so-full .so-line").count() > 2 * few
+    command(view, "linelist", "emission")
+    assert view.locator(".so-full .so-line.so-absorption:not(.so-task)").count() == 0
+    command(view, "lines", False)
+    assert view.locator(".so-full .so-line").count() == 0
+
+
+def test_names_of_lines_stand_above_the_plot_and_do_not_overlap(view: Page) -> None:
+    show(view, "cv")
+    command(view, "linelist", "all")
+    boxes = view.evaluate(
+        """[...document.querySelectorAll('.so-full .so-name')].map((name) => {
+             const { left, bottom } = name.getBoundingClientRect()
+             return [left, bottom]
+           })"""
+    )
+    top = view.evaluate("view.full.host.getBoundingClientRect().top + view.full.geometry.top")
+    assert all(bottom <= top for _, bottom in boxes)
+    lefts = sorted(left for left, _ in boxes)
+    assert min(b - a for a, b in pairwise(lefts)) > 10
+
+
+def test_a_line_listed_in_air_is_drawn_where_a_vacuum_spectrum_has_it(view: Page) -> None:
+    show(view, "cv")
+    assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6564.61)"), abs=0.15)
+    show(view, "air")
+    assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6562.79)"), abs=0.15)
+
+
+def test_hovering_a_lines_name_tells_both_wavelengths(view: Page) -> None:
+    show(view, "cv")
+    view.locator(".so-full .so-task .so-name").hover()
+    assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac"
+
+
+def test_the_readout_tells_flux_error_and_what_spoils_the_pixel(view: Page) -> None:
+    show(view, "air")
+    view.mouse.move(*screen(view, 7600))
+    text = view.locator(".so-readout").inner_text()
+    assert "7600.00\u202fÅ observed" in text
+    assert "flux 100.0 ± 1.0" in text
+    assert "S/N 100" in text
+    assert "O₂ A telluric band" in text
+
+
+def test_the_other_trajectorys_windows_are_a_second_row(view: Page) -> None:
+    show(view, "two")
+    assert view.locator(".so-full .so-second text").all_text_contents() == [
+        "3" + "The other trajectory's step 3: 5800 – 5950\u202fÅ observed"
+    ]
+
+
+def test_a_template_at_rest_is_scaled_onto_the_data_and_moves_with_z(view: Page) -> None:
+    show(view, "air")
+    view.evaluate(
+        """() => {
+          const wavelength = Float64Array.from({ length: 300 }, (_, i) => 4200 + 15 * i)
+          const flux = wavelength.map(() => 3)
+          view.show({ ...item, template: { name: 'flat', frame: 'rest', medium: 'air', wavelength, flux } })
+        }"""
+    )
+    assert view.evaluate("view.full.gd.data[2].y[0]") == pytest.approx(100)
+    assert view.evaluate("view.full.gd.data[2].x[0]") == pytest.approx(4200, abs=1e-6)
+    command(view, "z", 0.1)
+    assert view.evaluate("view.full.gd.data[2].x[0]") == pytest.approx(4620, abs=0.02)
+    command(view, "template")
+    assert view.evaluate("view.full.gd.data[2].x.length") == 0
+
+
+# Redshift and frames
+
+
+def test_lines_move_with_z_while_sky_windows_and_zoom_stay(view: Page) -> None:
+    show(view, "cv")
+    drag(view, 6000, 7000)
+    before = shown_range(view)
+    line = line_at(view, "Hα")
+    still = [view.locator(f".so-full .{part}").inner_html() for part in ("so-skies", "so-windows")]
+    command(view, "z", 0.01)
+    assert shown_range(view) == before
+    assert line_at(view, "Hα") - line == pytest.approx(
+        65.6 / view.evaluate("view.full.geometry.perPixel"), abs=0.3
+    )
+    assert still == [view.locator(f".so-full .{part}").inner_html() for part in ("so-skies", "so-windows")]
+
+
+def test_a_rest_frame_window_lies_where_the_tool_drew_it_whatever_z_is_tried(view: Page) -> None:
+    show(view, "galaxy")
+    span = view.evaluate("view.scene.windows[0].span")
+    assert span == pytest.approx([4800 * (1 + Z), 5100 * (1 + Z)])
+    command(view, "z", 0.5)
+    assert view.evaluate("view.scene.windows[0].span") == span
+
+
+def test_the_frame_switch_keeps_the_pixels_in_view_and_names_both_axes(view: Page) -> None:
+    show(view, "galaxy")
+    drag(view, 5000, 6000)
+    observed = shown_range(view)
+    assert view.locator(".so-full .so-axis-name").text_content() == "rest (Å)"
+    command(view, "frame")
+    assert shown_range(view) == pytest.approx([edge / (1 + Z) for edge in observed])
+    assert titles(view)[0] == "Wavelength, rest, vacuum (Å)"
+    assert view.locator(".so-full .so-axis-name").text_content() == "observed (Å)"
+
+
+def test_the_redshift_field_takes_z_or_velocity_with_any_minus_sign(view: Page) -> None:
+    show(view, "cv")
+    field = view.locator(".so-field")
+    command(view, "redshift")
+    view.keyboard.type("−0.00123")
+    view.keyboard.press("Enter")
+    assert view.evaluate("view.state.z") == -0.00123
+    assert field.input_value() == "−0.00123"
+    assert view.locator(".so-other").inner_text() == "cz −369\u202fkm/s"
+    command(view, "unit")
+    field.fill("2997.92458")
+    field.press("Enter")
+    assert view.evaluate("view.state.z") == pytest.approx(0.01)
+    command(view, "z-file")
+    assert view.evaluate("view.state.z") == 0
+
+
+def test_what_is_no_redshift_is_refused_with_what_was_wanted_and_changes_nothing(view: Page) -> None:
+    show(view, "cv")
+    field = view.locator(".so-field")
+    field.fill("twelve")
+    field.press("Enter")
+    assert view.evaluate("view.state.z") == 0
+    assert field.get_attribute("aria-invalid") == "true"
+    assert "wanted a redshift" in (field.get_attribute("title") or "")
+    field.press("Escape")
+    assert field.input_value() == "0.00000"
+
+
+# Zoom
+
+
+def test_zoom_survives_every_other_control(view: Page) -> None:
+    show(view, "cv")
+    drag(view, 4600, 5200)
+    drag(view, 6500, 6600, panel="step")
+    before = shown_range(view), shown_range(view, "step")
+    assert before[0] == pytest.approx([4600, 5200], abs=20)
+    for name in (
+        "smooth+",
+        "smooth+",
+        "error",
+        "lines",
+        "linelist",
+        "sky",
+        "z+",
+        "unit",
+        "smooth0",
+        "template",
+        "brush",
+        "brush",
+    ):
+        command(view, name)
+    view.evaluate("view.setTheme('dark')")
+    view.evaluate("view.update({ windows: view.item.windows.slice(0, 2) })")
+    assert (shown_range(view), shown_range(view, "step")) == before
+    command(view, "reset")
+    assert shown_range(view)[0] < 3800
+
+
+def test_another_item_resets_the_zoom(view: Page) -> None:
+    show(view, "cv")
+    drag(view, 4600, 5200)
+    show(view, "galaxy")
+    low, high = shown_range(view)
+    assert low < 3900
+    assert high > 9000
+
+
+def test_the_flux_range_follows_the_wavelengths_shown_until_the_person_sets_it(view: Page) -> None:
+    show(view, "cv")
+    whole = view.evaluate("view.full.gd.layout.yaxis.range")
+    drag(view, 7000, 8000)
+    assert view.evaluate("view.full.gd.layout.yaxis.range")[1] < whole[1]
+    view.evaluate("Plotly.relayout(view.full.gd, { 'yaxis.range[0]': 1, 'yaxis.range[1]': 2 })")
+    command(view, "smooth+")
+    assert view.evaluate("view.full.gd.layout.yaxis.range") == [1, 2]
+    command(view, "y-auto")
+    assert view.evaluate("view.full.gd.layout.yaxis.range")[1] > 2
+
+
+def test_the_wheel_zooms_about_the_pointer(view: Page) -> None:
+    show(view, "cv")
+    before = shown_range(view)
+    view.mouse.move(*screen(view, 6563))
+    view.mouse.wheel(0, -300)
+    view.wait_for_function(
+        "(width) => { const [a, b] = view.full.gd.layout.xaxis.range; return b - a < 0.7 * width }",
+        arg=before[1] - before[0],
+    )
+    low, high = shown_range(view)
+    assert (6563 - low) / (high - low) == pytest.approx(
+        (6563 - before[0]) / (before[1] - before[0]), abs=0.01
+    )
+
+
+def test_selecting_a_step_out_of_view_brings_it_into_view(view: Page) -> None:
+    show(view, "cv")
+    drag(view, 7000, 8000)
+    view.evaluate("view.select('s4', { zoomTo: true })")
+    low, high = shown_range(view)
+    assert low < 4600 < 4800 < high
+    assert shown_range(view, "step")[0] == pytest.approx(4600 - 0.08 * 200)
+
+
+# Windows by hand
+
+
+def test_shift_and_drag_sets_the_selected_steps_window(view: Page) -> None:
+    show(view, "cv")
+    before = shown_range(view)
+    drag(view, 5800, 5950, shift=True)
+    calls = heard(view, "window")
+    assert [call["final"] for call in calls] == [False] * (len(calls) - 1) + [True]
+    last = calls[-1]
+    assert last["id"] == "s2"
+    assert (last["lo"], last["hi"]) == pytest.approx((5800, 5950), abs=6)
+    assert last["lo"] == round(last["lo"])
+    assert shown_range(view) == before
+    low, high = shown_range(view, "step")
+    assert low < last["lo"] < last["hi"] < high
+
+
+def test_a_rest_frame_step_hears_its_window_in_its_own_frame(view: Page) -> None:
+    show(view, "galaxy")
+    drag(view, 6600 * (1 + Z), 6700 * (1 + Z), shift=True)
+    last = heard(view, "window")[-1]
+    assert (last["lo"], last["hi"]) == pytest.approx((6600, 6700), abs=6)
+
+
+def test_an_edge_can_be_dragged_and_the_other_keeps_every_digit(view: Page) -> None:
+    show(view, "cv")
+    view.evaluate(
+        "view.update({ windows: view.item.windows.map((w) => (w.id === 's2' ? { ...w, lo: 6450.123 } : w)) })"
+    )
+    drag(view, 6680, 6640, panel="step")
+    last = heard(view, "window")[-1]
+    assert last["final"]
+    assert last["lo"] == 6450.123
+    assert last["hi"] == pytest.approx(6640, abs=1.5)
+
+
+def test_the_number_of_the_selected_band_moves_it_whole(view: Page) -> None:
+    show(view, "cv")
+    box = view.locator(".so-full .so-badge.so-selected").bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    view.mouse.move(x, y)
+    view.mouse.down()
+    view.mouse.move(x - 100, y, steps=4)
+    view.mouse.up()
+    last = heard(view, "window")[-1]
+    moved = 100 * view.evaluate("view.full.geometry.perPixel")
+    assert last["lo"] == pytest.approx(6450 - moved, abs=2)
+    assert last["hi"] - last["lo"] == pytest.approx(230, abs=2)
+
+
+def test_brush_mode_needs_no_shift_and_ends_after_one_window(view: Page) -> None:
+    show(view, "cv")
+    command(view, "brush")
+    assert view.locator(".so-brush-button").get_attribute("aria-pressed") == "true"
+    drag(view, 4300, 4400)
+    assert heard(view, "window")[-1]["final"]
+    assert view.locator(".so-brush-button").get_attribute("aria-pressed") == "false"
+
+
+def test_escape_gives_a_drag_up(view: Page) -> None:
+    show(view, "cv")
+    x, y = screen(view, 5800)
+    view.keyboard.down("Shift")
+    view.mouse.move(x, y)
+    view.mouse.down()
+    view.mouse.move(x + 60, y, steps=3)
+    view.keyboard.press("Escape")
+    view.mouse.up()
+    view.keyboard.up("Shift")
+    calls = heard(view, "window")
+    assert not any(call["final"] for call in calls)
+    assert (calls[-1]["lo"], calls[-1]["hi"]) == (6450, 6680)
+
+
+def test_arrow_keys_on_an_edge_move_it_by_pixels_of_the_data(view: Page) -> None:
+    show(view, "air")
+    view.locator(".so-step .so-edge.so-hi").focus()
+    view.keyboard.press("ArrowRight")
+    view.keyboard.press("Shift+ArrowLeft")
+    assert [call["hi"] for call in heard(view, "window")] == [6632, 6612]
+
+
+def test_a_window_that_may_not_change_is_looked_past_instead(view: Page) -> None:
+    show(view, "locked")
+    assert view.locator(".so-edge:visible").count() == 0
+    drag(view, 5800, 5950, shift=True)
+    assert heard(view, "window") == []
+    low, high = shown_range(view, "step")
+    assert (low, high) == pytest.approx((5788, 5962), abs=8)
+
+
+def test_a_plain_drag_never_changes_a_window(view: Page) -> None:
+    show(view, "cv")
+    drag(view, 6400, 6800)
+    assert heard(view, "window") == []
+
+
+def test_clicking_a_band_or_its_number_selects_the_step(view: Page) -> None:
+    show(view, "cv")
+    view.mouse.click(*screen(view, 4700))
+    view.locator(".so-full .so-badge", has_text="6").click()
+    assert heard(view, "select") == ["s4", "s6"]
+    assert shown_range(view)[0] < 3800
+
+
+# Smoothing and state
+
+
+def test_the_amount_of_smoothing_is_printed_in_pixels_and_velocity_and_raw_data_stay_behind(
+    view: Page,
+) -> None:
+    show(view, "cv")
+    for _ in range(3):
+        command(view, "smooth+")
+    assert view.locator(".so-width").inner_text() == "σ = 1.5 px (≈ 104\u202fkm/s)"
+    assert view.evaluate("view.full.gd.data[1].x.length") > 0
+    command(view, "smooth0")
+    assert view.evaluate("view.full.gd.data[1].x.length") == 0
+
+
+def test_the_page_hears_every_change_it_may_want_to_remember(view: Page) -> None:
+    show(view, "cv")
+    command(view, "smooth+")
+    view.locator(".so-controls label", has_text="sky").click()
+    states = heard(view, "state")
+    assert states[0]["smoothing"] == 0.5
+    assert states[1]["sky"] is False
+
+
+def test_a_command_it_does_not_know_is_refused(view: Page) -> None:
+    show(view, "cv")
+    assert view.evaluate("view.command('no-such-thing')") is False
+
+
+# The place it lives in
+
+
+@pytest.mark.parametrize("width", [500, 700, 1300])
+def test_plots_fill_the_width_they_are_given(view: Page, width: int) -> None:
+    show(view, "cv")
+    view.set_viewport_size({"width": width, "height": 800})
+    view.wait_for_function(
+        "(width) => view.full.gd.layout.width === width - 24 && view.step.gd.layout.width === width - 24",
+        arg=width,
+    )
+    assert view.evaluate("document.documentElement.scrollWidth") <= width
+    inside = view.evaluate(
+        """[...document.querySelectorAll('.so-controls > *')]
+             .every((control) => control.getBoundingClientRect().right <= innerWidth)"""
+    )
+    assert inside
+
+
+def test_the_dark_theme_reaches_the_plots(view: Page) -> None:
+    show(view, "cv")
+    light = view.evaluate("view.full.gd.data[3].line.color")
+    view.evaluate("view.setTheme('dark')")
+    assert view.evaluate("view.full.gd.data[3].line.color") != light
+    view.evaluate("view.setTheme('light')")
+    assert view.evaluate("view.full.gd.data[3].line.color") == light
+
+
+def test_a_label_from_a_model_stays_text(view: Page) -> None:
+    show(view, "cv")
+    view.evaluate(
+        """() => {
+          const hostile = { ...view.item.windows[0], label: '<img src=x onerror=alert(1)>' }
+          view.update({ windows: [hostile], second: [hostile] })
+        }"""
+    )
+    assert view.locator(".so-view img, .so-view b").count() == 0
+
+
+def test_a_view_taken_away_leaves_nothing_behind(view: Page) -> None:
+    show(view, "cv")
+    view.evaluate("view.destroy()")
+    assert view.locator("#root > *").count() == 0
