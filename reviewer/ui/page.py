@@ -53,7 +53,7 @@ def build(
             with gr.Tab("Progress", id="progress"):
                 progress.build(store, local)
             with gr.Tab("Library", id="library"):
-                library.build(store, local)
+                library.build(store, local, tasks)
             with gr.Tab("People", id="people"):
                 people_tab.build(store, local)
     return blocks
