@@ -1,0 +1,16 @@
+"""The reviewers' commands of the ``spec-o3`` program, one module each."""
+
+from agent.command import Command
+from reviewer.commands import app, draft, export_, import_
+
+COMMANDS: tuple[Command, ...] = (
+    Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),
+    Command("draft", "Let a policy inspect spectra, and keep what it wrote as drafts.", draft.add, draft.run),
+    Command(
+        "import",
+        "Bring drafts in: our JSON lines, or ShareGPT rows with their pictures.",
+        import_.add,
+        import_.run,
+    ),
+    Command("export", "Write approved trajectories as training data.", export_.add, export_.run),
+)

@@ -1,0 +1,29 @@
+"""``spec-o3 app``: the web app."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from agent.command import DONE, CannotRun
+from reviewer.commands.database import DATABASE, add_database
+from reviewer.store import StoreError
+
+
+def add(parser: ArgumentParser) -> None:
+    add_database(parser)
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to serve on (127.0.0.1: this machine only)"
+    )
+    parser.add_argument("--port", type=int, default=7860, help="port to serve on (7860)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+
+
+def run(arguments: Namespace) -> int:
+    # gradio takes seconds to import, which no other command should pay.
+    from reviewer import ui
+
+    try:
+        ui.serve(arguments.db or DATABASE, arguments.host, arguments.port, not arguments.no_browser)
+    except (StoreError, OSError) as error:
+        raise CannotRun(str(error)) from error
+    return DONE

@@ -1,0 +1,72 @@
+"""``spec-o3 export``: approved trajectories as training data."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from pathlib import Path
+
+from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from reviewer.commands.database import add_database, add_json, opened
+from reviewer.export import FOLDER, Exported, ExportError, NothingToExport, export
+from reviewer.store import Store
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="what the export's folder is called")
+    parser.add_argument("--to", type=Path, default=FOLDER, metavar="DIR", help="where (training/approved)")
+    parser.add_argument("--task", help="only trajectories of this task")
+    parser.add_argument("--batch", help="only trajectories of this batch")
+    parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
+    parser.add_argument(
+        "--replace", action="store_true", help="put it in the place of an export of that name"
+    )
+    parser.add_argument("--by", metavar="INITIALS", help="who exports (whoever works here alone)")
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store, Bar(None, "items exported") as bar:
+        try:
+            made = export(
+                store,
+                arguments.name,
+                person=arguments.by or _alone(store),
+                folder=arguments.to,
+                task=arguments.task,
+                batch=arguments.batch,
+                include_simulated=not arguments.no_simulated,
+                replace=arguments.replace,
+                progress=lambda done, _: bar.at(done),
+            )
+        except NothingToExport as nothing:
+            say(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
+            return BAD_NEWS
+        except ExportError as error:
+            raise CannotRun(str(error)) from error
+        except OSError as error:
+            raise CannotRun(f"{arguments.to}: {error.strerror}; no export was made") from error
+    result = {
+        "folder": str(made.folder),
+        "counts": made.manifest["counts"],
+        "left_out": [asdict(one) for one in made.left_out],
+    }
+    say(arguments, result, _told(made))
+    return BAD_NEWS if made.left_out else DONE
+
+
+def _alone(store: Store) -> str | None:
+    active = [person.initials for person in store.people() if person.active]
+    return active[0] if len(active) == 1 else None
+
+
+def _told(made: Exported) -> str:
+    counts = made.manifest["counts"]
+    lines = [f"{counts['items']} trajectories with {counts['pictures']} pictures in {made.folder}"]
+    if made.manifest["one_person"]:
+        lines.append(f"{counts['by_one_person']} of them approved by one person alone")
+    if counts["simulated"]:
+        lines.append(f"{counts['simulated']} of them of simulated spectra")
+    lines += [f"left out: item {one.item_id}: {one.reason}" for one in made.left_out]
+    return "\n".join(lines)

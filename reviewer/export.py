@@ -1,0 +1,274 @@
+"""Approved trajectories on their way out: a folder that trains a model, and says how it came to be.
+
+- ``train_sharegpt.json``: rows as LLaMA-Factory takes them; ``dataset_info.json`` declares them to it
+- ``train.jsonl``: conversational rows with images as TRL takes them
+- ``images/``: the pictures the model saw, for both
+- ``trajectories.jsonl``: our own rows, spectra included; importing them gives equal trajectories
+- ``manifest.json``: written last; its existence means that the export is complete
+
+The folder appears whole or not at all: everything is written beside it, flushed to the disk, then renamed.
+Nothing in it tells the time or the machine, so two exports of one state are the same bytes. Simulated spectra
+and the baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from agent.messages import to_messages
+from agent.plot import RENDERER
+from agent.tool_schema import TOOL_SCHEMA
+from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
+from reviewer.approved import Approved, NotFit, read_approved
+from reviewer.drafts import own_row
+from reviewer.store import Store
+
+SCHEMA = "spec-o3/export/1"
+FOLDER = Path(__file__).parents[1] / "training" / "approved"
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
+
+# LLaMA-Factory's names for what the columns of a ShareGPT file are.
+_DATASET_INFO = {
+    "spec_o3": {
+        "file_name": "train_sharegpt.json",
+        "formatting": "sharegpt",
+        "columns": {"messages": "conversations", "images": "images"},
+        "tags": {
+            "role_tag": "from",
+            "content_tag": "value",
+            "user_tag": "human",
+            "assistant_tag": "gpt",
+            "system_tag": "system",
+        },
+    }
+}
+
+
+class ExportError(Exception):
+    """An export that was not made: what was found, what was wanted. No file was changed."""
+
+
+class NothingToExport(ExportError):
+    """No approved item was found, or none that can be training data."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An approved item that cannot be training data, and why."""
+
+    item_id: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export that was made. ``manifest`` is what ``manifest.json`` holds."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    left_out: tuple[LeftOut, ...]
+
+
+def export(
+    store: Store,
+    name: str,
+    person: str | None = None,
+    folder: Path = FOLDER,
+    task: str | None = None,
+    batch: str | None = None,
+    include_simulated: bool = True,
+    replace: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exported:
+    """Write the approved items to ``folder/name``.
+
+    :param person: initials of who asks, for the list of exports in annotations.db; None keeps it off the list
+    :param task: only this task's; ``batch`` only this import's
+    :param replace: put it in the place of an export of that name, which stays until the new one is whole
+    :param progress: called with the number of items done, and of all
+    :raises ExportError: the name cannot be used or is taken, or there is nothing to export
+    :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
+    """
+    target = _target(folder, name, replace)
+    if person is not None:
+        store.person(person)
+    items = store.approved(task, batch)
+    left_out: list[LeftOut] = []
+
+    def approved() -> Iterator[Approved]:
+        for number, item_id in enumerate(items):
+            if progress is not None:
+                progress(number, len(items))
+            try:
+                one = read_approved(store, item_id)
+            except NotFit as unfit:
+                left_out.append(LeftOut(item_id, str(unfit)))
+                continue
+            if one is not None and (include_simulated or not one.trajectory.simulated):
+                yield one
+
+    folder.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder))
+    try:
+        provenance = _write_rows(part, approved())
+        if not provenance:
+            raise NothingToExport(_nothing(len(items), left_out))
+        manifest = _manifest(store, part, provenance, left_out)
+        _write(part / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        _put_in_place(part, target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    if person is not None:
+        store.record_export(person, name, manifest)
+    return Exported(target, manifest, tuple(left_out))
+
+
+def _target(folder: Path, name: str, replace: bool) -> Path:
+    if not _NAME.fullmatch(name) or len(name) > 80:
+        raise ExportError(
+            f"name: found {name!r:.80}, wanted letters, digits, -, _ and single dots, 80 at most"
+        )
+    target = folder / name
+    if target.is_symlink() or target.is_file():
+        raise ExportError(f"{target}: found something that is no folder, wanted a free name")
+    if target.exists() and not replace:
+        raise ExportError(f"{target}: found an export of that name; choose another, or replace it")
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise ExportError(f"{target}: found a folder that is no export; it will not be replaced")
+    return target
+
+
+def _nothing(items: int, left_out: Sequence[LeftOut]) -> str:
+    if not left_out:
+        return "found no approved item of those asked for, wanted at least one"
+    why = "; ".join(f"item {one.item_id}: {one.reason}" for one in left_out[:3])
+    return f"found no approved item that can be training data, of {items} approved ({why})"
+
+
+def _write_rows(part: Path, approved: Iterator[Approved]) -> list[dict[str, Any]]:
+    """Write every row and picture; how each item came to be approved."""
+    (part / "images").mkdir()
+    provenance = []
+    with ExitStack() as files:
+        names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
+        sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
+        for index, one in enumerate(approved):
+            paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(one.pictures))]
+            for path, picture in zip(paths, one.pictures, strict=True):
+                (part / path).write_bytes(picture.png)
+            row = one.trajectory.to_sharegpt(paths) | {"sample_index": index, "item": one.item_id}
+            sharegpt.write("[\n" if index == 0 else ",\n")
+            sharegpt.write(json.dumps(row, ensure_ascii=False))
+            trl.write(json.dumps(_trl_row(one, paths), ensure_ascii=False) + "\n")
+            own.write(json.dumps(_own_row(one, paths), ensure_ascii=False) + "\n")
+            provenance.append(one.provenance)
+        sharegpt.write("\n]\n")
+    _write(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
+    return provenance
+
+
+def _trl_row(one: Approved, paths: list[str]) -> dict[str, Any]:
+    trajectory = one.trajectory
+    return {
+        "messages": to_messages(trajectory),
+        "images": paths,
+        "item": one.item_id,
+        "task": trajectory.task,
+        "label": trajectory.label,
+        "simulated": trajectory.simulated,
+        "drafter_kind": trajectory.drafter.kind,
+    }
+
+
+def _own_row(one: Approved, paths: list[str]) -> dict[str, Any]:
+    stored = {p.sha256: path for p, path in zip(one.pictures, paths, strict=True) if not p.drawn}
+    return own_row(one.trajectory, one.spectrum, stored)
+
+
+def _manifest(
+    store: Store, part: Path, items: list[dict[str, Any]], left_out: list[LeftOut]
+) -> dict[str, Any]:
+    people = {d["person"] for one in items for d in one["decisions"]}
+    people |= {v["author"] for one in items for v in one["versions"] if v["author"]}
+    return {
+        "schema": SCHEMA,
+        "trajectory_schema": TRAJECTORY_SCHEMA,
+        "tool": TOOL_SCHEMA,
+        "renderer": RENDERER,
+        "rules": asdict(store.rules()),
+        "people": sorted(people),
+        "one_person": any(one["one_person"] for one in items),
+        "counts": {
+            "items": len(items),
+            "pictures": sum(len(one["pictures"]) for one in items),
+            "simulated": sum(one["simulated"] for one in items),
+            "by_one_person": sum(one["one_person"] for one in items),
+            "tasks": _count(one["task"] for one in items),
+            "verdicts": _count(one["verdict"] for one in items),
+            "drafters": _count(one["drafter"]["kind"] for one in items),
+        },
+        "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
+        "files": {
+            path.relative_to(part).as_posix(): _file_hash(path)
+            for path in sorted(part.rglob("*"))
+            if path.is_file()
+        },
+        "items": items,
+    }
+
+
+def _count(values: Iterator[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _text_file(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def _write(path: Path, text: str) -> None:
+    with _text_file(path) as file:
+        file.write(text)
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    """Flush every file, then rename. An export that is replaced is back in its place if that fails."""
+    for path in (*part.rglob("*"), part):
+        _flush(path)
+    # mkdtemp makes folders that nobody else may read; an export is for others.
+    part.chmod(0o755)
+    old = part.with_suffix(".old")
+    if target.exists():
+        target.rename(old)
+    try:
+        part.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    _flush(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
