@@ -36,6 +36,9 @@ from agent.trajectory import Zoom
 MOST = 6
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
 WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is told
+# %. Across C2 heads that they do not have, M giants of MILES and STELIB fall by up to 20, mostly by less than
+# 10; real heads fall by 16 to 80.
+CLEAR_FALL = 15.0
 
 
 @dataclass(frozen=True)
@@ -205,15 +208,18 @@ def _where_to_measure(view: _View, line: Line, task: Task | None) -> tuple[Windo
 def _head(view: _View, band: Band) -> Hint:
     """How much the flux falls across a band's head, from the sharp side into the band."""
     head, toward = band.at(view.spectrum.medium), 1.0 if band.shading == "red" else -1.0
-    before = sorted((head - toward * 4.0, head - toward * 24.0))
-    after = sorted((head + toward * 4.0, head + toward * 30.0))
+    before = sorted((head - toward * 3.0, head - toward * 15.0))
+    after = sorted((head + toward * 3.0, head + toward * 15.0))
     ratio = flux_ratio(view.spectrum, (after[0], after[1]), [(before[0], before[1])])
     if isinstance(ratio, Undefined):
         return Hint("look", "band", f"{band.name} not measured: {ratio.reason}")
     fall = Measured(100 * (1 - ratio.value), 100 * ratio.error)
+    text = f"{plus_minus(fall)} % across the head of {band.name}"
     if fall.value < 3.0 * fall.error:
-        return Hint("look", "band", f"no fall above 3σ across the head of {band.name}: {plus_minus(fall)} %")
-    return Hint("ok", "band", f"flux falls by {plus_minus(fall)} % across the head of {band.name}")
+        return Hint("look", "band", f"no fall of the flux above 3σ: {text}")
+    if fall.value < CLEAR_FALL:
+        return Hint("look", "band", f"flux falls by only {text}")
+    return Hint("ok", "band", f"flux falls by {text}")
 
 
 def _incomplete(view: _View, covered: float) -> list[Hint]:

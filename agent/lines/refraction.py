@@ -20,7 +20,8 @@ def refractive_index(vacuum: float) -> float: ...
 @overload
 def refractive_index(vacuum: FloatArray) -> FloatArray: ...
 def refractive_index(vacuum: float | FloatArray) -> float | FloatArray:
-    """The refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in Å.
+    """The refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in
+    Å.
 
     Ciddor 1996, Applied Optics 35, 1566, equation 1; the form SDSS, pydl and specutils ("Ciddor1996") use.
     Morton 2000 (ApJS 130, 403, equation 8, after Birch & Downs 1994) differs from it by less than 0.001 Å
