@@ -63,9 +63,9 @@ def csv_text() -> bytes:
     return f"# a star\nwavelength,flux,err\n{rows}\n".encode()
 
 
-def parquet_bytes() -> bytes:
+def parquet_bytes(**columns) -> bytes:
     stream = io.BytesIO()
-    pq.write_table(pa.table({"wavelength": WAVELENGTH, "flux": FLUX}), stream)
+    pq.write_table(pa.table({"wavelength": WAVELENGTH, "flux": FLUX} | columns), stream)
     return stream.getvalue()
 
 
@@ -182,6 +182,12 @@ def test_a_gzip_bomb_is_left_unexploded(tmp_path):
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG picture"),
         (b"\x00\x01\x02\x03" * 100, "a binary file"),
         (b"PAR1" + bytes(100), "a damaged Parquet file"),
+        (parquet_bytes(flux=["x"] * N), "a column flux that is not numbers"),
+        (parquet_bytes(flux=[None] * N), "no pixel with data"),
+        (
+            fits_bytes(fits.PrimaryHDU(), fits.BinTableHDU(Table({"wave": WAVELENGTH, "flux": ["x"] * N}))),
+            "not numbers",
+        ),
     ],
 )
 def test_files_that_hold_no_spectrum_say_what_they_hold(tmp_path, content, found):
@@ -213,6 +219,12 @@ def test_text_that_is_no_spectrum_says_what_it_is(tmp_path, content, found):
 def test_wavelengths_without_a_number_are_refused(tmp_path):
     rows = "".join(f"{w},1\n" for w in [*range(4000, 4050), "nan"])
     assert "NaN or infinity" in refusal(written(tmp_path / "a.csv", ("wave,flux\n" + rows).encode()))
+
+
+def test_a_bench_row_without_its_arrays_is_refused(tmp_path):
+    path = written(tmp_path / "a.parquet", parquet_bytes(extra_info=["x"] * N))
+    with pytest.raises(SpectrumError, match="found row 7 without create_kwargs"):
+        read(path, "7")
 
 
 def test_cards_that_cannot_be_parsed_are_ignored(tmp_path):

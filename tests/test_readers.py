@@ -339,6 +339,30 @@ def test_fits_table_with_named_columns_and_a_unit(tmp_path):
     assert (spectrum.errors, spectrum.medium, spectrum.meta["medium_assumed"]) == ("measured", "air", True)
 
 
+def test_scaled_integer_columns_and_images_are_unscaled(tmp_path):
+    columns = [
+        fits.Column("wave", "D", array=WAVELENGTH),
+        fits.Column("flux", "J", array=FLUX.astype(int)),
+        fits.Column("mask", "L", array=np.arange(N) == 3),
+    ]
+    hdu = fits.BinTableHDU.from_columns(columns)
+    hdu.header["XSCAL2"], hdu.header["XZERO2"] = 0.5, 10.0
+    path = write(tmp_path / "t.fits", primary(), hdu)
+    # Renamed behind astropy's back, which would scale the numbers while it writes them.
+    path.write_bytes(path.read_bytes().replace(b"XSCAL2", b"TSCAL2").replace(b"XZERO2", b"TZERO2"))
+    with fits.open(path) as theirs:
+        expected = np.asarray(theirs[1].data["flux"])
+    spectrum = read(path)
+    np.testing.assert_allclose(spectrum.flux, expected)
+    np.testing.assert_allclose(spectrum.flux, 0.5 * FLUX + 10.0)
+    assert np.flatnonzero(spectrum.mask).tolist() == [3]
+    short = primary(np.arange(N, dtype=np.int16) + 5, CRVAL1=5000.0, CDELT1=1.0)
+    path = write(tmp_path / "i.fits", short)
+    raw = path.read_bytes().replace(b"EXTEND  =                    T", b"BZERO   =                100.5", 1)
+    path.write_bytes(raw)
+    np.testing.assert_allclose(read(path).flux, np.arange(N) + 105.5)
+
+
 def test_calspec_is_vacuum(tmp_path):
     columns = {"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "STATERROR": np.ones(N)}
     spectrum = read(

@@ -75,25 +75,32 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
     stated
     """
-    wavelength = np.asarray(table[found.wavelength], np.float64)
+    wavelength = _numbers(name, table, found.wavelength)
     if found.log:
         wavelength = 10.0**wavelength
     else:
         wavelength = to_angstrom(name, wavelength, unit or in_brackets(found.wavelength))
     ivar: NDArray[Any] | None = None
     if found.ivar is not None:
-        ivar = np.asarray(table[found.ivar], np.float64)
+        ivar = _numbers(name, table, found.ivar)
     elif found.sigma is not None:
-        ivar = ivar_from_sigma(table[found.sigma])
+        ivar = ivar_from_sigma(_numbers(name, table, found.sigma))
     if ivar is not None and not (np.isfinite(ivar) & (ivar > 0)).any():
         ivar = None
-    mask = None if found.mask is None else np.asarray(table[found.mask]) != 0
+    mask = None if found.mask is None else _numbers(name, table, found.mask) != 0
     return {
         "wavelength": wavelength,
-        "flux": np.asarray(table[found.flux], np.float64),
+        "flux": _numbers(name, table, found.flux),
         "ivar": ivar,
         "mask": mask,
     }
+
+
+def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
+    try:
+        return np.asarray(table[column], np.float64)
+    except (TypeError, ValueError):
+        raise SpectrumError(name, f"a column {column} that is not numbers", "numbers") from None
 
 
 def in_brackets(text: str) -> str:

@@ -50,6 +50,7 @@ class Column:
     repeat: int
     offset: int
     unit: str
+    scale: float
     zero: float
 
 
@@ -153,9 +154,10 @@ class Hdu:
                 )
             repeat, code = int(match[1] or 1), match[2]
             name = self.header.text(f"TTYPE{n}") or f"COL{n}"
-            zero = self.header.number(f"TZERO{n}") or 0.0
+            scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
+            scale = 1.0 if scale is None else scale
             unit = self.header.text(f"TUNIT{n}")
-            found.setdefault(name.upper(), Column(name, code, repeat, offset, unit, zero))
+            found.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero))
             offset += (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
         if offset > self.shape[1]:
             raise self._file.refusal(
@@ -164,7 +166,7 @@ class Hdu:
         return found
 
     def column(self, name: str) -> Array:
-        """A column (rows,) or (rows, repeat); text is bytes; TZERO is applied to integers (unsigned columns).
+        """A column (rows,) or (rows, repeat), scaled with TSCAL and TZERO; text is bytes, logicals are bool.
 
         :raises SpectrumError: there is no such column, or its type is not covered
         """
@@ -185,9 +187,15 @@ class Hdu:
             offset=column.offset,
             strides=(width, np.dtype(dtype).itemsize) if several else (width,),
         )
-        if column.code == "K" and column.zero == 2.0**63:
+        if column.code == "L":
+            array = array == b"T"
+        if column.code not in "BIJKED" or (column.scale, column.zero) == (1.0, 0.0):
+            return array
+        if column.code == "K" and (column.scale, column.zero) == (1.0, 2.0**63):
             return array.astype(np.uint64) ^ np.uint64(2**63)
-        return array.astype(np.int64) + int(column.zero) if column.code in "BIJK" and column.zero else array
+        if column.code in "BIJK" and column.scale == 1.0 and column.zero.is_integer():
+            return array.astype(np.int64) + int(column.zero)
+        return array.astype(np.float64) * column.scale + column.zero
 
     @cached_property
     def _table_bytes(self) -> bytes:

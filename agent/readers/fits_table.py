@@ -61,8 +61,6 @@ def _read(fits: FitsFile, table: Hdu, which: Roles, row: int | None) -> Spectrum
 
 def _cells(table: Hdu, name: str, row: int | None) -> np.ndarray[Any, np.dtype[Any]]:
     column = table.column(name)
-    if column.dtype.kind == "S":
-        return np.ones(column.shape[:1], dtype=bool)
     if row is None:
         return column.reshape(-1)
     return column[row].reshape(-1) if column.ndim == 2 else column

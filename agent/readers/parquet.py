@@ -8,7 +8,8 @@ from 0. Only the columns needed are read, never the pictures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,20 +31,16 @@ def targets(name: str, path: Path) -> Targets:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _damage_named(name):
         file = pq.ParquetFile(path)
-        schema = file.schema_arrow
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise SpectrumError(name, f"a damaged Parquet file ({error})", "a complete Parquet file") from None
+        schema, names = file.schema_arrow, file.schema_arrow.names
     groups = _Groups(name, file)
-    if "extra_info" in schema.names:
-        wanted = [c for c in _BENCH_COLUMNS if c in schema.names]
+    if "extra_info" in names:
+        wanted = [c for c in _BENCH_COLUMNS if c in names]
         return _by_row(name, groups, lambda row: _bench(name, row, groups.row(row, wanted)))
-    which = roles(schema.names)
+    which = roles(names)
     if which is None:
-        raise SpectrumError(
-            name, f"columns {', '.join(schema.names[:6])}", "columns named wavelength and flux"
-        )
+        raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
     wanted = [c for c in (which.wavelength, which.flux, which.ivar, which.sigma, which.mask) if c is not None]
     if pa.types.is_list(schema.field(which.flux).type) or pa.types.is_large_list(
         schema.field(which.flux).type
@@ -78,17 +75,28 @@ class _Groups:
         return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
 
     def _read(self, group: int, columns: list[str]) -> Any:
-        import pyarrow as pa
-
-        about = self._file.metadata.row_group(group)
-        chunks = [about.column(n) for n in range(about.num_columns)]
-        size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns)
-        if size > MAX_GROUP_BYTES:
-            raise SpectrumError(self.name, f"a row group of {size} bytes", f"at most {MAX_GROUP_BYTES}")
-        try:
+        with _damage_named(self.name):
+            about = self._file.metadata.row_group(group)
+            chunks = [about.column(n) for n in range(about.num_columns)]
+            size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns)
+            if size > MAX_GROUP_BYTES:
+                raise SpectrumError(self.name, f"rows of {size} bytes", f"at most {MAX_GROUP_BYTES}")
             return self._file.read_row_group(group, columns=columns)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise SpectrumError(self.name, f"damaged rows ({error})", "a complete Parquet file") from None
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    """What pyarrow raises over a damaged file (names that are no UTF-8 among it) becomes a ``SpectrumError``."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except SpectrumError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise SpectrumError(
+            name, f"a damaged Parquet file ({error})"[:300], "a complete Parquet file"
+        ) from None
 
 
 def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:

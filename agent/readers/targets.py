@@ -76,6 +76,6 @@ class Targets:
 
 
 def _loaded(loader: Loader) -> Spectrum:
-    # Absurd numbers in a damaged file overflow on the way; what comes of them is checked, and is not worth a warning.
+    # Absurd numbers in a damaged file overflow on the way; what comes of them is checked.
     with np.errstate(all="ignore"):
         return loader()
