@@ -1,6 +1,7 @@
 """annotations.db: the one door to the reviewers' work."""
 
 from reviewer.store.errors import (
+    CannotWrite,
     HeldByAnother,
     KeyReused,
     LeaseLost,
@@ -11,6 +12,7 @@ from reviewer.store.errors import (
     SignInRefused,
     StoreError,
     VersionMoved,
+    WrongSpectrum,
 )
 from reviewer.store.store import Store
 from reviewer.store.values import (
@@ -41,6 +43,7 @@ __all__ = [
     "OWN_VERDICTS",
     "Added",
     "Autosave",
+    "CannotWrite",
     "CommittedVerdict",
     "Draft",
     "Export",
@@ -67,5 +70,6 @@ __all__ = [
     "StoreError",
     "Version",
     "VersionMoved",
+    "WrongSpectrum",
     "Yielded",
 ]

@@ -77,9 +77,10 @@ class Search:
         conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
         # A range of S/N is a stretch of its own index; without one, each state is walked in order of item.
         ranged = "snr" in self._asked
+        index = "standings_snr" if ranged else "standings_walk"
         walks = [self._states] if ranged else [(state,) for state in self._states]
         parts = [
-            f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_{'snr' if ranged else 'walk'} "
+            f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY {index} "
             f"WHERE {' AND '.join([_state_in(states), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
             for states in walks
         ]
