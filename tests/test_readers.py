@@ -229,6 +229,15 @@ def test_desi_files_with_something_missing_are_refused(tmp_path, missing):
         read(desi(tmp_path / "coadd.fits", leave_out=(missing,)), "39627")
 
 
+def test_desi_arms_on_different_grids_are_refused_rather_than_interleaved(tmp_path):
+    path = desi(tmp_path / "coadd.fits")
+    with fits.open(path) as hdus:
+        hdus["R_WAVELENGTH"].data += 0.3
+        hdus.writeto(tmp_path / "shifted.fits")
+    with pytest.raises(SpectrumError, match="interleave"):
+        read(tmp_path / "shifted.fits", "39627")
+
+
 def test_desi_exposures_of_one_target_are_averaged_by_ivar(tmp_path):
     hdus = [primary(), table({"TARGETID": [7, 7]}, "FIBERMAP")]
     for arm, start in (("B", 3600.0), ("R", 3680.0), ("Z", 3760.0)):

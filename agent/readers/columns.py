@@ -73,7 +73,7 @@ def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") ->
 
     :param unit: the wavelength's unit as the file states it, "" if it does not
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
-    stated
+        stated
     """
     wavelength = _numbers(name, table, found.wavelength)
     if found.log:

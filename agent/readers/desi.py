@@ -127,7 +127,17 @@ def _arms(fits: FitsFile) -> list[Arm]:
         found.append(Arm(wavelength, flux, ivar, mask))
     if len({arm.flux.shape[0] for arm in found}) != 1:
         raise fits.refusal("arms with different numbers of spectra", "the same targets in each arm")
+    _check_one_grid(fits, found)
     return found
+
+
+def _check_one_grid(fits: FitsFile, arms: list[Arm]) -> None:
+    joined = np.concatenate([arm.wavelength for arm in arms])
+    if not np.isfinite(joined).all() or np.abs(joined).max(initial=0.0) > 1e6:
+        raise fits.refusal("wavelengths that are no wavelengths", "wavelengths in Å")
+    steps = np.diff(np.unique(np.round(joined / GRID)))
+    if steps.size == 0 or steps.min() < 0.5 * np.median(steps):
+        raise fits.refusal("arms whose pixels interleave where they overlap", "arms on one wavelength grid")
 
 
 def _merged(arms: list[Arm], rows: list[int]) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:

@@ -86,7 +86,7 @@ class _Groups:
 
 @contextmanager
 def _damage_named(name: str) -> Iterator[None]:
-    """What pyarrow raises over a damaged file (names that are no UTF-8 among it) becomes a ``SpectrumError``."""
+    """What pyarrow raises over a damaged file (names that are no UTF-8, too) becomes a ``SpectrumError``."""
     import pyarrow as pa
 
     try:
