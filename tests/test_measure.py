@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -63,19 +65,23 @@ def test_absorption_is_positive_and_emission_negative() -> None:
     assert value(measure.depth(gaussian_line(0.4), WINDOW, SIDES)).value > 0
 
 
-def pulls(what: str, truth: float, depth: float, snr: float, number: int = 300) -> np.ndarray:
-    """(measured − truth) / error for ``number`` noise realisations."""
+@cache
+def measurements(depth: float, snr: float, number: int = 300) -> tuple[dict[str, Measured], ...]:
+    """What is measured of one line in ``number`` noise realisations."""
     found = []
     for seed in range(number):
         spectrum = gaussian_line(depth, snr=snr, seed=seed)
-        if what == "equivalent_width":
-            one = value(measure.equivalent_width(spectrum, WINDOW, SIDES))
-        else:
-            fit = measure.fit_line(spectrum, WINDOW, SIDES)
-            assert isinstance(fit, measure.LineFit), fit
-            one = {"fwhm": fit.fwhm, "velocity": fit.velocity(6562.8), "depth": fit.depth}[what]
-        found.append((one.value - truth) / one.error)
-    return np.array(found)
+        fit = measure.fit_line(spectrum, WINDOW, SIDES)
+        assert isinstance(fit, measure.LineFit), fit
+        width = value(measure.equivalent_width(spectrum, WINDOW, SIDES))
+        velocity = fit.velocity(6562.8)
+        found.append({"equivalent_width": width, "fwhm": fit.fwhm, "velocity": velocity, "depth": fit.depth})
+    return tuple(found)
+
+
+def pulls(what: str, truth: float, depth: float, snr: float) -> np.ndarray:
+    """(measured − truth) / error for each realisation."""
+    return np.array([(m[what].value - truth) / m[what].error for m in measurements(depth, snr)])
 
 
 FWHM = 8.0 * np.sqrt(8 * np.log(2)) / 6562.8 * 299792.458
