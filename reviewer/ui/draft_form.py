@@ -14,7 +14,7 @@ from agent.policies.baseline import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.tasks import Task
 from reviewer.store import Draft, Store
-from reviewer.ui.edge import Changes, in_charge, line, markup, pill, spoken, table
+from reviewer.ui.edge import Changes, answer_line, in_charge, line, markup, pill, spoken, table
 
 _ABOUT = (
     "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, gzip or not. A file "
@@ -81,17 +81,17 @@ class DraftForm:
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     """The form, and what happens when it is used."""
     markup(f'<h3>Draft from survey files</h3><p class="about">{escape(_ABOUT)}</p>')
-    files = gr.File(label="Survey files", file_count="multiple", height=118)
+    files = gr.File(label="Survey files", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         titles = [(task.title, key) for key, task in known.items()]
-        task_key = gr.Dropdown(titles, label="Question: is it a …", value=next(iter(known), None), scale=2)
+        task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
         batch = gr.Textbox(
             label="Batch, to filter by", placeholder="such as: plate 56414", max_length=100, scale=2
         )
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
-    said, results = markup(), markup()
+    said, results = answer_line(), markup(elem_classes="so-results")
 
     @spoken(said)
     def draft(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from html import escape
 from typing import Any, Literal
@@ -47,7 +47,7 @@ def asking(request: gr.Request, store: Store, local: bool, *roles: Role) -> Pers
     if person is None:
         raise NotAllowed("You are signed out. Sign in again; nothing on this page was sent.")
     if roles and not person.is_any(*roles):
-        theirs = and_list(person.roles)
+        theirs = and_list(sorted(person.roles))
         raise NotAllowed(f"This is for {' or '.join(roles)}; {person.initials} is {theirs}.")
     return person
 
@@ -126,6 +126,11 @@ def markup(html: str = "", **props: Any) -> gr.HTML:
     return gr.HTML(html, apply_default_css=False, js_on_load=None, **props)
 
 
+def answer_line() -> gr.HTML:
+    """Where a form says what happened; takes no room until it does."""
+    return markup(elem_classes="so-line")
+
+
 def whenever_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
     """Run ``handler`` when the page is opened, and again each time the tab around this call is."""
     block = Context.block
@@ -135,7 +140,7 @@ def whenever_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
     gr.on(triggers, handler, outputs=outputs, show_progress="hidden", api_visibility="private")
 
 
-def and_list(words: frozenset[str] | list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``, in order of the alphabet."""
-    *most, last = sorted(words)
+def and_list(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

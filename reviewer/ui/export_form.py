@@ -12,7 +12,7 @@ import gradio as gr
 from agent.tasks import Task
 from reviewer import export as exporting
 from reviewer.store import Export, Store
-from reviewer.ui.edge import Changes, in_charge, line, markup, spoken, table
+from reviewer.ui.edge import Changes, answer_line, in_charge, line, markup, spoken, table
 
 _ABOUT = (
     "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
@@ -60,7 +60,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         )
         replace = gr.Checkbox(False, label="Replace an export of that name", container=False, min_width=150)
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
-    said = markup()
+    said = answer_line()
     markup("<h3>Exports made</h3>")
     form = ExportForm(name, button, waiting, markup())
 

@@ -11,7 +11,7 @@ import gradio as gr
 
 from reviewer.drafts import Imported, import_file
 from reviewer.store import Store
-from reviewer.ui.edge import Changes, in_charge, line, markup, spoken, table
+from reviewer.ui.edge import Changes, answer_line, in_charge, line, markup, spoken, table
 from reviewer.ui.uploads import laid_out
 
 _ABOUT = (
@@ -35,12 +35,12 @@ class ImportForm:
 def build(store: Store, local: bool) -> ImportForm:
     """The form, and what happens when it is used."""
     markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
-    files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=96)
+    files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         batch = gr.Textbox(label="Batch, to filter by", placeholder="the file's name", max_length=100)
         skip_bad = gr.Checkbox(label="Take the good rows if others are bad", container=False)
     button = gr.Button("Import", size="sm", elem_classes="so-small")
-    said, results = markup(), markup()
+    said, results = answer_line(), markup(elem_classes="so-results")
 
     @spoken(said)
     def bring_in(

@@ -15,6 +15,7 @@ from reviewer.ui.edge import (
     STYLES,
     Changes,
     and_list,
+    answer_line,
     asking,
     line,
     markup,
@@ -63,10 +64,10 @@ class _PeopleTab:
                 with gr.Column(elem_classes="so-sheet"):
                     self._lay_out_own_password()
             with gr.Column(scale=2, min_width=340):
-                with gr.Column(elem_classes="so-sheet"):
-                    self.rules = rules_form.build(store, local)
                 with gr.Column(elem_classes="so-sheet") as self.adding:
                     self._lay_out_adding()
+                with gr.Column(elem_classes="so-sheet"):
+                    self.rules = rules_form.build(store, local)
         self.outputs: list[Any] = [
             *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
             *(self.said, self.said_own, self.said_adding, *self.rules.outputs),
@@ -92,7 +93,7 @@ class _PeopleTab:
                     min_width=150,
                 )
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
-        self.said = markup()
+        self.said = answer_line()
 
     def _lay_out_own_password(self) -> None:
         markup("<h3>Your password</h3>")
@@ -102,8 +103,8 @@ class _PeopleTab:
             self.again = gr.Textbox(
                 show_label=False, container=False, type="password", placeholder="The same again"
             )
-            self.save_own = gr.Button("Set my password", size="sm", min_width=130, scale=0)
-        self.said_own = markup()
+            self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
+        self.said_own = answer_line()
 
     def _lay_out_adding(self) -> None:
         markup("<h3>Add a person</h3>")
@@ -117,7 +118,7 @@ class _PeopleTab:
             type="password",
         )
         self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
-        self.said_adding = markup()
+        self.said_adding = answer_line()
 
     def _listen(self) -> None:
         quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
@@ -143,7 +144,7 @@ class _PeopleTab:
     def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
         me = asking(request, self.store, self.local, "coordinator")
         changed = self.store.set_roles(me.initials, _chosen(initials), roles)
-        told = line("good", f"{changed.initials} is now {and_list(changed.roles)}.")
+        told = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
         # Somebody may just have taken the coordinator's role from themselves.
         return {**self._show(self.store.person(me.initials), initials), self.said: told}
 
@@ -186,7 +187,7 @@ class _PeopleTab:
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
         added = self.store.add_person(initials, name, roles, password, by=me.initials)
-        told = line("good", f"{added.initials} can sign in now as {and_list(added.roles)}.")
+        told = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
         return {**self._show(me, added.initials), self.said_adding: told}
 
     def _show(self, me: Person, chosen: str | None = None) -> Changes:

@@ -31,7 +31,7 @@ class ProgressPage {
     this.empty = h('div.empty', { hidden: true })
     this.charts = [
       new Chart('Items by task and state', TASKS_MEANING, byTask),
-      new Chart('Decisions by reviewer and round', PEOPLE_MEANING, byPerson),
+      new Chart('Decisions by reviewer', PEOPLE_MEANING, byPerson),
       new Chart('Decisions per day', DAYS_MEANING, perDay),
       new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
     ]

@@ -8,16 +8,17 @@ const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
 const DAY = 86_400_000
 // Fewer days than this would draw one bar as wide as the page.
 const FEWEST_DAYS = 14
-const ROW = 30
+const ROW = 25
 
 /** Items by task, stacked by state. */
 export function byTask(figures, colours) {
   const rows = Object.keys(figures.by_task).map((task) => ({
     label: figures.tasks[task] ?? task,
     counts: figures.by_task[task],
-    note: number(sum(figures.by_task[task])),
+    note: several(sum(figures.by_task[task]), 'item'),
   }))
-  return stackedRows(rows, STATES, colours, 'items')
+  rows.sort((a, b) => a.label.localeCompare(b.label))
+  return stackedRows(rows, STATES, colours, 'items', 70)
 }
 
 /** Decisions by person, stacked by round; the versions they wrote beside the bar. */
@@ -26,11 +27,11 @@ export function byPerson(figures, colours) {
   const rows = people.map((person) => {
     const counts = figures.by_person[person] ?? {}
     const versions = figures.versions_by[person] ?? 0
-    const written = versions ? ` · ${number(versions)} version${versions === 1 ? '' : 's'}` : ''
-    return { label: person, counts, note: `${number(sum(counts))}${written}` }
+    const written = versions ? `, ${several(versions, 'version')}` : ''
+    return { label: person, counts, note: several(sum(counts), 'decision') + written }
   })
   if (!rows.length) return { none: 'No decisions yet. They appear here with the first key pressed in the Review tab.' }
-  return stackedRows(rows, ROUNDS, colours, 'decisions')
+  return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
 }
 
 /** Decisions per UTC day, stacked by round. */
@@ -64,7 +65,7 @@ export function decidedPerDay(figures, colours) {
     layout: {
       ...layout,
       margin: { ...layout.margin, r: 52 },
-      yaxis2: { ...axis(colours), overlaying: 'y', side: 'right', range: [0, 105], tickvals: [0, 50, 100], ticksuffix: '\u202f%', showgrid: false },
+      yaxis2: { ...axis(colours), overlaying: 'y', side: 'right', range: [0, 105], tickvals: [0, 50, 100], ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'], showgrid: false },
     },
     legend: [...legend(['approved', 'rejected'], colours), { name: 'yield so far', line: true }],
   }
@@ -80,7 +81,8 @@ export function yieldSoFar(approved, rejected) {
   })
 }
 
-function stackedRows(rows, kinds, colours, unit) {
+// Every segment and every row carries its number, so there is no axis to read them off.
+function stackedRows(rows, kinds, colours, unit, roomForNotes) {
   const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
   const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
   const labels = rows.map((row) => row.label)
@@ -92,15 +94,15 @@ function stackedRows(rows, kinds, colours, unit) {
     })),
     layout: {
       ...frame(colours),
-      margin: { l: 10, r: 14, t: 6, b: 26 },
-      xaxis: { ...axis(colours), ...counting(longest), range: [0, longest * (unit === 'items' ? 1.09 : 1.28)] },
+      margin: { l: 10, r: roomForNotes, t: 6, b: 4 },
+      xaxis: { ...axis(colours), range: [0, longest], showgrid: false, showticklabels: false },
       yaxis: { ...axis(colours), automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
       annotations: rows.map((row) => ({
         x: sum(row.counts), y: row.label, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
       })),
     },
     legend: legend(occurring, colours),
-    least: rows.length * ROW + 36,
+    least: rows.length * ROW + 10,
   }
 }
 
@@ -123,17 +125,14 @@ function dayLayout(days, colours, unit) {
 }
 
 const frame = (colours) => ({
-  barmode: 'stack', bargap: 0.34, showlegend: false, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', separators: '.\u202f',
-  font: { family: colours.font, size: 12.5, color: colours.ink }, uniformtext: { minsize: 10, mode: 'hide' },
+  barmode: 'stack', bargap: 0.26, showlegend: false, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', separators: '.\u202f',
+  font: { family: colours.font, size: 12.5, color: colours.ink }, uniformtext: { minsize: 11, mode: 'hide' },
   hoverlabel: { bgcolor: colours.ink, font: { color: colours.card, family: colours.font }, bordercolor: colours.ink },
 })
 
 const axis = (colours) => ({
   fixedrange: true, gridcolor: colours.line, zeroline: false, linecolor: colours.line, tickfont: { color: colours.muted },
 })
-
-// Whole numbers only: a tick at 0.5 items says nothing.
-const counting = (longest) => (longest < 6 ? { dtick: 1 } : { nticks: 6, tickformat: ',d' })
 
 /** Rejected and adjudication are hatched: they differ from their neighbours without colour vision, too. */
 function paint(kind, colours) {
@@ -146,5 +145,6 @@ function paint(kind, colours) {
 }
 
 const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
+const several = (count, what) => `${number(count)} ${what}${count === 1 ? '' : 's'}`
 const noon = (day) => `${day}T12:00:00`
 const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

@@ -10,13 +10,13 @@ import gradio as gr
 
 from reviewer.rounds import Rules, RulesError
 from reviewer.store import Store
-from reviewer.ui.edge import Changes, asking, line, markup, spoken
+from reviewer.ui.edge import Changes, answer_line, asking, line, markup, spoken
 
 _COUNTS = {
-    "auditors": ("Audits", "people who each check a trace; none of them wrote it"),
-    "votes": ("Votes", "people who vote once every audit has passed"),
-    "approve_at": ("To approve", "votes that approve an item"),
-    "reject_at": ("To reject", "votes that reject an item"),
+    "auditors": "Audits",
+    "votes": "Votes",
+    "approve_at": "To approve",
+    "reject_at": "To reject",
 }
 
 
@@ -74,12 +74,12 @@ def build(store: Store, local: bool) -> RulesForm:
     solo = gr.Checkbox(label="One person may do every round (working alone)", container=False)
     with gr.Row(elem_classes="so-counts"):
         counts = [
-            gr.Number(label=label, info=info, precision=0, minimum=1, maximum=20, step=1, min_width=90)
-            for label, info in _COUNTS.values()
+            gr.Number(label=label, precision=0, minimum=1, maximum=20, step=1, min_width=80)
+            for label in _COUNTS.values()
         ]
     words = markup(elem_classes="so-words")
     save = gr.Button("Save rules", size="sm", elem_classes="so-small")
-    said = markup()
+    said = answer_line()
     form = RulesForm(solo, counts, words, save, said)
 
     def try_out(alone: bool, *numbers: int) -> Changes:
@@ -114,7 +114,7 @@ def _rules(alone: bool, numbers: tuple[int, ...]) -> Rules:
     given = dict(zip(_COUNTS, numbers, strict=True))
     missing = next((name for name, number in given.items() if number is None), None)
     if missing is not None and not alone:
-        raise RulesError(f"{_COUNTS[missing][0]}: found nothing, wanted a number")
+        raise RulesError(f"{_COUNTS[missing]}: found nothing, wanted a number")
     return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
 
 
