@@ -10,12 +10,15 @@ export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
   fill(root,
     h('div.who', {}, h('strong.name', { title: item.row.name }, item.row.name), item.row.simulated && h('span.pill.amber', { title: 'made by a program from stated physics, not observed' }, 'simulated'),
       item.row.drafter.kind === 'baseline' && h('span.pill.grey', { title: 'drafted by a rule that measures; no model was asked' }, item.row.drafter.name),
-      h('span.spring'), h('button.guide', { type: 'button', onClick: onGuide }, `${item.task.title}?`, ' ', cap('g'), ' guide')),
+      h('span.spring'), h('button.guide', { type: 'button', onClick: onGuide, title: item.task.title }, `${shortTitle(item.task.title)}?`, ' ', cap('g'), ' guide')),
     h('div.facts-line', {}, facts.join(' · '), place && [' · ', h('button.link', { type: 'button', title: 'copy', onClick: () => navigator.clipboard?.writeText(`${place.ra} ${place.dec}`).then(() => toast('Coordinates copied (degrees, ICRS).')) },
       place.text.replace('-', '−'))],
       (about?.links ?? []).map((link) => [' · ', h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name)]),
       about === null && h('span.look', {}, ' · imported without its spectrum: only the pictures are here')))
 }
+
+/** "Cataclysmic Variable (CV)" is CV to whoever works on it; shorter titles stay whole. */
+const shortTitle = (title) => (title.length > 21 ? /\(([^)]+)\)$/.exec(title)?.[1] ?? title : title)
 
 function dateOf(about) {
   const date = about?.meta?.date_obs ?? about?.meta?.['date-obs'] ?? about?.meta?.date

@@ -8,9 +8,8 @@ import gradio as gr
 
 from agent.tasks import Task
 from reviewer.store import Store
-from reviewer.ui import library, people_tab, progress
+from reviewer.ui import library, people_tab, progress, review
 from reviewer.ui.pictures import Gallery
-from reviewer.ui.review import ReviewDesk
 
 # Gradio puts this in by script when the page starts, so the body is there already.
 HEAD = """
@@ -49,7 +48,7 @@ def build(
             gr.Markdown("\n".join(f"- Task file left out: {p}" for p in problems), elem_id="so-problems")
         with gr.Tabs(elem_id="so-tabs"):
             with gr.Tab("Review", id="review"):
-                ReviewDesk(elem_id="so-review")
+                review.build()
             with gr.Tab("Progress", id="progress"):
                 progress.build(store, local)
             with gr.Tab("Library", id="library"):

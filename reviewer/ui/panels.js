@@ -24,9 +24,10 @@ export function openPanel(title, content, { wide = false } = {}) {
 
 export const panelIsOpen = () => document.querySelector('dialog.panel') !== null
 
+const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
+
 /** The guide's markdown as elements: bullets, bold, nothing else, so no markup can come in by a task file. */
 export function guideElements(text) {
-  const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
   return text.split('\n').filter((line) => line.trim()).map((line) => {
     const bullet = /^(\s*)[-*] (.*)$/.exec(line)
     return bullet ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2])) : h('p', {}, bold(line))
@@ -34,7 +35,7 @@ export function guideElements(text) {
 }
 
 export function openGuide(task) {
-  return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p', {}, h('em', {}, task?.question ?? '')), guideElements(task?.guide ?? 'This class has no task file here.')))
+  return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p', {}, h('em', {}, bold(task?.question ?? ''))), guideElements(task?.guide ?? 'This class has no task file here.')))
 }
 
 /** Ask why: digits choose, Enter rejects. Resolves with {reason, comment} or null. */

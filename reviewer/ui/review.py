@@ -1,8 +1,10 @@
-"""The Review tab: one component of our own. Its work is in review.js; what it shows comes over /api."""
+"""The Review tab: a place on the page. Its work is in review.js; what it shows comes over ``/api``.
+
+Gradio gives it the place and nothing else: an event of Gradio's that carries a spectrum takes half a second, the
+routes of ``reviewer.ui.api`` a few milliseconds.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import gradio as gr
 
@@ -11,12 +13,12 @@ import('/ui/review.js').then(({ mountReview }) => mountReview(element.querySelec
 """
 
 
-class ReviewDesk(gr.HTML):
-    """Queue, trace, spectrum and decision bar. Gradio gives it a place on the page and nothing else: an event of
-    Gradio's that carries a spectrum takes half a second, the routes of ``reviewer.ui.api`` a few milliseconds."""
-
-    def __init__(self, **props: Any) -> None:
-        props.setdefault("html_template", '<div class="so-review" data-tab="review"></div>')
-        props.setdefault("js_on_load", _ON_LOAD)
-        props.setdefault("apply_default_css", False)
-        super().__init__(**props)
+def build() -> gr.HTML:
+    """Queue, trace, spectrum and decision bar."""
+    # A subclass of gr.HTML would make Gradio write a .pyi beside this file at import.
+    return gr.HTML(
+        html_template='<div class="so-review"></div>',
+        js_on_load=_ON_LOAD,
+        apply_default_css=False,
+        elem_id="so-review",
+    )

@@ -18,7 +18,9 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent import tasks
-from reviewer.store import Store
+from agent.command import CannotRun
+from reviewer import demo
+from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import api, library, page, progress, refusals, sign_in
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.session import person_of
@@ -28,10 +30,6 @@ log = logging.getLogger("spec_o3")
 HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
-
-
-class CannotServe(Exception):
-    """The app cannot start: what is wrong and what to do."""
 
 
 def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> FastAPI:
@@ -125,21 +123,21 @@ def is_loopback(host: str) -> bool:
 def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: bool = True) -> None:
     """Open (or make) the database, load the demo into an empty one, and serve until stopped.
 
-    :raises CannotServe: an address others can reach was asked for and nobody has a password
+    :raises CannotRun: an address others can reach was asked for and nobody has a password
     """
-    from reviewer.demo import load_demo
-
     store = Store.open(db)
     try:
         local = is_loopback(host)
         if not local and not any(p.has_password for p in store.people()):
-            raise CannotServe(
+            raise CannotRun(
                 f"{host} can be reached by others, and nobody here has a password. Start at 127.0.0.1, "
                 "set passwords in the People tab, then start again."
             )
-        loaded = load_demo(store)
-        if loaded:
-            log.info("an empty database: %d simulated spectra were loaded as a demo", loaded)
+        if _is_empty(store):
+            print(
+                "An empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True
+            )
+            store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
         app = build(store, local, task_folders=_own_tasks(db))
         url = f"http://{host}:{port}/"
         print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
@@ -148,6 +146,10 @@ def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: boo
         uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
     finally:
         store.close()
+
+
+def _is_empty(store: Store) -> bool:
+    return store.queue(QueueFilter(), "", limit=1).total == 0
 
 
 def _own_tasks(db: Path) -> tuple[Path, ...]:

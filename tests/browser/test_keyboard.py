@@ -1,0 +1,150 @@
+"""Everything by keyboard alone: from the first start of an empty database to an approved trajectory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from review_app import picture, serving, settled
+
+from reviewer.store import Store
+
+pytestmark = pytest.mark.browser
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+@pytest.fixture
+def alone(chromium: Browser, tmp_path: Path):  # type: ignore[no-untyped-def]
+    """Somebody at the first item of the demo, who has typed their initials and Enter. There is no mouse."""
+    errors: list[str] = []
+    db = tmp_path / "annotations.db"
+    with serving(db) as url, chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        page.keyboard.type("CD")
+        press(page, "Enter")
+        expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
+        settled(page)
+        yield page, db
+    assert not errors, errors
+
+
+def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, Path]) -> None:
+    page, db = alone
+    bar = page.locator(".decision-bar .round")
+    item = page.evaluate("window.specO3.review.current.item.id")
+    press(page, "?")
+    expect(page.locator("dialog.panel")).to_contain_text("my verdict first")
+    picture(page, "keymap")
+    press(page, "Escape")
+
+    press(page, "ArrowRight", "y")
+    expect(page.locator(".card.selected .mark.set.good")).to_be_visible()
+    press(page, "Shift+K")
+    expect(bar).to_have_text("revision")
+    settled(page)
+
+    first_zoom = page.locator(".card.zoom").first
+    while "selected" not in (first_zoom.get_attribute("class") or ""):
+        press(
+            page, "ArrowRight" if page.locator(".card.selected .number").inner_text() == "1" else "ArrowLeft"
+        )
+    before = first_zoom.locator("img").get_attribute("src")
+    press(page, "Enter")
+    page.keyboard.type("6400")
+    press(page, "Tab")
+    press(page, "Tab")
+    press(page, "Escape")
+    expect(first_zoom.locator("img")).not_to_have_attribute("src", before or "")
+    press(page, "ArrowLeft", "Enter")
+    page.keyboard.type(" Seen again by CD.")
+    press(page, "Escape", "c")
+    page.keyboard.type("wider window")
+    press(page, "Escape")
+    press(page, "Shift+K")
+    expect(bar).to_have_text("audit")
+    settled(page)
+    press(page, "Shift+K")
+    expect(bar).to_have_text("vote")
+    settled(page)
+    press(page, "Shift+K")
+    expect(page.locator(".decision-bar .decided")).to_have_text("approved")
+
+    store = Store.open(db)
+    try:
+        kept = store.item(item)
+        assert kept.standing.state == "approved"
+        assert kept.version.reason == "wider window"
+        assert kept.version.author == "CD"
+        assert kept.version.trajectory.zooms[0].arguments["wavelength_range"][0] == 6400
+        assert "Seen again by CD." in kept.version.trajectory.to_json()["steps"][0]["text"]
+        assert [m.mark for m in store.marks(item)] == ["supported"]
+    finally:
+        store.close()
+
+
+def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, Path]) -> None:
+    page, db = alone
+    item = page.evaluate("window.specO3.review.current.item.id")
+    press(page, "x", "Enter")
+    expect(page.locator("dialog.panel .note")).to_have_text("Choose a reason.")
+    press(page, "2", "Enter")
+    expect(page.locator(".toast").first).to_contain_text("Rejected")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id !== id", arg=item)
+    press(page, "u")
+    page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item)
+    store = Store.open(db)
+    try:
+        assert store.item(item).standing.state == "screening"
+        verbs = [r.decision.verb for r in store.history(item)]
+        assert verbs == ["reject", "undo"]
+    finally:
+        store.close()
+
+
+def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[Page, Path]) -> None:
+    page, db = alone
+    item = page.evaluate("window.specO3.review.current.item.id")
+    press(page, "c")
+    page.keyboard.type("kxnvu?")
+    expect(page.locator(".decision-bar .comment")).to_have_value("kxnvu?")
+    press(page, "Escape", *["ArrowRight"] * 12, *["ArrowLeft"] * 12)
+    assert page.evaluate("window.specO3.review.current.item.id") == item
+    store = Store.open(db)
+    try:
+        assert store.history(item) == []
+    finally:
+        store.close()
+
+
+def test_my_verdict_first_hides_the_answer_until_it_is_given(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    press(page, "p")
+    expect(page.locator(".decision-bar .ask")).to_be_visible()
+    expect(page.locator(".card.answer")).to_have_count(0)
+    press(page, "k")
+    expect(page.locator(".decision-bar .ask")).to_be_visible()
+    press(page, "Shift+C")
+    expect(page.locator(".card.answer")).to_have_count(1)
+
+
+def test_unsent_text_is_there_again_after_the_page_is_gone(alone: tuple[Page, Path]) -> None:
+    page, _ = alone
+    press(page, "Shift+K")
+    expect(page.locator(".decision-bar .round")).to_have_text("revision")
+    settled(page)
+    while page.locator(".card.selected .number").inner_text() != "1":
+        press(page, "ArrowLeft")
+    press(page, "Enter")
+    page.keyboard.type(" Half a thought")
+    expect(page.locator(".so-top .saved")).to_contain_text("saved")
+    page.wait_for_timeout(800)
+    page.reload()
+    expect(page.locator(".notice")).to_contain_text("unsent text", timeout=30_000)
+    expect(page.locator(".card.think").first).to_contain_text("Half a thought")
