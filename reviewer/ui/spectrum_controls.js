@@ -3,6 +3,7 @@
 import { h } from './dom.js'
 import { number, parseNumber, redshift, velocity } from './format.js'
 import { C_KMS, kmsPerPixel } from './spectrum_math.js'
+import { steppedRedshift } from './spectrum_state.js'
 
 /** One press of an arrow key in the redshift field, in ln(1 + z): 3 km/s, with Shift 30 km/s. */
 const FINE = 1e-5
@@ -18,7 +19,7 @@ export class Controls {
     this.unit = h('button.so-unit', { type: 'button', title: 'Redshift or velocity', onclick: () => act('unit') }, 'z')
     this.field = h('input.so-field', {
       type: 'text', inputMode: 'decimal', autocomplete: 'off', spellcheck: false, 'aria-label': 'Redshift',
-      title: 'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s',
+      title: 'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a feature in a plot and name its line',
       onkeydown: (event) => this.#key(event), oninput: () => { this.typed = true }, onchange: () => this.#apply(), onblur: () => this.#leave(),
     })
     this.other = h('output.so-other')
@@ -99,7 +100,7 @@ export class Controls {
       event.preventDefault()
       this.typed = false
       const by = (event.key === 'ArrowUp' ? 1 : -1) * (event.shiftKey ? COARSE : FINE)
-      this.act('z', (1 + this.state.z) * Math.exp(by) - 1)
+      this.act('z', steppedRedshift(this.state.z, by))
     }
   }
 

@@ -9,6 +9,7 @@ const CLICK = 4 // px a pointer may tremble within a click
  *   brushing()                     -> is brush mode on?
  *   select(id)                     a band or number was clicked
  *   hover(wavelength | null)       the pointer is over this wavelength of the data
+ *   name(wavelength)               right click: which line is this?
  *   window(span, {final})          the selected step's window is dragged; null: cancelled
  *   selected()                     -> the selected window, or null
  *   nudge(end, pixels)             arrow keys on an edge
@@ -101,6 +102,12 @@ export function attachGestures(panel, act, signal) {
     event.stopPropagation()
     cancel()
   }, { capture: true, signal })
+  host.addEventListener('contextmenu', (event) => {
+    const point = at(event)
+    if (!inPlot(point)) return
+    event.preventDefault()
+    act.name(wavelengthAt(point.x))
+  })
   host.addEventListener('wheel', (event) => {
     const point = at(event)
     if (!inPlot(point)) return

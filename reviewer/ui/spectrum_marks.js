@@ -198,7 +198,7 @@ export function titles(geometry, { wavelength, flux }) {
   const y = Math.round((geometry.top + geometry.bottom) / 2)
   return svg('g', { class: 'so-titles' },
     svg('text', { x: (geometry.left + geometry.right) / 2, y: geometry.bottom + 34, 'text-anchor': 'middle' }, wavelength),
-    svg('text', { transform: `translate(14 ${y})rotate(-90)`, 'text-anchor': 'middle' }, ...fluxSpans(long ? flux.text : flux.quantity)))
+    svg('text', { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' }, ...fluxSpans(long ? flux.text : flux.quantity)))
 }
 
 /** "Fλ" with its index lowered, as it is printed. */

@@ -192,7 +192,10 @@ export function niceTicks(low, high, count) {
   return { values, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
 }
 
-/** The wavelength of the extremum nearest in shape to a line's: the flux-weighted centre of what stands out from the local median. */
+/**
+ * The wavelength of the feature between two indices, in emission or absorption: the centre of the five pixels around the
+ * one farthest from the median, weighted by how far each is from it.
+ */
 export function peakNear(wavelength, flux, from, to) {
   const middle = quantile(flux.subarray(from, to), 0.5)
   let best = from

@@ -5,11 +5,12 @@ import { h } from './dom.js'
 import { extent, pixelsIn } from './spectrum_frames.js'
 import * as marks from './spectrum_marks.js'
 import { paths } from './spectrum_paths.js'
-import { robustRange } from './spectrum_math.js'
+import { borders, nearest, robustRange } from './spectrum_math.js'
 
-const LEFT = 62
+const LEFT = 66
 const RIGHT = 14
 const FOOT = 42
+const LEAST_PIXELS = 4 // of the data, in the narrowest view
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
 
 export class Panel {
@@ -46,6 +47,23 @@ export class Panel {
     this.range = range
     this.yRange = null
     this.revision += 1
+  }
+
+  /** Zoom by a factor about a wavelength (the middle if none is given), and move by a fraction of the width. */
+  zoom(by, around, pan = 0) {
+    const [lo, hi] = this.range ?? extent(this.scene.wavelength)
+    const centre = around ?? (lo + hi) / 2
+    this.zoomTo([lo, hi].map((edge) => centre + (edge - centre) * by + pan * (hi - lo)))
+  }
+
+  /** Show a range, kept within the data and no narrower than a few pixels of it. */
+  zoomTo([lo, hi]) {
+    const { wavelength } = this.scene
+    const [first, last] = extent(wavelength)
+    const [left, right] = borders(wavelength, nearest(wavelength, (lo + hi) / 2))
+    const width = Math.min(last - first, Math.max(hi - lo, LEAST_PIXELS * (right - left)))
+    const from = Math.max(first, Math.min(last - width, (lo + hi - width) / 2))
+    this.setRange([from, from + width])
   }
 
   resize(width, height) {

@@ -4,16 +4,16 @@
 import { h } from './dom.js'
 import { windowText } from './format.js'
 import { Controls } from './spectrum_controls.js'
-import { extent, otherFrame, windowFactor, windowInData } from './spectrum_frames.js'
+import { otherFrame, windowInData } from './spectrum_frames.js'
 import { attachGestures } from './spectrum_gestures.js'
-import { C_KMS, borders, inMedium, nearest, smooth } from './spectrum_math.js'
+import { C_KMS, inMedium, smooth } from './spectrum_math.js'
+import { Naming } from './spectrum_naming.js'
 import { Panel } from './spectrum_panel.js'
 import { compose, prepare, readColours, reading } from './spectrum_scene.js'
+import { FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './spectrum_state.js'
+import { draggedTo, nudged, screenGrain } from './spectrum_windows.js'
 
-const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]
-const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'template']
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
-const LEAST_PIXELS = 4
 
 export class SpectrumView {
   /**
@@ -28,7 +28,7 @@ export class SpectrumView {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
     this.on = { window: onWindow, select: onSelect, state: onState }
-    this.state = { z: 0, unit: 'z', smoothing: 0, error: true, lines: true, lineList: 'few', sky: true, frame: 'observed', template: true, brush: false, ...state }
+    this.state = { ...FIRST, ...state }
     this.item = null
     this.selected = null
     this.look = null // a range of the lower plot that belongs to no step
@@ -91,8 +91,8 @@ export class SpectrumView {
   /** Do what a key or a button asks. Returns false for a name it does not know. */
   command(name, argument) {
     const commands = {
-      'smooth+': () => this.#step(1),
-      'smooth-': () => this.#step(-1),
+      'smooth+': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, 1) }),
+      'smooth-': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, -1) }),
       smooth0: () => this.#set({ smoothing: 0 }),
       smooth: () => this.#set({ smoothing: Math.max(0, Math.min(20, argument)) }),
       error: () => this.#set({ error: argument ?? !this.state.error }),
@@ -104,16 +104,17 @@ export class SpectrumView {
       unit: () => this.#set({ unit: this.state.unit === 'z' ? 'km/s' : 'z' }),
       redshift: () => this.controls.focusRedshift(),
       z: () => this.#set({ z: argument }),
-      'z+': () => this.#set({ z: (1 + this.state.z) * Math.exp(1e-4) - 1 }),
-      'z-': () => this.#set({ z: (1 + this.state.z) * Math.exp(-1e-4) - 1 }),
+      'z+': () => this.#set({ z: steppedRedshift(this.state.z, 1e-4) }),
+      'z-': () => this.#set({ z: steppedRedshift(this.state.z, -1e-4) }),
       'z-file': () => this.#set({ z: this.item.redshift ?? 0 }),
+      'name-line': () => this.pointed && this.#nameLine(this.pointed.panel, this.pointed.wavelength),
       brush: () => this.#set({ brush: argument ?? !this.state.brush }),
       reset: () => this.#reset(this.full, this.step),
       'y-auto': () => this.#refit(),
-      'pan-left': () => this.#pan(-0.25),
-      'pan-right': () => this.#pan(0.25),
-      'zoom-in': () => this.#zoom(this.full, 0.5),
-      'zoom-out': () => this.#zoom(this.full, 2),
+      'pan-left': () => this.#move(this.full, { pan: -0.25 }),
+      'pan-right': () => this.#move(this.full, { pan: 0.25 }),
+      'zoom-in': () => this.#move(this.full, { by: 0.5 }),
+      'zoom-out': () => this.#move(this.full, { by: 2 }),
     }
     if (!Object.hasOwn(commands, name)) return false
     if (this.item) commands[name]()
@@ -150,6 +151,10 @@ export class SpectrumView {
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
     step.append(this.empty)
     this.panels = [this.full, this.step]
+    this.naming = new Naming(this.root, {
+      onRedshift: (z) => this.#set({ z }),
+      onMark: (wavelength) => { for (const panel of this.panels) panel.showCursor(wavelength) },
+    })
     for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
     this.#watchSize()
   }
@@ -171,7 +176,8 @@ export class SpectrumView {
     return {
       brushing: () => this.state.brush,
       select: (id) => { if (id !== this.selected) this.on.select(id) },
-      hover: (wavelength) => this.#hover(wavelength),
+      hover: (wavelength) => this.#hover(wavelength, panel),
+      name: (wavelength) => this.#nameLine(panel, wavelength),
       window: (span, { final }) => this.#drag(span, final, panel),
       selected: () => this.scene?.windows.find((window) => window.selected) ?? null,
       nudge: (end, pixels) => this.#nudge(end, pixels),
@@ -190,13 +196,8 @@ export class SpectrumView {
       for (const panel of this.panels) panel.revision += 1
     }
     this.#draw()
-    if (REMEMBERED.some((name) => name in change)) this.on.state(Object.fromEntries(REMEMBERED.map((name) => [name, this.state[name]])))
-  }
-
-  #step(direction) {
-    const { smoothing } = this.state
-    const next = direction > 0 ? SMOOTHINGS.find((width) => width > smoothing) : SMOOTHINGS.findLast((width) => width < smoothing)
-    if (next !== undefined) this.#set({ smoothing: next })
+    const state = remembered(this.state, change)
+    if (state) this.on.state(state)
   }
 
   #smooth() {
@@ -260,26 +261,9 @@ export class SpectrumView {
     }
   }
 
-  #pan(fraction) {
-    const [lo, hi] = this.full.range ?? extent(this.item.spectrum.wavelength)
-    this.#zoomTo(this.full, [lo + fraction * (hi - lo), hi + fraction * (hi - lo)])
-  }
-
-  #zoom(panel, by, around) {
-    const [lo, hi] = panel.range ?? extent(this.item.spectrum.wavelength)
-    const centre = around ?? (lo + hi) / 2
-    this.#zoomTo(panel, [centre - (centre - lo) * by, centre + (hi - centre) * by])
-  }
-
-  /** Show a range, kept within the data and no narrower than a few pixels. */
-  #zoomTo(panel, [lo, hi]) {
-    const { wavelength } = this.item.spectrum
-    const [first, last] = extent(wavelength)
-    const i = Math.max(1, nearest(wavelength, (lo + hi) / 2))
-    const width = Math.min(last - first, Math.max(hi - lo, LEAST_PIXELS * (wavelength[i] - wavelength[i - 1])))
-    const from = Math.max(first, Math.min(last - width, (lo + hi - width) / 2))
-    panel.setRange(width >= last - first ? null : [from, from + width])
-    if (panel === this.step) panel.range ??= [first, last]
+  /** Move a panel by a fraction of its width, or zoom it by a factor about a wavelength, and paint it. */
+  #move(panel, { by = 1, around, pan = 0 }) {
+    panel.zoom(by, around, pan)
     this.#paint(panel)
   }
 
@@ -289,14 +273,15 @@ export class SpectrumView {
     this.turning = requestAnimationFrame(() => {
       const turned = Math.max(-300, Math.min(300, this.turned))
       this.turning = this.turned = null
-      this.#zoom(panel, Math.exp(turned / 500), wavelength)
+      this.#move(panel, { by: Math.exp(turned / 500), around: wavelength })
     })
   }
 
   #zoomToLine(index) {
     const line = this.scene.lines.find((candidate) => candidate.index === index)
     const reach = (line.at * 4000) / C_KMS
-    this.#zoomTo(this.full, [line.at - reach, line.at + reach])
+    this.full.zoomTo([line.at - reach, line.at + reach])
+    this.#paint(this.full)
   }
 
   /** A window is being dragged to `span` (the data's wavelengths), let go (`final`), or given up (null). */
@@ -309,7 +294,8 @@ export class SpectrumView {
 
   #moveWindow(window, span, final, panel) {
     if (!final) {
-      this.dragged = { id: window.id, ...this.#rounded(span, window, screenGrain(panel, windowFactor(window, this.item.spectrum))) }
+      const { spectrum } = this.item
+      this.dragged = { id: window.id, ...draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum)) }
       this.#drawWindows()
       this.#say(`step ${window.number}: ${windowText(this.dragged.lo, this.dragged.hi)} ${window.frame}`)
     }
@@ -342,36 +328,21 @@ export class SpectrumView {
     this.#draw()
   }
 
-  /**
-   * A span in the step's own frame, at least three data pixels wide. An end that moved is rounded to `grain` Å, what a
-   * screen pixel can say; one that did not keeps every digit it had.
-   */
-  #rounded([lo, hi], window, grain) {
-    const { spectrum } = this.item
-    const factor = windowFactor(window, spectrum)
-    const [left, right] = borders(spectrum.wavelength, nearest(spectrum.wavelength, lo))
-    const ends = [lo, Math.max(hi, lo + 3 * (right - left))].map((end) => end / factor)
-    const round = (value) => {
-      const kept = [window.lo, window.hi].find((end) => Math.abs(end - value) < 1e-6)
-      return kept ?? Number((Math.round(value / grain) * grain).toFixed(4))
-    }
-    return { lo: round(ends[0]), hi: round(ends[1]) }
-  }
-
   #nudge(end, pixels) {
-    const window = this.#window()
-    if (!window || this.item.editable === false) return
-    const { spectrum } = this.item
-    const span = windowInData(window, spectrum)
-    const which = end === 'lo' ? 0 : 1
-    const [left, right] = borders(spectrum.wavelength, nearest(spectrum.wavelength, span[which]))
-    span[which] += pixels * (right - left)
-    if (span[1] - span[0] < 3 * (right - left)) return
-    this.dragged = { id: window.id, ...this.#rounded(span, window, 0.01) }
+    const window = this.item.editable === false ? null : this.#window()
+    const moved = window && nudged(window, this.item.spectrum, end, pixels)
+    if (!moved) return
+    this.dragged = { id: window.id, ...moved }
     this.#drag(undefined, true)
   }
 
-  #hover(wavelength) {
+  #nameLine(panel, wavelength) {
+    if (!this.naming.ask(panel, wavelength, this.item, this.state)) this.#say('These data are at rest: a line cannot tell a redshift')
+  }
+
+  #hover(wavelength, panel) {
+    if (!this.naming.menu.hidden) return
+    this.pointed = wavelength === null ? null : { panel, wavelength }
     for (const panel of this.panels) panel.showCursor(wavelength)
     if (this.dragged || !this.scene) return
     this.#say(wavelength === null ? this.#atRest() : reading(this.scene, this.state, wavelength))
@@ -396,15 +367,4 @@ export class SpectrumView {
     const x = Math.min(point.x, panel.width - 230)
     this.tip.style.transform = `translate(${Math.max(4, x)}px, ${panel.host.offsetTop + Math.max(0, point.y - 30)}px)`
   }
-}
-
-/** The power of ten in Å, in a window's own frame, that one screen pixel of a panel can tell apart. */
-const screenGrain = (panel, factor) => 10 ** Math.floor(Math.log10(panel.geometry.perPixel / factor))
-
-const nextList = (list) => ({ few: 'emission', emission: 'absorption', absorption: 'all', all: 'few' })[list]
-
-/** Off, few, all, and off again: what one key does. */
-function nextLines({ lines, lineList }) {
-  if (!lines) return { lines: true, lineList: 'few' }
-  return lineList === 'few' ? { lineList: 'all' } : { lines: false, lineList: 'few' }
 }

@@ -355,6 +355,24 @@ def test_what_is_no_redshift_is_refused_with_what_was_wanted_and_changes_nothing
     assert field.input_value() == "0.00000"
 
 
+def test_naming_the_line_under_the_pointer_gives_the_redshift(view: Page) -> None:
+    show(view, "galaxy")
+    command(view, "z", 0)
+    drag(view, 5100, 5500)
+    view.mouse.click(*screen(view, 5008.24 * (1 + Z) + 1), button="right")
+    menu = view.locator(".so-naming-list")
+    menu.select_option(index=menu.locator("option").all_inner_texts().index(option_of(view, "[O III] 5007")))
+    assert view.evaluate("view.state.z") == pytest.approx(Z, abs=3e-4)
+    view.keyboard.press("Escape")
+    assert view.evaluate("view.state.z") == 0
+    assert menu.is_hidden()
+
+
+def option_of(view: Page, name: str) -> str:
+    texts = view.locator(".so-naming-list option").all_inner_texts()
+    return next(text for text in texts if text.startswith(name))
+
+
 # Zoom
 
 
