@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Real survey files and published answers kept beside the checkout; absent elsewhere, then the test skips."""
+    """Real survey files and published answers beside the checkout; where absent, the test skips."""
     folder = ROOT.parent / "shared"
     if not (folder / "conformance").is_dir():
         pytest.skip("no shared/ folder beside the checkout")

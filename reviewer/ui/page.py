@@ -15,8 +15,8 @@ from reviewer.ui.pictures import Gallery
 HEAD = """
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <script>
-  document.documentElement.dataset.theme =
-    localStorage.getItem('so-theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')
+  const night = matchMedia('(prefers-color-scheme: dark)').matches
+  document.documentElement.dataset.theme = localStorage.getItem('so-theme') ?? (night ? 'dark' : 'light')
   document.body.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
 </script>
 <script src="/ui/plotly.min.js" defer></script>

@@ -1,4 +1,4 @@
-"""What the Review page is told about an item. What somebody must not see yet is left out here, not hidden there."""
+"""What the Review page is told about an item. What somebody must not see yet is left out, not hidden there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent import lines, simulate
 from agent.spectrum import Spectrum
@@ -31,8 +32,8 @@ LABELS = {
 def item_json(
     store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool
 ) -> dict[str, Any]:
-    """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided stay
-    out until this person has committed a verdict of their own on this version."""
+    """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided
+    stay out until this person has committed a verdict of their own on this version."""
     rules = store.rules()
     mine = next(
         (
@@ -79,7 +80,7 @@ def item_json(
 
 
 def stamp(item: Item) -> str:
-    """Changes whenever a version or a decision is added, so a page can tell that what it shows has moved on."""
+    """Changes with each version and decision, so a page can tell that what it shows has moved on."""
     last = item.standing.last.id if item.standing.last else 0
     return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
 
@@ -105,7 +106,7 @@ def row_json(row: QueueRow) -> dict[str, Any]:
 
 
 def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
-    """Where the item stands, without the other votes of an open round while this person may still cast one."""
+    """Where the item stands, without the others' votes of an open round while this person may still cast one."""
     open_to_me = standing.round in ("audit", "vote") and any(
         refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
     )
@@ -217,8 +218,8 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
     """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
-    Little-endian: wavelength float64, flux and ivar float32, mask uint8. Float32 is for drawing on the screen only;
-    pictures and measurements are made from the stored values.
+    Little-endian: wavelength float64, flux and ivar float32, mask uint8. Float32 is for drawing on the screen
+    only; pictures and measurements are made from the stored values.
     """
     header = json.dumps({"n": len(spectrum), **about_json(spectrum)}, ensure_ascii=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
@@ -231,10 +232,11 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
     return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
 
 
-def _drawable(values: np.ndarray) -> np.ndarray:
+def _drawable(values: NDArray[np.float64]) -> NDArray[np.float32]:
     # ivar of a cgs spectrum reaches 1e34 and beyond; clip rather than send infinities.
     limit = np.finfo(np.float32).max
-    return np.clip(values, -limit, limit).astype("<f4")
+    clipped: NDArray[np.float32] = np.clip(values, -limit, limit).astype("<f4")
+    return clipped
 
 
 def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
@@ -260,8 +262,8 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
 
 
 def template_json(spectrum: Spectrum, task: str) -> dict[str, Any] | None:
-    """A simulated spectrum of the class to compare with, at this redshift and scaled to this flux; None if there is
-    no simulation of the class. It says that it is simulated."""
+    """A simulated spectrum of the class to compare with, at this redshift and scaled to this flux; None if
+    there is no simulation of the class. It says that it is simulated."""
     if task not in simulate.CLASSES:
         return None
     made = simulate.simulate(task, "DESI", 300.0, seed=1)

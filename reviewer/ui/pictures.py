@@ -1,7 +1,8 @@
 """The pictures of a trace, drawn again from the stored spectrum and checked against what the model saw.
 
-A picture is named by the SHA-256 of its pixels, so whatever is served under a name is that picture or nothing: a
-browser may keep it for ever, and a renderer that draws other pixels shows as an error, not as a wrong picture.
+A picture is named by the SHA-256 of its pixels, so whatever is served under a name is that picture or
+nothing: a browser may keep it for ever, and a renderer that draws other pixels shows as an error, not as a
+wrong picture.
 """
 
 from __future__ import annotations

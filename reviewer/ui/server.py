@@ -70,7 +70,7 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
 
 
 def _files() -> fastapi.APIRouter:
-    """Our own scripts and styles, and plotly.js from the installed package: nothing comes from the network."""
+    """Our scripts and styles, and plotly.js from the installed package: nothing comes from the network."""
     files = fastapi.APIRouter()
 
     @files.get("/ui/plotly.min.js")
@@ -88,7 +88,7 @@ def _files() -> fastapi.APIRouter:
 
 
 class Gate:
-    """Somebody without a session who opens the page is led to the sign-in page; a POST from another site is refused.
+    """Whoever opens the page without a session is led to the sign-in page; a POST from another site is refused.
 
     Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
     """
@@ -134,9 +134,7 @@ def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: boo
                 "set passwords in the People tab, then start again."
             )
         if _is_empty(store):
-            print(
-                "An empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True
-            )
+            print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
         app = build(store, local, task_folders=_own_tasks(db))
         url = f"http://{host}:{port}/"

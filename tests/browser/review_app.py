@@ -1,4 +1,4 @@
-"""The real app in a process of its own, as its user starts it, and the keys and clicks that several tests share."""
+"""The real app in a process of its own, as its user starts it, and what several tests do with it."""
 
 from __future__ import annotations
 
