@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from reviewer.store.connection import Clock, connect, use_wal, utc_now
-from reviewer.store.errors import CannotWrite
+from reviewer.store.errors import CannotWrite, NotAnnotations
 from reviewer.store.items import Items
 from reviewer.store.migrate import migrate
 from reviewer.store.progress import Counting
@@ -49,6 +49,11 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Upkeep):
                 raise
         except sqlite3.OperationalError as error:
             raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
+        except sqlite3.DatabaseError as error:
+            # Already the first PRAGMA of a connection reads the header.
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise NotAnnotations(f"{path}: {error}, wanted an annotations database") from error
         return cls(path, writer, clock)
 
     def __enter__(self) -> Store:
