@@ -21,7 +21,7 @@ from agent import tasks
 from agent.messages import pictures_of
 from agent.sharegpt import with_pictures
 from agent.spectrum import Spectrum, SpectrumError
-from agent.trajectory import Trajectory, TrajectoryError
+from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from reviewer.picture_files import PictureError, PictureFiles
 from reviewer.spectra_folder import SpectraFolder, SpectrumNotFound
 from reviewer.store import Draft, Store
@@ -201,6 +201,8 @@ class DraftFile:
         spectrum = self._look_up(trajectory)
         if isinstance(spectrum, Spectrum):
             trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)
+            if row.get("medium") is None:
+                trajectory = _in_medium(trajectory, spectrum.medium)
         # The published pictures carry the file's name, so drawing them again would give other pixels.
         pictures = {h: self._pictures.png(path) for h, path in zip(hashes, row["images"], strict=True)}
         return Draft(trajectory, spectrum, pictures=pictures)
@@ -233,6 +235,12 @@ class DraftFile:
             if z not in (0.0, trajectory.redshift):
                 raise _Bad(f"steps[{number}].z", f"found {z}, wanted the redshift, {trajectory.redshift}")
         return replace(trajectory, task=task.key)
+
+
+def _in_medium(trajectory: Trajectory, medium: Medium) -> Trajectory:
+    """The trajectory read in the spectrum's medium, where its row does not say one."""
+    steps = (replace(s, medium=medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
+    return replace(trajectory, medium=medium, steps=tuple(steps))
 
 
 def _json_line(line: int, text: str) -> object:

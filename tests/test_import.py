@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from astropy.table import Table
-from campaign import a_spectrum, a_store, a_trace
+from drawn_traces import a_spectrum, a_store, a_trace
 from PIL import Image
 from test_sharegpt import published_row
 

@@ -1,0 +1,191 @@
+"""The program as a person or a script runs it: real processes, exit status 0, 1 or 2."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.table import Table
+from drawn_traces import a_spectrum, a_store, a_trace, add_approved
+
+import app
+from agent.command import Bar
+from reviewer.drafts import own_row
+from reviewer.store import QueueFilter, Store
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
+    """``python app.py ARGUMENTS`` from another folder, as somebody might."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "app.py"), *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+@pytest.fixture
+def survey_file(tmp_path) -> Path:
+    """A made-up spectrum with a broad Hα, as a survey's table would have it."""
+    wavelength = np.linspace(3800.0, 9000.0, 2600)
+    flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+    path = tmp_path / "star.csv"
+    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(2600, 0.04)}).write(path)
+    return path
+
+
+@pytest.mark.parametrize("command", [c.name for c in app.COMMANDS])
+def test_every_command_helps(command, tmp_path):
+    done = run(command, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: spec-o3 {command}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_argument_of_every_command_says_what_it_is_for():
+    program = app.parser()
+    (commands,) = (a for a in program._actions if isinstance(a, argparse._SubParsersAction))
+    for name, command in commands.choices.items():
+        assert command.description
+        assert [a.dest for a in command._actions if not a.help] == [], name
+
+
+def test_drafts_are_imported_approved_exported_and_imported_again(survey_file, tmp_path):
+    drafted = run(
+        "draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path
+    )
+    assert drafted.returncode == 0, drafted.stderr
+    assert json.loads(drafted.stdout) == {"drafted": 1, "added": 0, "refused": []}
+    imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
+    assert imported.returncode == 0, imported.stderr
+    assert json.loads(imported.stdout) == {"added": [1], "known": 0, "problems": []}
+    with Store.open(tmp_path / "a.db") as store:
+        trajectory = store.item(1).version.trajectory
+    assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
+    again = run(
+        "draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path
+    )
+    assert json.loads(again.stdout) == {"drafted": 1, "added": 0, "refused": []}
+
+
+def test_an_export_is_made_and_comes_in_again(tmp_path):
+    with a_store(tmp_path / "a.db") as store:
+        add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
+        wanted = store.item(1).version.trajectory
+    made = run("export", "one", "--to", "out", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    told = json.loads(made.stdout)
+    assert (Path(told["folder"]).name, told["counts"]["items"], told["left_out"]) == ("one", 1, [])
+    assert (
+        run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
+    )
+    with Store.open(tmp_path / "b.db") as store:
+        assert store.item(1).version.trajectory == wanted
+    taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)
+    assert taken.returncode == 2
+    assert "found an export of that name" in taken.stderr
+
+
+def test_bad_rows_are_bad_news_and_named(tmp_path):
+    good = own_row(a_trace(a_spectrum()), a_spectrum())
+    (tmp_path / "d.jsonl").write_text(json.dumps(good) + "\n" + json.dumps(good | {"label": 3}) + "\n")
+    refused = run("import", "d.jsonl", "--db", "a.db", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert refused.stdout.splitlines() == [
+        "nothing imported: 1 rows are bad (--skip-bad imports the others)",
+        "row 2: label: found 3, wanted YES, NO or null",
+    ]
+    with Store.open(tmp_path / "a.db") as store:
+        assert store.queue(QueueFilter(), "").total == 0
+    assert run("import", "d.jsonl", "--db", "a.db", "--skip-bad", cwd=tmp_path).returncode == 1
+    with Store.open(tmp_path / "a.db") as store:
+        assert store.queue(QueueFilter(), "").total == 1
+
+
+def test_a_file_that_is_no_spectrum_is_bad_news_and_the_others_are_drafted(survey_file, tmp_path):
+    (tmp_path / "notes.txt").write_text("Not a spectrum at all.")
+    done = run("draft", "--task", "cv", survey_file, "notes.txt", "--out", "d.jsonl", "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert told["drafted"] == 1
+    assert told["refused"][0].startswith("notes.txt: found")
+    assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["draft", "--task", "quasar", "x.csv", "--out", "d.jsonl"], "--task: found 'quasar', wanted one of"),
+        (["import", "none.jsonl", "--db", "a.db"], "none.jsonl: found no such file"),
+        (["export", "one", "--db", "none.db"], "none.db: found no database"),
+        (["export", "../one", "--db", "a.db"], "found no database"),
+        (["import", "d.jsonl", "--db", "notes.txt"], "notes.txt"),
+        (["draft", "--task", "cv", "x.csv", "--out", "notes.txt"], "notes.txt: found a file of that name"),
+        (["export"], "the following arguments are required: name"),
+        (["fly"], "invalid choice: 'fly'"),
+    ],
+)
+def test_what_cannot_run_says_why_in_one_line_and_has_status_2(arguments, words, tmp_path):
+    (tmp_path / "notes.txt").write_text("Somebody's notes, kept as they are. " * 20)
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "notes.txt").read_text().startswith("Somebody's notes")
+
+
+def test_nothing_approved_is_bad_news(tmp_path):
+    a_store(tmp_path / "a.db").close()
+    done = run("export", "one", "--db", "a.db", "--to", "out", cwd=tmp_path)
+    assert (done.returncode, done.stdout.split(":")[0]) == (1, "nothing exported")
+
+
+def test_an_existing_file_of_drafts_is_left_alone_when_drafting_fails(survey_file, tmp_path):
+    done = run("draft", "--task", "cv", survey_file, "--out", "no/such/folder/d.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["star.csv"]
+
+
+def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
+    given = []
+    monkeypatch.setattr("reviewer.ui.serve", lambda *args: given.append(args))
+    assert app.main([]) == app.main(["--port", "9000", "--no-browser"]) == 0
+    assert [call[1:] for call in given] == [("127.0.0.1", 7860, True), ("127.0.0.1", 9000, False)]
+
+
+class Terminal:
+    """A stderr that somebody looks at."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("agent.command.time.monotonic", lambda: now[0])
+    terminal = Terminal()
+    with Bar(10, "drafting", terminal) as bar:
+        now[0] += 1.9
+        bar.at(4)
+        assert terminal.text == ""
+        now[0] += 0.2
+        bar.at(5)
+        assert "drafting ██████████░░░░░░░░░░ 5 of 10, 2 s left" in terminal.text
+    assert terminal.text.endswith("\r")
