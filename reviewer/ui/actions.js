@@ -52,13 +52,20 @@ export class Actions {
   }
 
   async #command(action) {
-    if (action === 'template' && !this.desk.current.template && this.desk.current.spectrum) {
-      const { item } = this.desk.current
-      this.desk.current.template = await getJSON(`/api/template?${new URLSearchParams({ spectrum: item.row.spectrum, task: item.row.task })}`).catch((error) => this.desk.tell(error))
-      if (!this.desk.current.template) return
-      this.desk.spectrum.update({ template: this.desk.current.template })
-    }
+    if (action === 'template' && !this.desk.current.template) return this.#template()
     this.desk.spectrum.command(action)
+  }
+
+  /** The first time, fetching it is showing it; after that the key turns it off and on. */
+  async #template() {
+    try {
+      const template = await this.desk.items.template(this.desk.current.item.row.task)
+      this.desk.current.template = template
+      this.desk.spectrum.command('template', true)
+      this.desk.spectrum.update({ template })
+    } catch (error) {
+      this.desk.tell(error)
+    }
   }
 
   async #note(id) {

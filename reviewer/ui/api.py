@@ -170,8 +170,8 @@ def atlas(person: Who, at: At, survey: str = "", task: str = "") -> dict[str, An
 
 
 @router.get("/template")
-def template(person: Who, at: At, spectrum: str, task: str) -> dict[str, Any]:
-    made = template_json(at.gallery.spectrum(spectrum), task)
+def template(person: Who, task: str) -> dict[str, Any]:
+    made = template_json(task)
     if made is None:
         raise NotFound("There is no simulated spectrum of this class to compare with.")
     return made

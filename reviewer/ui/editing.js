@@ -6,6 +6,15 @@ import { insertAfter, newStepId, replaceStep, windowOf } from './steps.js'
 /** Windows are kept to a tenth of an ångström: finer than any pixel here, and readable. */
 const round = (x) => Math.round(x * 10) / 10
 
+const WIDEST_NEW_WINDOW = 400
+
+/** A window for a new zoom: what is in view, or its middle 200 Å where that is most of the spectrum; in the tool's frame. */
+function newWindow([lo, hi], stretch) {
+  const middle = (lo + hi) / 2
+  const [from, to] = hi - lo <= WIDEST_NEW_WINDOW ? [lo, hi] : [middle - 100, middle + 100]
+  return [round(from / stretch), round(to / stretch)]
+}
+
 export class Editing {
   /** @param desk  the Review page: what is in front, and how to draw it again */
   constructor(desk) {
@@ -77,10 +86,11 @@ export class Editing {
       return
     }
     if (!this.desk.current.spectrum) return this.desk.toast('This item came without its spectrum, so no window can be drawn.')
-    const [lo, hi] = this.desk.spectrum.visibleWindow()
     const { medium, redshift } = this.desk.current.item.trajectory
     const rest = this.desk.current.spectrum.frame === 'observed' && Boolean(redshift)
-    const blank = { id, kind: 'zoom', arguments: { wavelength_range: [round(lo), round(hi)] }, frame: rest ? 'rest' : this.desk.current.spectrum.frame, z: rest ? redshift : 0, medium, observation: '', ok: true, picture: null }
+    const [lo, hi] = newWindow(this.desk.spectrum.visibleRange(), rest ? 1 + redshift : 1)
+    const frame = rest ? 'rest' : this.desk.current.spectrum.frame
+    const blank = { id, kind: 'zoom', arguments: { wavelength_range: [lo, hi] }, frame, z: rest ? redshift : 0, medium, observation: '', ok: true, picture: null }
     this.restep(insertAfter(steps, after, blank))
     this.desk.select(id)
     await this.look(id, lo, hi)

@@ -50,6 +50,7 @@ export class Items {
     this.spectra = new Kept(24)
     this.atlases = new Kept(40)
     this.hints = new Kept(40)
+    this.templates = new Kept(20)
   }
 
   #asked = () => (this.verdictFirst() ? '?verdict_first=true' : '')
@@ -61,6 +62,10 @@ export class Items {
   atlas(survey, task) {
     const query = new URLSearchParams({ survey, task })
     return this.atlases.get(String(query), () => getJSON(`/api/atlas?${query}`))
+  }
+
+  template(task) {
+    return this.templates.get(task, () => getJSON(`/api/template?${new URLSearchParams({ task })}`))
   }
 
   /** Everything that is painted at once: {item, spectrum | null, atlas}. */

@@ -261,26 +261,16 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
     }
 
 
-def template_json(spectrum: Spectrum, task: str) -> dict[str, Any] | None:
-    """A simulated spectrum of the class to compare with, at this redshift and scaled to this flux; None if
-    there is no simulation of the class. It says that it is simulated."""
+def template_json(task: str) -> dict[str, Any] | None:
+    """A simulated spectrum of the class to compare with (rest frame, vacuum), None if none can be made. The page
+    brings it to the item's redshift and flux; its name says that it is simulated."""
     if task not in simulate.CLASSES:
         return None
     made = simulate.simulate(task, "DESI", 300.0, seed=1)
-    wavelength = made.wavelength
-    if spectrum.medium == "air":
-        wavelength = lines.vacuum_to_air(wavelength)
-    if spectrum.frame == "observed":
-        wavelength = wavelength * (1 + (spectrum.redshift or 0.0))
-    shared = (wavelength >= spectrum.wavelength[0]) & (wavelength <= spectrum.wavelength[-1])
-    if not shared.any():
-        return None
-    wavelength, flux = wavelength[shared][::2], made.flux[shared][::2]
-    seen = spectrum.ivar > 0
-    level = np.median(spectrum.flux[seen]) if seen.any() else 1.0
-    flux = flux * float(level / np.median(flux))
     return {
         "name": f"simulated {task}",
-        "wavelength": np.round(wavelength, 2).tolist(),
-        "flux": [float(f"{value:.4g}") for value in flux],
+        "frame": "rest",
+        "medium": "vacuum",
+        "wavelength": np.round(made.wavelength[::2], 2).tolist(),
+        "flux": [float(f"{value:.4g}") for value in made.flux[::2]],
     }

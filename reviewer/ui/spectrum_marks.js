@@ -10,7 +10,10 @@ const NAME_GAP = 12.5
 const NAME_SHIFT = 22
 const CHARACTER = 5.7
 const LONGEST_NAME = 12 // characters; longer names are cut and told whole under the pointer
+const FLAG_ROWS = 2
+const FLAG_ROW = 14
 export const OTHER_AXIS_HEIGHT = 17
+export const FLAGS_HEIGHT = FLAG_ROWS * FLAG_ROW + 6
 
 /** An SVG element; text goes in as text. */
 export function svg(tag, attributes = {}, ...children) {
@@ -153,27 +156,71 @@ function spread(positions, gap) {
   return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.count)).map((value, i) => value + i * gap)
 }
 
-/** Dotted lines through the plot, and their names above it, clear of the data and of each other. */
+/** Dotted lines through the plot, and their names above it, upright, clear of the data and of each other. */
 export function lineMarks(geometry, lines) {
-  const group = svg('g', { class: 'so-lines' })
-  const seen = lines.filter((line) => line.at >= geometry.range[0] && line.at <= geometry.range[1])
-  const positions = seen.map((line) => geometry.x(line.at))
-  const weights = seen.map((line) => (line.task ? 2 : 0) + (line.major ? 1 : 0))
-  const places = placeNames(positions, weights, NAME_GAP, NAME_SHIFT)
+  const seen = inRange(geometry, lines)
+  const places = placeNames(seen.map(({ x }) => x), seen.map(({ weight }) => weight), NAME_GAP, NAME_SHIFT)
   const foot = geometry.top - geometry.axisHeight - 4
-  seen.forEach((line, i) => {
-    const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${places[i] === null ? ' so-unnamed' : ''}`
-    const mark = svg('g', { class: kind, 'data-line': line.index })
-    const x = round(positions[i])
-    mark.append(svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }))
-    if (places[i] !== null) {
-      const at = round(places[i])
-      mark.append(svg('path', { class: 'so-leader', d: `M${x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}` }))
-      mark.append(svg('text', { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` }, shortened(line.name)))
+  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
+    const at = places[i] === null ? null : round(places[i])
+    return lineMark(geometry, mark, at !== null && [
+      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}` }),
+      svg('text', { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` }, shortened(mark.line.name)),
+    ])
+  }))
+}
+
+/** The same where lines are few: names lie flat, like flags on poles, in `FLAG_ROWS` rows. */
+export function flaggedLines(geometry, lines) {
+  const seen = inRange(geometry, lines)
+  const rows = placeFlags(seen.map(({ x }) => x), seen.map(({ line }) => line.name.length * CHARACTER + 8), seen.map(({ weight }) => weight), FLAG_ROWS)
+  const foot = geometry.top - geometry.axisHeight - 4
+  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
+    const y = foot - (rows[i] ?? 0) * FLAG_ROW
+    const outside = mark.x + mark.line.name.length * CHARACTER > geometry.right + 10
+    return lineMark(geometry, mark, rows[i] !== null && [
+      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
+      svg('text', { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined }, mark.line.name),
+    ])
+  }))
+}
+
+function inRange(geometry, lines) {
+  return lines.filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
+    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
+}
+
+function lineMark(geometry, { line, x }, name) {
+  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
+  return svg('g', { class: kind, 'data-line': line.index },
+    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }), ...(name || []))
+}
+
+/**
+ * A row (0 is the lowest) for each flag of some width whose pole stands at one of `positions` (increasing), or null. A
+ * flag flies to the right, above those of its right neighbours, so no pole crosses a name. The flags with the least
+ * `weights` give way when rows run out.
+ */
+export function placeFlags(positions, widths, weights, rows) {
+  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  let kept = []
+  let placed = positions.map(() => null)
+  for (const candidate of order) {
+    const trial = [...kept, candidate].sort((a, b) => b - a)
+    const starts = []
+    const found = positions.map(() => null)
+    for (const i of trial) {
+      let row = 0
+      while (starts[row] !== undefined && starts[row] < positions[i] + widths[i]) row += 1
+      starts.length = Math.max(starts.length, row + 1)
+      for (let under = 0; under <= row; under += 1) starts[under] = positions[i]
+      found[i] = row
     }
-    group.append(mark)
-  })
-  return group
+    if (starts.length > rows) continue
+    kept = trial
+    placed = found
+  }
+  return placed
 }
 
 /** The axis of the other frame along the top. */

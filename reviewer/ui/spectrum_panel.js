@@ -94,7 +94,7 @@ export class Panel {
     const pixels = pixelsIn(scene.wavelength, geometry.range)
     this.over.replaceChildren(
       scene.otherAxis ? marks.otherAxis(geometry, scene.otherAxis) : '',
-      marks.lineMarks(geometry, scene.lines),
+      this.name === 'step' ? marks.flaggedLines(geometry, scene.lines) : marks.lineMarks(geometry, scene.lines),
       marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
       marks.titles(geometry, scene.titles),
       scene.second.length ? marks.secondRow(geometry, scene.second) : '')
@@ -118,7 +118,9 @@ export class Panel {
   showCursor(wavelength) {
     const inside = wavelength !== null && this.geometry && wavelength >= this.geometry.range[0] && wavelength <= this.geometry.range[1]
     this.cursor.hidden = !inside
-    if (inside) this.cursor.style.transform = `translateX(${Math.round(this.geometry.x(wavelength))}px)`
+    if (!inside) return
+    const { x, top, height } = this.geometry
+    Object.assign(this.cursor.style, { transform: `translateX(${Math.round(x(wavelength))}px)`, top: `${top}px`, height: `${height}px` })
   }
 
   /** Show a range being dragged that belongs to no window; null hides it. */
@@ -144,7 +146,8 @@ export class Panel {
   #measure() {
     const { scene } = this
     const axisHeight = scene.otherAxis ? marks.OTHER_AXIS_HEIGHT : 0
-    const top = scene.namesHeight + marks.OTHER_AXIS_HEIGHT
+    const names = this.name === 'step' ? marks.FLAGS_HEIGHT : scene.namesHeight
+    const top = names + axisHeight
     const bottom = this.height - FOOT
     const range = this.range ?? extent(scene.wavelength)
     const width = this.width - LEFT - RIGHT

@@ -38,7 +38,8 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
     gaps: data.gaps, masked: data.masked, namesHeight: namesHeight(item.lines),
     windows: placedWindows(item, selected, dragged),
     second: item.second.map((window) => ({ ...window, title: windowTitle(window), span: windowInData(window, spectrum) })),
-    otherAxis: state.z === 0 ? null : otherAxis(spectrum, state),
+    // Room for it is kept as long as the file has a redshift, so that trying z = 0 moves nothing.
+    otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
     titles: { wavelength: `Wavelength, ${state.frame}, ${spectrum.medium} (Å)`, flux: fluxTitle(spectrum.fluxUnit, data.exponent) },
   }
 }

@@ -56,7 +56,7 @@ export class SpectrumView {
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
     const before = this.#aimed()
-    for (const part of ['windows', 'second', 'editable']) if (part in changed) this.item[part] = changed[part]
+    for (const part of ['windows', 'second', 'editable', 'template']) if (part in changed) this.item[part] = changed[part]
     if (selected !== this.selected) this.look = null
     this.selected = selected
     if (this.dragged) {
@@ -64,7 +64,7 @@ export class SpectrumView {
       return
     }
     const after = this.#aimed()
-    if (before?.join() !== after?.join()) {
+    if (before?.join() !== after?.join() || 'template' in changed) {
       this.#aim()
       this.#draw()
     } else {
@@ -72,6 +72,12 @@ export class SpectrumView {
       this.#drawWindows()
       this.controls.render(this.state, this.item)
     }
+  }
+
+  /** What the upper plot shows, in the data's wavelengths (Å). */
+  visibleRange() {
+    const { wavelength } = this.item.spectrum
+    return this.full.range ?? [wavelength[0], wavelength[wavelength.length - 1]]
   }
 
   /** Select a step; the lower plot goes to its window, and with `zoomTo` the upper one moves if it does not show it. */
