@@ -156,6 +156,26 @@ def test_names_never_overlap_never_stray_and_the_important_ones_win(
     assert places[int(np.argmax(weights))] is not None
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    flags=st.lists(st.tuples(st.floats(0, 700), st.floats(10, 90)), min_size=1, max_size=25).map(sorted),
+    seed=st.integers(0, 1000),
+)
+def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
+    javascript: Call, flags: list[tuple[float, float]], seed: int
+) -> None:
+    weights = np.random.default_rng(seed).integers(0, 4, len(flags))
+    positions, widths = [x for x, _ in flags], [width for _, width in flags]
+    rows = javascript("spectrum_marks.js", "placeFlags", positions, widths, weights.tolist(), 2)
+    flown = [(x, x + width, row) for (x, width), row in zip(flags, rows, strict=True) if row is not None]
+    assert {row for _, _, row in flown} <= {0, 1}
+    assert rows[int(np.argmax(weights))] is not None
+    for i, (left, right, row) in enumerate(flown):
+        for pole, _, other in flown[i + 1 :]:
+            assert right <= pole or row > other
+            assert left <= pole
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [
