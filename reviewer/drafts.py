@@ -96,11 +96,11 @@ def import_file(
 
 
 def own_row(
-    trajectory: Trajectory, spectrum: Spectrum | None, pictures: Mapping[str, str] | None = None
+    trajectory: Trajectory, spectrum: Spectrum | str | None, pictures: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """A line of ours; ``pictures`` are paths by SHA-256, of those that cannot be drawn from the spectrum."""
     row = trajectory.to_json()
-    if spectrum is not None:
+    if isinstance(spectrum, Spectrum):
         row["spectrum_data"] = spectrum.to_json()
     if pictures:
         row["pictures"] = dict(pictures)

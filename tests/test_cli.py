@@ -58,12 +58,13 @@ def test_every_argument_of_every_command_says_what_it_is_for():
         assert [a.dest for a in command._actions if not a.help] == [], name
 
 
-def test_drafts_are_imported_approved_exported_and_imported_again(survey_file, tmp_path):
+def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_file, tmp_path):
     drafted = run(
         "draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path
     )
     assert drafted.returncode == 0, drafted.stderr
     assert json.loads(drafted.stdout) == {"drafted": 1, "added": 0, "refused": []}
+    (tmp_path / "star.csv").rename(tmp_path / "elsewhere")
     imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
     assert json.loads(imported.stdout) == {"added": [1], "known": 0, "problems": []}

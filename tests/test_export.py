@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow
 import pytest
 from drawn_traces import a_spectrum, a_store, a_trace, add_approved, approve, decide
 from PIL import Image
@@ -113,6 +114,14 @@ def test_trl_rows_are_the_messages_a_model_reads(approved, tmp_path):
     for row in rows_of(made.folder / "train.jsonl"):
         assert row["messages"] == to_messages(approved.item(row["item"]).version.trajectory)
         assert all((made.folder / path).is_file() for path in row["images"])
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "train_sharegpt.json"])
+def test_the_rows_fit_one_arrow_table_as_data_loaders_need(approved, tmp_path, name):
+    made = export(approved, "one", folder=tmp_path)
+    text = (made.folder / name).read_text(encoding="utf-8")
+    rows = json.loads(text) if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
+    assert pyarrow.Table.from_pylist(rows).num_rows == 2
 
 
 def test_llama_factory_is_told_what_the_columns_are(approved, tmp_path):

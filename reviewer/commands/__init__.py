@@ -1,4 +1,7 @@
-"""The reviewers' commands of the ``spec-o3`` program, one module each."""
+"""The reviewers' commands of the ``spec-o3`` program, one module each.
+
+They import what they need when they run: ``--help`` is not to wait for matplotlib and gradio.
+"""
 
 from agent.command import Command
 from reviewer.commands import app, draft, export_, import_

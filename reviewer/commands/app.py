@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 
 from agent.command import DONE, CannotRun
 from reviewer.commands.database import DATABASE, add_database
-from reviewer.store import StoreError
 
 
 def add(parser: ArgumentParser) -> None:
@@ -19,8 +18,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    # gradio takes seconds to import, which no other command should pay.
     from reviewer import ui
+    from reviewer.store import StoreError
 
     try:
         ui.serve(arguments.db or DATABASE, arguments.host, arguments.port, not arguments.no_browser)

@@ -6,9 +6,12 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.command import CannotRun
-from reviewer.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from reviewer.store import Store
 
 DATABASE = Path(__file__).parents[2] / "annotations.db"
 
@@ -26,6 +29,8 @@ def add_json(parser: ArgumentParser) -> None:
 @contextmanager
 def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
     """The store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
+    from reviewer.store import Store, StoreError
+
     where = path or DATABASE
     if must_exist and not where.is_file():
         raise CannotRun(f"{where}: found no database; name one with --db, or draft or import something first")

@@ -7,27 +7,20 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from agent import tasks
 from agent.command import BAD_NEWS, DONE, CannotRun, progress, say
-from agent.loop import Policy, PolicyError
-from agent.loop import run as inspect_whole
-from agent.spectrum import SpectrumError, read_all
-from agent.tasks import Task, TaskError
 from reviewer.commands.database import DATABASE, add_database, add_json, opened
-from reviewer.drafts import own_row
-from reviewer.store import Draft
+
+if TYPE_CHECKING:
+    from agent.tasks import Task
 
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="survey files")
     parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
-    parser.add_argument(
-        "--policy", choices=tuple(_POLICIES), default="baseline", help="who drafts (baseline)"
-    )
+    parser.add_argument("--policy", default="baseline", help="who drafts (baseline, which is no model)")
     parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
     parser.add_argument("--batch", default="", help="a name to find these drafts by")
     parser.add_argument(
@@ -38,58 +31,54 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    task = _task(arguments.task)
     database = arguments.db or (None if arguments.out else DATABASE)
+    drafted, new, refused = _draft_into(database, arguments)
+    where = [f"{new} of them new in {database}"] if database else []
+    where += [f"written to {arguments.out}"] if arguments.out else []
+    lines = [f"{drafted} drafted, {', '.join(where)}", *(f"refused: {reason}" for reason in refused)]
+    say(arguments, {"drafted": drafted, "added": new, "refused": refused}, "\n".join(lines))
+    return BAD_NEWS if refused else DONE
+
+
+def _draft_into(database: Path | None, arguments: Namespace) -> tuple[int, int, list[str]]:
+    """How many were drafted, how many of them were new in the database, and why files were refused."""
+    from agent.loop import PolicyError
+    from reviewer.drafting import POLICIES, Refused, draft_files
+    from reviewer.drafts import own_row
+
+    task = _task(arguments.task)
+    if arguments.policy not in POLICIES:
+        raise CannotRun(f"--policy: found {arguments.policy!r}, wanted one of {', '.join(POLICIES)}")
+    policy = POLICIES[arguments.policy]()
+    drafted = new = 0
     refused: list[str] = []
     with ExitStack() as open_things:
         out = open_things.enter_context(_new_file(arguments.out)) if arguments.out else None
         store = open_things.enter_context(opened(database)) if database else None
-        drafts = _drafts(arguments, task, refused, out)
-        added = list(store.add_items(drafts)) if store else [None for _ in drafts]
-    new = sum(1 for a in added if a is not None and a.new)
-    kept = [f"{new} of them new in {database}"] if database else []
-    kept += [f"written to {arguments.out}"] if arguments.out else []
-    text = "\n".join(
-        [f"{len(added)} drafted, {', '.join(kept)}", *(f"refused: {reason}" for reason in refused)]
-    )
-    say(arguments, {"drafted": len(added), "added": new, "refused": refused}, text)
-    return BAD_NEWS if refused else DONE
-
-
-def _baseline() -> Policy:
-    from agent.policies.baseline import Baseline
-
-    return Baseline()
-
-
-# A policy is made when it is asked for: another one's needs (torch, a server) are nobody else's.
-_POLICIES = {"baseline": _baseline}
-
-
-def _drafts(arguments: Namespace, task: Task, refused: list[str], out: TextIO | None) -> Iterator[Draft]:
-    """One draft for each spectrum of each file; why a file gave none goes to ``refused``."""
-    policy = _POLICIES[arguments.policy]()
-    for path in progress(arguments.files, len(arguments.files), "drafting"):
+        files = progress(arguments.files, len(arguments.files), "drafting")
         try:
-            for spectrum in read_all(path):
-                trajectory = inspect_whole(spectrum, task, policy)
-                if arguments.label is not None:
-                    trajectory = replace(
-                        trajectory, label=arguments.label, label_source="spec-o3 draft --label"
-                    )
+            for draft in draft_files(files, task, policy, arguments.label, arguments.batch):
+                if isinstance(draft, Refused):
+                    refused.append(draft.reason)
+                    continue
+                drafted += 1
                 if out is not None:
-                    out.write(json.dumps(own_row(trajectory, spectrum), ensure_ascii=False) + "\n")
-                yield Draft(trajectory, spectrum, batch=arguments.batch)
-        except SpectrumError as error:
-            refused.append(str(error))
+                    row = own_row(draft.trajectory, draft.spectrum)
+                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
+                if store is not None:
+                    # One at a time: whatever stops the others, what is drafted is kept.
+                    new += store.add_items([draft])[0].new
         except PolicyError as error:
             raise CannotRun(str(error)) from error
+    return drafted, new, refused
 
 
 def _task(name: str) -> Task:
+    from agent import tasks
+
     try:
         known = tasks.load()
-    except TaskError as error:
+    except tasks.TaskError as error:
         raise CannotRun(str(error)) from error
     task = tasks.find(known, name)
     if task is None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
 from reviewer.commands.database import add_database, add_json, opened
-from reviewer.export import FOLDER, Exported, ExportError, NothingToExport, export
-from reviewer.store import Store
+
+if TYPE_CHECKING:
+    from reviewer.export import Exported
+    from reviewer.store import Store
 
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("name", help="what the export's folder is called")
-    parser.add_argument("--to", type=Path, default=FOLDER, metavar="DIR", help="where (training/approved)")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="where (training/approved)")
     parser.add_argument("--task", help="only trajectories of this task")
     parser.add_argument("--batch", help="only trajectories of this batch")
     parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
@@ -27,13 +30,16 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from reviewer.export import FOLDER, ExportError, NothingToExport, export
+
+    folder = arguments.to or FOLDER
     with opened(arguments.db, must_exist=True) as store, Bar(None, "items exported") as bar:
         try:
             made = export(
                 store,
                 arguments.name,
                 person=arguments.by or _alone(store),
-                folder=arguments.to,
+                folder=folder,
                 task=arguments.task,
                 batch=arguments.batch,
                 include_simulated=not arguments.no_simulated,
@@ -46,7 +52,7 @@ def run(arguments: Namespace) -> int:
         except ExportError as error:
             raise CannotRun(str(error)) from error
         except OSError as error:
-            raise CannotRun(f"{arguments.to}: {error.strerror}; no export was made") from error
+            raise CannotRun(f"{folder}: {error.strerror}; no export was made") from error
     result = {
         "folder": str(made.folder),
         "counts": made.manifest["counts"],

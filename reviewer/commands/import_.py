@@ -5,10 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
 from reviewer.commands.database import add_database, add_json, opened
-from reviewer.drafts import Imported, ImportFileError, import_file
+
+if TYPE_CHECKING:
+    from reviewer.drafts import Imported
 
 SHOWN = 20  # problems printed for a person; --json has them all
 
@@ -33,6 +36,8 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from reviewer.drafts import ImportFileError, import_file
+
     with opened(arguments.db) as store, Bar(None, "rows checked and written") as bar:
         try:
             imported = import_file(
