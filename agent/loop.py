@@ -53,12 +53,13 @@ class Conversation:
     """What a policy is given to write its next turn.
 
     A model is to see ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that
-    measure.
+    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run.
     """
 
     spectrum: Spectrum
     task: Task
     overview: Image.Image
+    turns_left: int
     exchanges: tuple[Exchange, ...] = ()
     system: str = SYSTEM
 
@@ -165,7 +166,7 @@ class _Inspection:
     def __init__(self, spectrum: Spectrum, task: Task, policy: Policy, max_turns: int) -> None:
         self.policy = policy
         self.max_turns = max_turns
-        self.conversation = Conversation(spectrum, task, tool.overview(spectrum))
+        self.conversation = Conversation(spectrum, task, tool.overview(spectrum), max_turns)
         self.overview = pixels_sha256(self.conversation.overview)
         self.number = 0
         self.steps: list[Step] = []
@@ -217,8 +218,11 @@ class _Inspection:
             picture=observation.picture if observation else None,
         )
         self.steps.append(zoom)
-        exchanges = (*self.conversation.exchanges, Exchange(text, observation))
-        self.conversation = replace(self.conversation, exchanges=exchanges)
+        self.conversation = replace(
+            self.conversation,
+            turns_left=self.max_turns - self.number,
+            exchanges=(*self.conversation.exchanges, Exchange(text, observation)),
+        )
         return Looked(zoom, observation.image if observation else None, self.number)
 
     def _next_id(self) -> str:
