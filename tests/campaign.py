@@ -1,8 +1,8 @@
 """A small review campaign to test on: four people, drafted trajectories, a clock that can be turned."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from uuid import uuid4
 
 import numpy as np
 
@@ -68,21 +68,24 @@ class Desk:
     """Does what the page does: takes a lease, names the current version, mints a key."""
 
     store: Store
-    keys: "count[int]" = field(default_factory=count)
+    last_key: str = ""
+
+    def key(self) -> str:
+        self.last_key = uuid4().hex
+        return self.last_key
 
     def decide(self, person: str, item_id: int, verb: str, **said: str) -> Standing:
         version = self.store.item(item_id).version
         lease = self.store.lease(person, item_id)
-        return self.store.decide(
-            person, item_id, version.id, verb, f"key {next(self.keys)}", lease.token, **said
-        )
+        return self.store.decide(person, item_id, version.id, verb, self.key(), lease.token, **said)
 
     def edit(self, person: str, item_id: int, text: str):
         version = self.store.item(item_id).version
         lease = self.store.lease(person, item_id)
-        key = f"key {next(self.keys)}"
         changed = edited(version.trajectory, text)
-        return self.store.save_version(person, item_id, version.id, changed, "clearer", key, lease.token)
+        return self.store.save_version(
+            person, item_id, version.id, changed, "clearer", self.key(), lease.token
+        )
 
     def until(self, item_id: int, *said: tuple[str, str]) -> Standing:
         """Several decisions, as (person, verb)."""

@@ -32,11 +32,15 @@ def connect(path: Path) -> sqlite3.Connection:
     """A connection as this program wants it; transactions are opened by ``Base`` only."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
-    # FULL: an acknowledged vote is on the disk, whatever happens to the power.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    # Without this, INSERT OR REPLACE would delete a fact past the trigger that guards it.
-    connection.execute("PRAGMA recursive_triggers = ON")
+    try:
+        # FULL: an acknowledged vote is on the disk, whatever happens to the power.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # Without this, INSERT OR REPLACE would delete a fact past the trigger that guards it.
+        connection.execute("PRAGMA recursive_triggers = ON")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -17,7 +17,7 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
     A migration that fails leaves the file as the one before it left it. Two processes may start at once:
     the second waits, then finds nothing to do.
 
-    :raises NotAnnotations: the file is not SQLite, or another program's
+    :raises NotAnnotations: the file is another program's
     :raises NewerSchema: the file knows migrations that this release does not
     """
     _refuse_strangers(connection, path)
@@ -82,14 +82,7 @@ def _apply(connection: sqlite3.Connection, path: Path, migration: Migration) -> 
 
 
 def _refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
-    try:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
-            raise
-        raise NotAnnotations(
-            f"{path}: found a file that is not SQLite, wanted an annotations database"
-        ) from None
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and tables:
         raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")

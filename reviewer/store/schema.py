@@ -6,6 +6,7 @@ whoever asks. ``standings`` and ``barred`` are derived and can be rebuilt at any
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ class Migration:
 def statements(connection: sqlite3.Connection, script: str) -> None:
     """Run each statement of a script. ``executescript`` would commit the transaction it is called in."""
     statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
+    for piece in re.split("(?<=;)", script):
+        statement += piece
         if sqlite3.complete_statement(statement):
             connection.execute(statement)
             statement = ""
@@ -128,10 +129,12 @@ CREATE TABLE versions (
     parent INTEGER REFERENCES versions (id),
     author TEXT REFERENCES people (initials),
     reason TEXT NOT NULL,
-    body TEXT NOT NULL CHECK (json_valid(body)),
     at TEXT NOT NULL,
+    -- Last, because SQLite reads through a long column to get at those behind it.
+    body TEXT NOT NULL CHECK (json_valid(body)),
     UNIQUE (item, number)
 );
+CREATE INDEX versions_by_author ON versions (author, item) WHERE author IS NOT NULL;
 CREATE TABLE decisions (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,

@@ -75,14 +75,10 @@ class Search:
             return []
         beyond, order = ("<", "DESC") if backwards else (">", "ASC")
         conditions = self._where() + ([f"s.item {beyond} :start"] if start is not None else [])
-        # A range of S/N is a stretch of its own index; without one, each state is walked in order of item.
-        ranged = "snr" in self._asked
-        index = "standings_snr" if ranged else "standings_walk"
-        walks = [self._states] if ranged else [(state,) for state in self._states]
         parts = [
-            f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY {index} "
-            f"WHERE {' AND '.join([_state_in(states), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
-            for states in walks
+            f"SELECT * FROM (SELECT s.item FROM standings s INDEXED BY standings_walk "
+            f"WHERE {' AND '.join([_state_in((state,)), *conditions])} ORDER BY s.item {order} LIMIT :limit)"
+            for state in self._states
         ]
         sql = f"{' UNION ALL '.join(parts)} ORDER BY 1 {order} LIMIT :limit"
         values = {**self._values, "start": start, "limit": -1 if limit is None else limit}

@@ -40,20 +40,14 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Upkeep):
         """
         path = Path(path)
         try:
-            writer = connect(path)
-            try:
-                migrate(writer, path, migrations)
-                use_wal(writer)
-            except BaseException:
-                writer.close()
-                raise
+            writer = _ready(path, migrations)
         except sqlite3.OperationalError as error:
             raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
         except sqlite3.DatabaseError as error:
-            # Already the first PRAGMA of a connection reads the header.
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
-            raise NotAnnotations(f"{path}: {error}, wanted an annotations database") from error
+            found = "found a file that is not SQLite, wanted an annotations database"
+            raise NotAnnotations(f"{path}: {found}") from None
         return cls(path, writer, clock)
 
     def __enter__(self) -> Store:
@@ -66,3 +60,15 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Upkeep):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _ready(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+    """A connection to a file of the present schema."""
+    writer = connect(path)
+    try:
+        migrate(writer, path, migrations)
+        use_wal(writer)
+    except BaseException:
+        writer.close()
+        raise
+    return writer
