@@ -5,13 +5,13 @@ import { cap, fill, h } from './dom.js'
 export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
   const about = spectrum
   const facts = [about?.survey || item.row.survey || 'no survey', dateOf(about), item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
-    about?.catalogue_class ? `catalogue: ${about.catalogue_class}` : null].filter(Boolean)
+    ].filter(Boolean)
   const place = about?.position
   fill(root,
     h('div.who', {}, h('strong.name', { title: item.row.name }, item.row.name), item.row.simulated && h('span.pill.amber', { title: 'made by a program from stated physics, not observed' }, 'simulated'),
       item.row.drafter.kind === 'baseline' && h('span.pill.grey', { title: 'drafted by a rule that measures; no model was asked' }, item.row.drafter.name),
       h('span.spring'), h('button.guide', { type: 'button', onClick: onGuide, title: item.task.title }, `${shortTitle(item.task.title)}?`, ' ', cap('g'), ' guide')),
-    h('div.facts-line', {}, facts.join(' · '), place && [' · ', h('button.link', { type: 'button', title: 'copy', onClick: () => navigator.clipboard?.writeText(`${place.ra} ${place.dec}`).then(() => toast('Coordinates copied (degrees, ICRS).')) },
+    h('div.facts-line', {}, facts.join(' · '), about?.catalogue_class && [' · ', h('span', { title: 'class in the catalogue or header' }, about.catalogue_class)], place && [' · ', h('button.link', { type: 'button', title: 'copy', onClick: () => navigator.clipboard?.writeText(`${place.ra} ${place.dec}`).then(() => toast('Coordinates copied (degrees, ICRS).')) },
       place.text.replace('-', '−'))],
       (about?.links ?? []).map((link) => [' · ', h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name)]),
       about === null && h('span.look', {}, ' · imported without its spectrum: only the pictures are here')))

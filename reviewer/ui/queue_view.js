@@ -151,5 +151,5 @@ export class QueueView {
 /** A file name cut in the middle, where survey names say least. */
 export function shortName(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
-  return bare.length > 20 ? `${bare.slice(0, 10)}…${bare.slice(-8)}` : bare
+  return bare.length > 16 ? `${bare.slice(0, 10)}…${bare.slice(-4)}` : bare
 }

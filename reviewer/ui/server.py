@@ -53,9 +53,10 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         person = person_of(request, store, local)
         return person.initials if person else None
 
+    blocks = page.build(store, gallery, known, [str(p) for p in problems], local)
     mounted: FastAPI = gr.mount_gradio_app(
         app,
-        page.build(store, gallery, known, [str(p) for p in problems], local),
+        blocks,
         path="/",
         auth_dependency=user,
         footer_links=[],
@@ -66,6 +67,9 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         head=page.HEAD,
         css_paths=[HERE / "theme.css"],
     )
+    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an app
+    # (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
+    blocks.has_launched = True
     return mounted
 
 

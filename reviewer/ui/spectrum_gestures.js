@@ -38,9 +38,10 @@ export function attachGestures(panel, act, signal) {
     const edge = event.target.closest('.so-edge')
     const badge = event.target.closest('.so-badge')
     const window = act.selected()
-    if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
+    // Shift or brush mode says "a new window from here", even where an old edge is near.
+    if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
+    else if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
     else if (badge) drag = { kind: 'badge', id: badge.dataset.step, movable: panel.scene.editable && window?.id === badge.dataset.step, start: window?.span }
-    else if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
     else if (inPlot(point)) drag = { kind: 'plain' }
     else return
     drag.from = point
