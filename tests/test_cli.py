@@ -64,13 +64,14 @@ def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_
     )
     assert drafted.returncode == 0, drafted.stderr
     assert json.loads(drafted.stdout) == {"drafted": 1, "added": 0, "refused": []}
-    (tmp_path / "star.csv").rename(tmp_path / "elsewhere")
+    survey_file.rename(tmp_path / "elsewhere")
     imported = run("import", "d.jsonl", "--db", "a.db", "--json", cwd=tmp_path)
     assert imported.returncode == 0, imported.stderr
     assert json.loads(imported.stdout) == {"added": [1], "known": 0, "problems": []}
     with Store.open(tmp_path / "a.db") as store:
         trajectory = store.item(1).version.trajectory
     assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
+    (tmp_path / "elsewhere").rename(survey_file)
     again = run(
         "draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path
     )
