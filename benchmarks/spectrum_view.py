@@ -1,4 +1,4 @@
-"""How long the interactive spectrum keeps the browser busy.
+"""How long the interactive spectrum keeps the browser busy. Needs an otherwise idle machine.
 
     python -m benchmarks.spectrum_view
 
@@ -38,22 +38,23 @@ MEASURE = """async ({ name, rounds, gl }) => {
   await showItem(name)
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))
   const times = { show: [], 'to paint': [], smooth: [], z: [], windows: [] }
-  const timed = (what, act) => {
+  const timed = async (what, act) => {
     const start = performance.now()
     act()
+    await null // painting waits for the caller to be done
     times[what].push(performance.now() - start)
   }
   for (let i = 0; i < rounds; i += 1) {
     const next = { ...item, id: `${name} ${i}` }
     await frame()
     const start = performance.now()
-    timed('show', () => view.show(next))
+    await timed('show', () => view.show(next))
     await frame()
     times['to paint'].push(performance.now() - start)
-    timed('smooth', () => view.command('smooth', 1 + i / rounds))
-    timed('z', () => view.command('z', 0.001 * (i + 1)))
+    await timed('smooth', () => view.command('smooth', 1 + i / rounds))
+    await timed('z', () => view.command('z', 0.001 * (i + 1)))
     const moved = item.windows.map((w) => (w.id === 's4' ? { ...w, hi: w.hi + i } : w))
-    timed('windows', () => view.update({ windows: moved }))
+    await timed('windows', () => view.update({ windows: moved }))
     view.command('smooth0')
   }
   return times

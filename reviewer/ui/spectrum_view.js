@@ -33,6 +33,7 @@ export class SpectrumView {
     this.selected = null
     this.look = null // a range of the lower plot that belongs to no step
     this.dragged = null // the window being dragged, as it will be
+    this.stale = new Set() // panels to be painted
     this.ending = new AbortController()
     this.#build(plotly)
   }
@@ -52,7 +53,10 @@ export class SpectrumView {
     this.#draw()
   }
 
-  /** The same item with windows moved, added or removed, or another step selected. The zoom stays. */
+  /**
+   * The same item with other `windows`, `second`, `editable` or `template`, or another step `selected`. The zoom stays,
+   * but the lower plot follows the window it is about.
+   */
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
     const before = this.#aimed()
@@ -63,11 +67,10 @@ export class SpectrumView {
       this.#drawWindows()
       return
     }
-    const after = this.#aimed()
-    if (before?.join() !== after?.join() || 'template' in changed) {
-      this.#aim()
-      this.#draw()
-    } else {
+    const moved = before?.join() !== this.#aimed()?.join()
+    if (moved) this.#aim()
+    if (moved || 'template' in changed) this.#draw()
+    else {
       this.#compose()
       this.#drawWindows()
       this.controls.render(this.state, this.item)
@@ -152,7 +155,7 @@ export class SpectrumView {
     this.root.classList.add('so-view')
     this.root.replaceChildren(bar, this.readout, full, step, this.tip)
     this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
-    const onZoom = (panel, { reset }) => (reset ? this.#reset(panel) : panel.paint(this.scene))
+    const onZoom = (panel, { reset }) => (reset ? this.#reset(panel) : this.#paint(panel))
     this.full = new Panel(full, { name: 'full', plotly, onZoom })
     this.step = new Panel(step, { name: 'step', plotly, onZoom })
     step.append(this.empty)
@@ -228,6 +231,7 @@ export class SpectrumView {
     this.step.host.classList.toggle('so-idle', !aimed)
   }
 
+  /** Draw everything, once, as soon as the caller is done: showing an item and selecting its step is one painting. */
   #draw() {
     this.#compose()
     this.root.classList.toggle('so-brushing', this.state.brush)
@@ -237,8 +241,16 @@ export class SpectrumView {
   }
 
   #paint(panel) {
-    if (panel === this.step && !panel.range) return
-    panel.paint(this.scene)
+    panel.scene = this.scene
+    if (this.stale.size === 0) queueMicrotask(() => this.#paintStale())
+    this.stale.add(panel)
+  }
+
+  #paintStale() {
+    const panels = [...this.stale]
+    this.stale.clear()
+    if (this.ending.signal.aborted) return
+    for (const panel of panels) if (panel === this.full || panel.range) panel.paint(this.scene)
   }
 
   #drawWindows() {
