@@ -85,24 +85,15 @@ class _PeopleTab:
             with gr.Row(equal_height=True):
                 self.save_roles = gr.Button("Save roles", size="sm", min_width=90)
                 self.leave = gr.Button("Deactivate", size="sm", min_width=90)
-                self.password = gr.Textbox(
-                    show_label=False,
-                    container=False,
-                    type="password",
-                    placeholder="New password",
-                    min_width=150,
-                )
+                self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
         self.said = answer_line()
 
     def _lay_out_own_password(self) -> None:
         markup("<h3>Your password</h3>")
         with gr.Row(equal_height=True):
-            hint = f"New password, {SHORTEST_PASSWORD} characters or more"
-            self.own = gr.Textbox(show_label=False, container=False, type="password", placeholder=hint)
-            self.again = gr.Textbox(
-                show_label=False, container=False, type="password", placeholder="The same again"
-            )
+            self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
+            self.again = _password("The same again")
             self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
         self.said_own = answer_line()
 
@@ -212,8 +203,9 @@ class _PeopleTab:
 
 
 def _password(hint: str) -> gr.Textbox:
+    """A field whose label is read aloud, and seen as the hint inside it."""
     return gr.Textbox(
-        show_label=False, container=False, type="password", placeholder=hint, min_width=150, max_length=200
+        label=hint, placeholder=hint, show_label=False, container=False, type="password", min_width=150
     )
 
 

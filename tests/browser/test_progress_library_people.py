@@ -1,0 +1,314 @@
+"""Progress, Library, People and the way in, in a real browser on the real app."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+from astropy.io import fits
+from drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
+from playwright.sync_api import Page, expect
+
+from agent.simulate import simulate
+from reviewer import export as exporting
+from reviewer.store import Draft, Store
+from reviewer.ui import server
+from reviewer.workflow import Rules
+
+pytestmark = pytest.mark.browser
+PASSWORD = "Hα in emission"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """An empty database; exports land beside it."""
+    monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
+    store = Store.open(tmp_path / "annotations.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Four items: two approved, one rejected, one not looked at yet. AA signs in with a password."""
+    monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
+    store = a_store(tmp_path / "campaign.db")
+    store.set_password("AA", "AA", PASSWORD)
+    traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "abcd")]
+    add_approved(store, *traces[:2])
+    rejected, _ = (a.item_id for a in store.add_items([Draft(t, s, batch="second") for t, s in traces[2:]]))
+    decide(store, "BB", rejected, "reject", reason="bad_data")
+    yield store
+    store.close()
+
+
+@contextmanager
+def serving(store: Store) -> Iterator[str]:
+    """The whole app on a free port of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    config = uvicorn.Config(
+        server.build(store, local=True), port=port, log_level="warning", timeout_graceful_shutdown=1
+    )
+    app = uvicorn.Server(config)
+    thread = threading.Thread(target=app.run, daemon=True)
+    thread.start()
+    while not app.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.should_exit = True
+        thread.join(timeout=10)
+
+
+# The browser is closed before its server when a test asks for these before ``page``.
+@pytest.fixture
+def address(store: Store) -> Iterator[str]:
+    with serving(store) as address:
+        yield address
+
+
+@pytest.fixture
+def campaign_address(campaign: Store) -> Iterator[str]:
+    with serving(campaign) as address:
+        yield address
+
+
+def enter(page: Page, address: str, initials: str, password: str | None = None) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto(address)
+    page.get_by_label("Initials").fill(initials)
+    if password is not None:
+        page.get_by_label("Password").fill(password)
+    page.get_by_role("button").click()
+
+
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def lamost_file(folder: Path) -> Path:
+    """A simulated cataclysmic variable in LAMOST's five-row layout."""
+    spectrum = simulate("cv", "LAMOST", 30.0, 1)
+    rows = [spectrum.flux, spectrum.ivar, spectrum.wavelength, spectrum.mask, spectrum.mask]
+    image = fits.PrimaryHDU(np.array(rows, np.float32))
+    image.header["TELESCOP"] = "LAMOST"
+    image.header["EXTEN0"] = "Flux, Inverse, Wavelength, Andmask, Ormask"
+    path = folder / "spec-56414-TEST_sp01-001.fits"
+    image.writeto(path)
+    return path
+
+
+def test_one_person_gives_initials_once_and_is_in(store: Store, address: str, page: Page) -> None:
+    enter(page, address, "ab")
+    open_tab(page, "Progress")
+    expect(page.get_by_text("Nothing to review yet")).to_be_visible()
+    page.context.clear_cookies()
+    page.goto(address)
+    expect(page.get_by_role("tab", name="Review", exact=True)).to_be_visible()
+    assert store.rules().solo
+
+
+def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_told(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    enter(page, campaign_address, "AA", "not the password")
+    expect(page.get_by_role("alert")).to_have_text("Initials and password do not match.")
+    expect(page.get_by_label("Initials")).to_have_value("AA")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("tab", name="People", exact=True)).to_be_visible()
+
+
+def test_somebody_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
+    enter(page, address, "ab")
+    open_tab(page, "People")
+    expect(page.get_by_text("You work here without a password")).to_be_visible()
+    add_person(page, "CD", "Cyril Dune", "another password")
+    expect(page.get_by_text("Set your own password first")).to_be_visible()
+    page.get_by_placeholder("New password, 8").fill(PASSWORD)
+    page.get_by_placeholder("The same again").fill(PASSWORD)
+    page.get_by_role("button", name="Set my password").click()
+    expect(page.get_by_text("This is a team now")).to_be_visible()
+    enter(page, address, "AB", PASSWORD)
+    open_tab(page, "People")
+    add_person(page, "CD", "Cyril Dune", "another password")
+    expect(page.get_by_text("CD can sign in now as reviewer.")).to_be_visible()
+    expect(page.get_by_text("The rules still let one person do every round")).to_be_visible()
+    page.get_by_label("One person may do every round").uncheck()
+    page.get_by_label("To approve").fill("3")
+    page.get_by_label("To approve").press("Tab")
+    expect(page.get_by_text("wanted 2 votes at most")).to_be_visible()
+    for rule in ("Votes", "To approve", "To reject"):
+        page.get_by_label(rule, exact=True).fill("3" if rule == "Votes" else "2")
+    page.get_by_label("Audits", exact=True).fill("2")
+    page.get_by_role("button", name="Save rules").click()
+    expect(page.get_by_text("Saved. Rounds that are open")).to_be_visible()
+    assert store.rules() == Rules(auditors=2, votes=3, approve_at=2, reject_at=2)
+    assert [(p.initials, p.has_password) for p in store.people()] == [("AB", True), ("CD", True)]
+
+
+def add_person(page: Page, initials: str, name: str, password: str) -> None:
+    page.get_by_label("Initials", exact=True).fill(initials)
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("First password").fill(password)
+    page.get_by_role("button", name="Add", exact=True).click()
+
+
+def test_a_reviewer_sees_people_and_exports_but_changes_neither(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    campaign.add_person("RE", "Rosa Eder", ["reviewer"], PASSWORD)
+    enter(page, campaign_address, "RE", PASSWORD)
+    open_tab(page, "People")
+    expect(page.get_by_text("A coordinator changes people and rules")).to_be_visible()
+    expect(page.get_by_role("cell", name="Rosa Eder")).to_be_visible()
+    expect(page.get_by_role("button", name="Save rules")).to_be_hidden()
+    expect(page.get_by_role("button", name="Add", exact=True)).to_be_hidden()
+    open_tab(page, "Library")
+    expect(page.get_by_text("a coordinator's to decide")).to_be_visible()
+    button = page.get_by_role("button", name="Export", exact=True)
+    expect(button).to_be_disabled()
+    page.get_by_label("Name of the folder").fill("mine")
+    # The page only shows the rule; the handler has to hold without it.
+    button.evaluate("button => { button.disabled = false; button.click() }")
+    expect(page.get_by_text("This is for coordinator; RE is reviewer.")).to_be_visible()
+    assert campaign.exports() == []
+
+
+def test_survey_files_dropped_on_the_page_become_drafted_items(
+    store: Store, address: str, page: Page, tmp_path: Path
+) -> None:
+    good, bad = lamost_file(tmp_path), tmp_path / "notes <b>.fits"
+    bad.write_text("no spectrum")
+    enter(page, address, "ab")
+    open_tab(page, "Library")
+    results = page.locator(".so-results tbody tr")
+    drop(page, good, bad)
+    page.get_by_role("button", name="Draft with the baseline").click()
+    expect(page.get_by_text("choose what to ask")).to_be_visible()
+    page.get_by_label("Question: is it a …").click()
+    page.get_by_role("option", name="Cataclysmic").click()
+    page.get_by_label("Batch, to filter by").first.fill("plate 56414")
+    page.get_by_role("button", name="Draft with the baseline").click()
+    expect(page.get_by_text("1 of 2 files had a problem")).to_be_visible(timeout=30_000)
+    expect(results.filter(has_text=good.name)).to_contain_text("drafted 1 item #1")
+    expect(results.filter(has_text="notes")).to_contain_text("refused")
+    drop(page, good)
+    page.get_by_role("button", name="Draft with the baseline").click()
+    expect(results.filter(has_text=good.name)).to_contain_text("nothing was added #1", timeout=30_000)
+    row = store.item(1).row
+    assert (row.survey, row.task, row.batch, row.drafter_kind) == ("LAMOST", "cv", "plate 56414", "baseline")
+
+
+def drop(page: Page, *paths: Path) -> None:
+    page.locator("[data-testid=file-upload]").first.set_input_files(paths)
+    for path in paths:
+        expect(page.get_by_text(path.stem[:8]).first).to_be_visible()
+
+
+def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path) -> None:
+    secret = lamost_file(tmp_path)
+    store.work_alone("AB")
+    with serving(store) as address, httpx.Client(base_url=address) as client:
+        config = client.get("/config").json()
+        (button,) = (
+            c["id"] for c in config["components"] if c["props"].get("value") == "Draft with the baseline"
+        )
+        event = next(d for d in config["dependencies"] if [button, "click"] in d["targets"])
+        file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
+        asked = {"data": [[file], "cv", ""], "fn_index": event["id"], "session_hash": "abc"}
+        assert client.post("/gradio_api/queue/join", json=asked).status_code == 200
+        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "abc"}) as answers:
+            messages = (json.loads(said[5:]) for said in answers.iter_lines() if said.startswith("data:"))
+            completed = next(message for message in messages if message["msg"] == "process_completed")
+    assert completed["success"] is False
+    assert store.facets()["batch"] == []
+
+
+def test_the_export_button_writes_a_folder_and_says_where_it_is(
+    campaign: Store, campaign_address: str, page: Page, tmp_path: Path
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Library")
+    expect(page.get_by_text("2 approved items can be exported.")).to_be_visible()
+    page.get_by_label("Name of the folder").fill("../outside")
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_text("wanted letters, digits")).to_be_visible()
+    page.get_by_label("Name of the folder").fill("first")
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_text("Written to")).to_contain_text(
+        str(tmp_path / "approved" / "first"), timeout=30_000
+    )
+    row = page.get_by_role("row", name="first")
+    expect(row).to_contain_text("2 items · 4 pictures · cv 2 · drafted by baseline 2")
+    with page.expect_download() as download:
+        row.get_by_role("link", name="manifest").click()
+    manifest = json.loads(download.value.path().read_text())
+    assert manifest == json.loads((tmp_path / "approved" / "first" / "manifest.json").read_text())
+    assert [export.person for export in campaign.exports()] == ["AA"]
+
+
+def test_an_export_comes_back_in_as_a_zip(
+    campaign: Store, store: Store, address: str, page: Page, tmp_path: Path
+) -> None:
+    made = exporting.export(campaign, "again", folder=tmp_path / "out").folder
+    packed = tmp_path / "again.zip"
+    with zipfile.ZipFile(packed, "w") as file:
+        for path in made.rglob("*"):
+            file.write(path, path.relative_to(made.parent))
+    enter(page, address, "ab")
+    open_tab(page, "Library")
+    page.locator("[data-testid=file-upload]").nth(1).set_input_files(packed)
+    expect(page.get_by_text("again.zip").first).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("2 trajectories new in the queue.")).to_be_visible(timeout=30_000)
+    before = {campaign.item(i).version.content_hash for i in campaign.approved()}
+    assert {store.item(i).version.content_hash for i in (1, 2)} == before
+
+
+def test_progress_draws_charts_and_defines_every_number(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Progress")
+    progress = page.locator(".so-progress")
+    expect(progress.locator(".plot .main-svg").first).to_be_visible()
+    expect(progress.get_by_role("definition")).to_have_text(
+        ["4", "1", "2", "1", "67\u202f% 2 of 3", "0\u202f% 0 of 2"]
+    )
+    expect(progress.locator(".chart").nth(0)).to_contain_text("4 items")
+    expect(progress.locator(".chart").nth(1)).to_contain_text("2 versions")
+    progress.get_by_text("Disagreement").hover()
+    expect(progress.get_by_text("pulled in different directions")).to_be_visible()
+    progress.get_by_label("Batch").select_option("second")
+    expect(progress.get_by_role("definition").nth(4)).to_have_text("0\u202f% 0 of 1")
+    undefined = progress.get_by_role("definition").nth(5)
+    expect(undefined).to_have_text("undefined: nothing was judged by two yet")
+    assert "NaN" not in progress.inner_text()
+
+
+def test_progress_is_counted_again_whenever_its_tab_is_opened(
+    campaign: Store, campaign_address: str, page: Page
+) -> None:
+    enter(page, campaign_address, "AA", PASSWORD)
+    open_tab(page, "Progress")
+    items = page.locator(".so-progress").get_by_role("definition").first
+    expect(items).to_have_text("4")
+    open_tab(page, "People")
+    spectrum = a_spectrum("late.fits")
+    campaign.add_items([Draft(a_trace(spectrum), spectrum)])
+    open_tab(page, "Progress")
+    expect(items).to_have_text("5")
