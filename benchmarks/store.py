@@ -46,8 +46,7 @@ STORIES: tuple[tuple[tuple[str, Verb], ...], ...] = (
 
 
 def text(rng: random.Random, words: int) -> str:
-    known = SENTENCE.split()
-    return " ".join(rng.choice(known) for _ in range(words))
+    return " ".join(rng.choices(SENTENCE.split(), k=words))
 
 
 def trajectory(rng: random.Random, spectrum: Spectrum) -> Trajectory:

@@ -1,12 +1,11 @@
 """Backups: complete, taken while others write, and never half a file."""
 
-import sqlite3
 import threading
 
 import pytest
 from campaign import TO_AUDIT, Desk, an_item, people
 
-from reviewer.store import Store, StoreError
+from reviewer.store import CannotWrite, Store, StoreError
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def test_a_backup_never_replaces_a_file(store, tmp_path):
 
 
 def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
-    with pytest.raises((StoreError, sqlite3.OperationalError)):
+    with pytest.raises(CannotWrite, match="No backup was made"):
         store.backup(tmp_path / "nowhere" / "copy.db")
     assert not list(tmp_path.glob("**/*.part"))
 

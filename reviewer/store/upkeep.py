@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from reviewer.store.connection import connect
-from reviewer.store.errors import StoreError
+from reviewer.store.errors import CannotWrite, StoreError
 from reviewer.store.facts import Facts, derived
 from reviewer.store.schema import TALLIED
 
@@ -23,6 +23,7 @@ class Upkeep(Facts):
         Written beside the target, checked, then renamed: ``path`` exists only if the copy is good.
 
         :raises StoreError: the target exists already, or the copy failed its check
+        :raises CannotWrite: there is no such folder, or no room in it
         """
         target = Path(path)
         if target.exists():
@@ -37,6 +38,8 @@ class Upkeep(Facts):
             if found != "ok":
                 raise StoreError(f"{target}: the copy is damaged ({found}); the original was not touched")
             _put_in_place(part, target)
+        except sqlite3.OperationalError as error:
+            raise CannotWrite(f"{target}: {error}. No backup was made.") from error
         finally:
             part.unlink(missing_ok=True)
 
