@@ -127,7 +127,7 @@ def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     kept = store.spectrum(row["spectrum"])
     assert (4 + length) % 8 == 0
     assert np.array_equal(np.frombuffer(raw, "<f8", header["n"], 4 + length), kept.wavelength)
-    flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 8 * header["n"])
+    flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 16 * header["n"])
     assert np.array_equal(flux, kept.flux.astype("<f4"))
     assert header["fluxUnit"] == kept.flux_unit
     assert "immutable" in answer.headers["cache-control"]

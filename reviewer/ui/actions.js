@@ -7,7 +7,7 @@ import { moveStep, removeStep } from './steps.js'
 
 const MARK_OF = { 'mark-supported': 'supported', 'mark-not-supported': 'not supported', 'mark-hallucinated': 'hallucinated feature', 'mark-wrong-frame': 'wrong frame', 'mark-needless': 'needless zoom', 'mark-clear': 'cleared' }
 const VERDICT_OF = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
-const SPECTRUM_COMMANDS = ['smooth+', 'smooth-', 'error', 'lines', 'sky', 'template', 'frame', 'redshift', 'reset', 'brush']
+const SPECTRUM_COMMANDS = ['smooth+', 'smooth-', 'error', 'lines', 'sky', 'template', 'frame', 'redshift', 'reset', 'brush', 'linelist', 'name-line', 'unit', 'zoom-in', 'zoom-out']
 const WITHOUT_ITEM = ['filter', 'queue', 'keys', 'dark', 'verdict-first', 'next', 'next-undone', 'undo', 'escape']
 
 export class Actions {

@@ -13,7 +13,8 @@ export function unpackSpectrum(buffer) {
     at += array.byteLength
     return array
   }
-  return { ...header, wavelength: take(Float64Array), flux: take(Float32Array), ivar: take(Float32Array), mask: take(Uint8Array) }
+  const [wavelength, ivar, flux, mask] = [Float64Array, Float64Array, Float32Array, Uint8Array].map(take)
+  return { ...header, wavelength, flux, ivar, mask }
 }
 
 /** Keeps what was used last; promises, so that two who ask for the same thing wait for one answer. */

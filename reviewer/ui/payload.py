@@ -7,7 +7,6 @@ import struct
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent import lines, simulate
 from agent.spectrum import Spectrum
@@ -16,6 +15,7 @@ from agent.trajectory import Answer, Trajectory
 from reviewer.people import Person
 from reviewer.store import Item, Mark, QueueRow, Store
 from reviewer.ui.links import links, sexagesimal
+from reviewer.ui.spectrum_view import known_lines
 from reviewer.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 
 LABELS = {
@@ -218,42 +218,24 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
     """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
-    Little-endian: wavelength float64, flux and ivar float32, mask uint8. Float32 is for drawing on the screen
-    only; pictures and measurements are made from the stored values.
+    Little-endian: wavelength and ivar float64 (ivar of a spectrum in erg s-1 cm-2 Å-1 is beyond float32), flux
+    float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use the stored values.
     """
     header = json.dumps({"n": len(spectrum), **about_json(spectrum)}, ensure_ascii=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (
         spectrum.wavelength.astype("<f8"),
-        _drawable(spectrum.flux),
-        _drawable(spectrum.ivar),
+        spectrum.ivar.astype("<f8"),
+        spectrum.flux.astype("<f4"),
         spectrum.mask.astype("u1"),
     )
     return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
 
 
-def _drawable(values: NDArray[np.float64]) -> NDArray[np.float32]:
-    # ivar of a cgs spectrum reaches 1e34 and beyond; clip rather than send infinities.
-    limit = np.finfo(np.float32).max
-    clipped: NDArray[np.float32] = np.clip(values, -limit, limit).astype("<f4")
-    return clipped
-
-
 def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
-    """Lines and bands to draw over a spectrum of this survey, those of the task flagged."""
-    wanted = {feature.name for feature in task.features} if task else set()
+    """Lines, band heads and sky bands to draw over a spectrum of this survey, those of the task flagged."""
     return {
-        "lines": [
-            {
-                "name": line.name,
-                "wavelength": line.wavelength,
-                "medium": line.medium,
-                "kind": line.kind,
-                "major": line.major,
-                "task": any(line.name in name for name in wanted),
-            }
-            for line in lines.lines()
-        ],
+        "lines": known_lines(task),
         "bands": [
             {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
             for band in lines.sky_bands(survey)

@@ -157,7 +157,7 @@ class _PeopleTab:
         if initials == me.initials:
             return {self.said: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
         told = line("good", f"{initials} has a new password and is signed out everywhere.")
-        return {**self._show(me, initials), self.said: told}
+        return {**self._show(me, initials), self.said: told, self.password: ""}
 
     def set_own(self, request: gr.Request, password: str, again: str) -> Changes:
         me = asking(request, self.store, self.local)
@@ -179,15 +179,15 @@ class _PeopleTab:
             raise NotAllowed(_OWN_FIRST)
         added = self.store.add_person(initials, name, roles, password, by=me.initials)
         told = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
-        return {**self._show(me, added.initials), self.said_adding: told}
+        emptied = dict.fromkeys((self.initials, self.name, self.first_password), "")
+        return {**self._show(me, added.initials), **emptied, self.said_adding: told}
 
     def _show(self, me: Person, chosen: str | None = None) -> Changes:
-        """The whole tab as ``me`` may see it, with every field emptied."""
+        """The whole tab as ``me`` may see it. What somebody is typing meanwhile is left alone."""
         people = self.store.people()
         rules = self.store.rules()
         leads = me.is_any("coordinator")
         person = next((p for p in people if p.initials == chosen), me)
-        emptied = (self.password, self.own, self.again, self.initials, self.name, self.first_password)
         return {
             self.notice: _notice(me, people, rules),
             self.everybody: _everybody(people, me),
@@ -197,7 +197,6 @@ class _PeopleTab:
             self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
             self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
             **dict.fromkeys((self.said, self.said_own, self.said_adding), ""),
-            **dict.fromkeys(emptied, ""),
             **self.rules.show(rules, may_change=leads),
         }
 

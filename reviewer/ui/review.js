@@ -44,7 +44,8 @@ class ReviewDesk {
     this.spectrum = new SpectrumView(this.parts.spectrum, {
       onWindow: (lo, hi, { final }) => this.editing.dragged(lo, hi, final),
       onSelect: (id) => this.select(id, { zoomTo: false }),
-      onState: () => {},
+      onState: ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state)),
+      state: rememberedView(),
     })
     this.bar = new DecisionBar(this.parts.bar, this.keys, {
       onVerb: (verb) => this.deciding.decide(verb), onVerdict: (verdict) => this.deciding.commitVerdict(verdict), onComment: (text) => this.drafting?.setComment(text),
@@ -344,5 +345,14 @@ class ReviewDesk {
     const toast = h('div.toast', {}, text)
     this.parts.toasts.append(toast)
     setTimeout(() => toast.remove(), 3500)
+  }
+}
+
+/** How the person likes the spectrum drawn, from their last visit; the redshift is each item's own. */
+function rememberedView() {
+  try {
+    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
+  } catch {
+    return {}
   }
 }

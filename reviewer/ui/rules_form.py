@@ -82,40 +82,49 @@ def build(store: Store, local: bool) -> RulesForm:
     said = answer_line()
     form = RulesForm(solo, counts, words, save, said)
 
-    def try_out(alone: bool, *numbers: int) -> Changes:
-        fields = {field: gr.update(interactive=not alone) for field in counts}
+    def switch(alone: bool) -> Changes:
+        # Alone every number is 1; a team that starts from there would rather start from the defaults.
+        return {**form.show(Rules(solo=alone), may_change=True), said: ""}
+
+    def try_out(*numbers: int | None) -> Changes:
         try:
-            return {**fields, words: _told(_rules(alone, numbers))}
+            return {words: _told(_rules(False, numbers))}
         except RulesError as error:
-            return {**fields, words: line("bad", str(error))}
+            return {words: line("bad", _in_labels(error))}
 
     @spoken(said)
-    def keep(request: gr.Request, alone: bool, *numbers: int) -> Changes:
+    def keep(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
         person = asking(request, store, local, "coordinator")
-        store.set_rules(person.initials, _rules(alone, numbers))
+        try:
+            rules = _rules(alone, numbers)
+        except RulesError as error:
+            return {said: line("bad", _in_labels(error))}
+        store.set_rules(person.initials, rules)
         told = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
         return {**form.show(store.rules(), may_change=True), said: told}
 
-    fields = [solo, *counts]
-    gr.on(
-        [field.input for field in fields],
-        try_out,
-        fields,
-        [*counts, words],
-        show_progress="hidden",
-        api_visibility="private",
-    )
-    save.click(keep, fields, form.outputs, show_progress="hidden", api_visibility="private")
+    quiet = {"show_progress": "hidden", "api_visibility": "private"}
+    solo.input(switch, solo, form.outputs, **quiet)
+    gr.on([field.input for field in counts], try_out, counts, words, **quiet)
+    save.click(keep, [solo, *counts], form.outputs, **quiet)
     return form
 
 
-def _rules(alone: bool, numbers: tuple[int, ...]) -> Rules:
+def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
     """:raises RulesError: a number is missing, or the rules could never decide an item"""
     given = dict(zip(_COUNTS, numbers, strict=True))
     missing = next((name for name, number in given.items() if number is None), None)
     if missing is not None and not alone:
         raise RulesError(f"{_COUNTS[missing]}: found nothing, wanted a number")
     return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
+
+
+def _in_labels(error: RulesError) -> str:
+    """What is wrong, with the numbers called as they are on the page."""
+    text = str(error)
+    for name, label in _COUNTS.items():
+        text = text.replace(name, label)
+    return text
 
 
 def _told(rules: Rules) -> str:

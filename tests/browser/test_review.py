@@ -93,7 +93,7 @@ def exported_and_read_back(db: Path, tmp_path: Path) -> None:
     assert len(rows) == 1
     assert any(ADDED.strip() in turn["value"] for turn in rows[0]["conversations"])
     assert (folder / "first" / rows[0]["images"][0]).is_file()
-    assert manifest["counts"]["trajectories"] == 1
+    assert manifest["counts"]["items"] == 1
     again = tmp_path / "again.db"
     spec_o3("import", folder / "first" / "trajectories.jsonl", "--db", again)
     one, other = Store.open(db), Store.open(again)
