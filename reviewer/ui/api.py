@@ -290,8 +290,8 @@ def verdict(person: Who, at: At, item_id: int, sent: requests.OwnVerdictGiven) -
 
 
 def revise(base: Trajectory, steps: list[dict[str, Any]], gallery: Gallery) -> Trajectory:
-    """``base`` with the steps a page sent. Zooms that differ from the base's are looked at again here, so that
-    no page can bind a picture or a tool's answer to a window that did not give it.
+    """``base`` with the steps a page sent. Zooms that differ from the base's are looked at again here, so
+    that no page can bind a picture or a tool's answer to a window that did not give it.
 
     :raises TrajectoryError: naming the step and the field that cannot be read
     """

@@ -8,7 +8,7 @@ from agent.spectrum import Spectrum
 
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
-    """``[{"name", "url"}]``: SIMBAD and Gaia DR3 (VizieR I/355) around the position, the survey's page by id."""
+    """``[{"name", "url"}]``: SIMBAD and Gaia DR3 (VizieR I/355) around the position, the survey's page."""
     found = []
     if spectrum.ra is not None and spectrum.dec is not None:
         place = f"{spectrum.ra:.6f} {spectrum.dec:+.6f}"

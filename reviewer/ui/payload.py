@@ -1,4 +1,4 @@
-"""What the Review page is told about an item. What somebody must not see yet is left out, not hidden there."""
+"""What the Review page is told about an item. What somebody must not see yet is left out."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def row_json(row: QueueRow) -> dict[str, Any]:
 
 
 def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
-    """Where the item stands, without the others' votes of an open round while this person may still cast one."""
+    """Where the item stands, without others' votes of an open round while this person may still vote."""
     open_to_me = standing.round in ("audit", "vote") and any(
         refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
     )
@@ -218,8 +218,8 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
     """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
-    Little-endian: wavelength and ivar float64 (ivar of a spectrum in erg s-1 cm-2 Å-1 is beyond float32), flux
-    float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use the stored values.
+    Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
+    float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
     """
     header = json.dumps({"n": len(spectrum), **about_json(spectrum)}, ensure_ascii=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
@@ -244,8 +244,8 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
 
 
 def template_json(task: str) -> dict[str, Any] | None:
-    """A simulated spectrum of the class to compare with (rest frame, vacuum), None if none can be made. The page
-    brings it to the item's redshift and flux; its name says that it is simulated."""
+    """A simulated spectrum of the class to compare with (rest frame, vacuum), None if none can be made.
+    The page brings it to the item's redshift and flux; its name says that it is simulated."""
     if task not in simulate.CLASSES:
         return None
     made = simulate.simulate(task, "DESI", 300.0, seed=1)

@@ -1,4 +1,4 @@
-"""Errors turned into text, once, at the edge: each exception of the rooms below gets a status and a sentence."""
+"""Errors turned into text, once, at the edge: each exception gets a status and a sentence."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The Review tab: a place on the page. Its work is in review.js; what it shows comes over ``/api``.
 
-Gradio gives it the place and nothing else: an event of Gradio's that carries a spectrum takes half a second, the
-routes of ``reviewer.ui.api`` a few milliseconds.
+Gradio gives it the place and nothing else: an event of Gradio's that carries a spectrum takes half a second,
+the routes of ``reviewer.ui.api`` a few milliseconds.
 """
 
 from __future__ import annotations

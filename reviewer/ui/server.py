@@ -67,8 +67,8 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         head=page.HEAD,
         css_paths=[HERE / "theme.css"],
     )
-    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an app
-    # (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
+    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
+    # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
     blocks.has_launched = True
     return mounted
 
@@ -92,7 +92,7 @@ def _files() -> fastapi.APIRouter:
 
 
 class Gate:
-    """Whoever opens the page without a session is led to the sign-in page; a POST from another site is refused.
+    """Whoever opens the page without a session is led to the sign-in page; a POST from elsewhere is refused.
 
     Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
     """
