@@ -46,12 +46,12 @@ def test_from_a_lamost_file_to_training_data_and_back(chromium: Browser, team: P
                 expect(page.locator(".decision-bar .round")).to_contain_text("audit")
                 picture(page, f"audit-{initials.lower()}")
                 button(page, "Pass")
-                expect(page.locator(".toast")).to_contain_text("Passed")
+                expect(page.locator(".toasts")).to_contain_text("Passed")
         for initials in ("AA", "AB"):
             with signed_in(chromium, url, initials, PASSWORD) as page:
                 settled(page)
                 button(page, "Approve")
-                expect(page.locator(".toast")).to_contain_text("Approved")
+                expect(page.locator(".toasts")).to_contain_text("Approved")
         with signed_in(chromium, url, "CO", PASSWORD) as page:
             page.get_by_role("tab", name="Progress").click()
             page.wait_for_timeout(3000)
@@ -82,7 +82,7 @@ def screen_and_revise(page: Page) -> None:
     page.locator(".decision-bar .comment").fill("wider window, and what the wings mean")
     picture(page, "review")
     button(page, "Save and submit")
-    expect(page.locator(".toast")).to_contain_text("Submitted")
+    expect(page.locator(".toasts")).to_contain_text("Submitted")
 
 
 def exported_and_read_back(db: Path, tmp_path: Path) -> None:
