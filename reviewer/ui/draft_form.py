@@ -122,7 +122,13 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         concurrency_limit=1,
         api_visibility="private",
     )
-    stop.click(None, cancels=[started], queue=False, api_visibility="private")
+    stop.click(
+        lambda: line("note", "Stopped. What was drafted is in the queue."),
+        outputs=said,
+        cancels=[started],
+        queue=False,
+        api_visibility="private",
+    )
     return DraftForm(button)
 
 

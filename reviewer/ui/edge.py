@@ -30,7 +30,7 @@ from reviewer.ui.session import person_of
 log = logging.getLogger("spec_o3")
 
 Changes = dict[Any, Any]
-Kind = Literal["good", "look", "bad"]
+Kind = Literal["note", "good", "look", "bad"]
 
 REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),

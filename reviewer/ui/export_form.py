@@ -60,7 +60,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         )
         replace = gr.Checkbox(False, label="Replace an export of that name", container=False, min_width=150)
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
-    said = answer_line()
+    said, drawing = answer_line(), markup(elem_classes="so-results")
     markup("<h3>Exports made</h3>")
     form = ExportForm(name, button, waiting, markup())
 
@@ -97,8 +97,8 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     button.click(
         take_out,
         [name, task, simulated, replace],
-        [said, *form.outputs],
-        show_progress_on=said,
+        [said, drawing, *form.outputs],
+        show_progress_on=drawing,
         concurrency_id="library",
         concurrency_limit=1,
         api_visibility="private",
@@ -124,7 +124,7 @@ def in_words(manifest: Mapping[str, Any]) -> str:
 
 def _waiting(ready: int) -> str:
     if not ready:
-        return line("look", "No item is approved yet. Items are approved in the vote, on the Review tab.")
+        return line("note", "No item is approved yet. Items are approved in the vote, on the Review tab.")
     return f"<p>{_several(ready, 'approved item')} can be exported.</p>"
 
 

@@ -41,7 +41,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task] | None = None) ->
         person = asking(request, store, local)
         may_use = person.is_any("coordinator") or store.rules().solo
         return {
-            notice: "" if may_use else line("good", _NOT_YOURS),
+            notice: "" if may_use else line("note", _NOT_YOURS),
             **drafting.show(may_use),
             **importing.show(may_use),
             **exporting.show(store, may_use),

@@ -220,11 +220,11 @@ def _chosen(initials: str | None) -> str:
 
 def _notice(me: Person, people: list[Person], rules: Rules) -> str:
     if not needs_passwords(people):
-        return line("look", _START_TEAM)
+        return line("note", _START_TEAM)
     if rules.solo and sum(person.active for person in people) > 1:
         return line("look", _STILL_SOLO)
     if not me.is_any("coordinator"):
-        return line("good", "A coordinator changes people and rules. Your own password is yours to change.")
+        return line("note", "A coordinator changes people and rules. Your own password is yours to change.")
     return ""
 
 

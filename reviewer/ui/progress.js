@@ -69,7 +69,7 @@ class ProgressPage {
     if (!this.figures) return
     const items = total(this.figures.by_task)
     fill(this.tiles, tiles(this.figures, items))
-    this.grid.hidden = items === 0
+    this.grid.hidden = this.tiles.hidden = items === 0
     this.empty.hidden = items > 0
     if (items > 0) for (const chart of this.charts) chart.draw(this.figures)
     else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))

@@ -140,7 +140,7 @@ function paint(kind, colours) {
   return {
     color: colours[kind],
     line: { width: 1, color: colours.card },
-    ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.22, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
+    ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.2, fgopacity: 0.4, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
   }
 }
 
