@@ -108,9 +108,9 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         outcomes: list[Outcome] = []
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
-            for outcome in draft_file(store, path, known[key], name.strip()):
-                yield {said: "", results: _table([*outcomes, outcome])}
-            outcomes.append(outcome)
+            outcomes.append(Outcome(path.name))
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip()):
+                yield {said: "", results: _table(outcomes)}
         yield {said: _summary(outcomes), results: _table(outcomes), files: None}
 
     started = button.click(

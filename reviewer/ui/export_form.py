@@ -86,13 +86,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
                 (done, total), desc="Pictures are drawn again", unit="items"
             ),
         )
-        told = f"{in_words(exported.manifest)}. Written to {exported.folder}"
-        left = "".join(
-            f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in exported.left_out[:10]
-        )
-        if len(exported.left_out) > 10:
-            left += f"<br>and {len(exported.left_out) - 10} more; the manifest lists them."
-        return {**form.show(store, may_use=True), said: line("look" if left else "good", told, left)}
+        return {**form.show(store, may_use=True), said: _told(exported)}
 
     button.click(
         take_out,
@@ -120,6 +114,16 @@ def in_words(manifest: Mapping[str, Any]) -> str:
     if counts["by_one_person"]:
         parts.append(f"{counts['by_one_person']} reviewed by one person alone")
     return " · ".join(parts)
+
+
+def _told(exported: exporting.Exported) -> str:
+    """Where it landed, what is in it, and which items it does not hold."""
+    text = f"{in_words(exported.manifest)}. Written to {exported.folder}"
+    shown = exported.left_out[:10]
+    left = "".join(f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in shown)
+    if len(exported.left_out) > len(shown):
+        left += f"<br>and {len(exported.left_out) - len(shown)} more; the manifest lists them."
+    return line("look" if left else "good", text, left)
 
 
 def _waiting(ready: int) -> str:

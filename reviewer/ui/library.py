@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import gradio as gr
 from fastapi import APIRouter, Response
 
-from agent import tasks
 from agent.tasks import Task
 from reviewer.store import NotFound, Store
 from reviewer.ui import draft_form, export_form, import_form
@@ -20,12 +19,8 @@ _NOT_YOURS = (
 )
 
 
-def build(store: Store, local: bool, known: Mapping[str, Task] | None = None) -> None:
-    """The tab's content.
-
-    :param known: the tasks to choose from; those that come with the program if not given
-    """
-    known = tasks.load() if known is None else known
+def build(store: Store, local: bool, known: Mapping[str, Task]) -> None:
+    """The tab's content. ``known``: the tasks to choose from, by key."""
     notice = markup(head=STYLES, elem_classes="so-notice")
     with gr.Row(elem_classes="so-columns"):
         with gr.Column(scale=1, min_width=420):

@@ -3,6 +3,7 @@
 import { fill, h } from './dom.js'
 import { number } from './format.js'
 import { getJSON } from './http.js'
+import { plotlyReady } from './plotly_ready.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './progress_charts.js'
 
 const TASKS_MEANING = 'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
@@ -102,18 +103,26 @@ class Chart {
   async draw(figures) {
     this.drawn = figures
     const figure = this.figureOf(figures, colours(this.card))
-    this.none.hidden = !figure.none
-    this.scroll.hidden = Boolean(figure.none)
-    if (figure.none) {
-      this.none.textContent = figure.none
-      fill(this.legend)
-      return
-    }
+    this.#say(figure.none)
+    if (figure.none) return
     fill(this.legend, figure.legend.map((entry) => h('span', {}, h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }), entry.name)))
     const { clientWidth: width, clientHeight: height } = this.scroll
-    if (!width || !window.Plotly) return
+    if (!width) return
     const layout = { ...figure.layout, width: width - 2, height: Math.max(height - 4, figure.least ?? 0) }
-    await window.Plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
+    try {
+      const plotly = await plotlyReady()
+      await plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
+    } catch (error) {
+      this.#say(error.message)
+    }
+  }
+
+  /** Words in the place of the chart; without words, the chart. */
+  #say(words) {
+    this.none.hidden = !words
+    this.scroll.hidden = Boolean(words)
+    this.none.textContent = words ?? ''
+    if (words) fill(this.legend)
   }
 }
 

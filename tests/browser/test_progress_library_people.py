@@ -99,6 +99,10 @@ def enter(page: Page, address: str, initials: str, password: str | None = None) 
 
 def open_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
+    if name == "Library":
+        # Comes from the server: by then Gradio listens to the file fields, too.
+        expect(page.get_by_text("None yet.")).to_be_visible()
+        page.wait_for_load_state("networkidle")
 
 
 def lamost_file(folder: Path) -> Path:
@@ -299,6 +303,15 @@ def test_progress_draws_charts_and_defines_every_number(
     undefined = progress.get_by_role("definition").nth(5)
     expect(undefined).to_have_text("undefined: nothing was judged by two yet")
     assert "NaN" not in progress.inner_text()
+
+
+def test_the_yield_so_far_counts_everything_decided_until_then(address: str, page: Page) -> None:
+    enter(page, address, "ab")
+    expect(page.get_by_role("tab", name="Progress", exact=True)).to_be_visible()
+    yields = page.evaluate(
+        "import('/ui/progress_charts.js').then(({ yieldSoFar }) => yieldSoFar([0, 1, 3], [1, 0, 0]))"
+    )
+    assert yields == [0, 0.5, 0.8]
 
 
 def test_progress_is_counted_again_whenever_its_tab_is_opened(
