@@ -28,7 +28,7 @@ browser: $(VENV)/test
 	$(BIN)/pytest tests/browser
 
 bench: $(VENV)/test
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,139 @@
+"""Every measurement of docs/measurements.md, in one run.
+
+    python -m benchmarks [--spectra FOLDER] [--only NAME ...]
+
+Runs the benchmarks one after the other in processes of their own and writes ``docs/measurements.md`` with the
+machine, the date, the versions and the command of each figure. ``FOLDER`` holds labelled survey files and a
+MANIFEST.csv; without it the sections that need real files say that they were not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "measurements.md"
+PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
+SPECTRA = "SPECTRA"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, what is to be said before the figures, and the command that prints them."""
+
+    name: str
+    title: str
+    about: str
+    command: tuple[str, ...]
+
+
+SECTIONS = (
+    Section(
+        "readers",
+        "Reading real survey files",
+        "Of real files with a manifest of wavelength ranges: read to that range, refused with a sentence, or "
+        "wrong (read to another range). Median of the best of three readings of each file. Where the "
+        "manifest itself is wrong, `tests/test_readers_real.py` names the file and the reason.",
+        ("benchmarks/readers.py", SPECTRA),
+    ),
+    Section(
+        "draw",
+        "Drawing a picture",
+        "The published tool's pixels, PNG encoding included, one core.",
+        ("-m", "benchmarks.draw"),
+    ),
+    Section(
+        "next",
+        "The next item in the browser",
+        "From key press to painted spectrum and trace, headless Chromium with software rendering.",
+        ("-m", "benchmarks.next_item"),
+    ),
+    Section(
+        "view",
+        "The interactive spectrum",
+        "What drawing costs the browser, alone on a page.",
+        ("-m", "benchmarks.spectrum_view"),
+    ),
+    Section(
+        "store",
+        "annotations.db",
+        "What a reviewer waits for.",
+        ("benchmarks/store.py", "--items", "100", "10000", "100000"),
+    ),
+    Section(
+        "size",
+        "Size of the database",
+        "1,000 trajectories, each on a spectrum of its own.",
+        ("benchmarks/store.py", "--size", SPECTRA),
+    ),
+    Section(
+        "baseline",
+        "The baseline",
+        "Precision, recall and F1 of a rule without a model; docs/baseline.md says what the sets are worth.",
+        ("-m", "benchmarks.baseline", "--seeds", "12", "--real", SPECTRA),
+    ),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--spectra", type=Path, metavar="FOLDER", help="real files with a MANIFEST.csv")
+    parser.add_argument("--only", nargs="+", choices=[s.name for s in SECTIONS], help="only these sections")
+    chosen = parser.parse_args()
+    kept = _kept()
+    for section in SECTIONS:
+        if chosen.only is None or section.name in chosen.only:
+            print(f"{section.title} ...", file=sys.stderr, flush=True)
+            kept[section.title] = _text(section, chosen.spectra)
+            _write(kept)
+
+
+def _text(section: Section, spectra: Path | None) -> str:
+    if SPECTRA in section.command and spectra is None:
+        return "Not run: it needs a folder of real files (`--spectra`)."
+    command = [str(spectra) if part == SPECTRA else part for part in section.command]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
+    )
+    if done.returncode:
+        return f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"
+    shown = " ".join("FOLDER" if part == SPECTRA else part for part in section.command)
+    return f"{section.about}\n\n    python {shown}\n\n{_conditions()}\n\n{done.stdout.strip()}"
+
+
+def _conditions() -> str:
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return f"*{today}; {system}; Python {platform.python_version()}, {versions}.*"
+
+
+def _kept() -> dict[str, str]:
+    """The sections as they stand in the document, so that one can be measured again alone."""
+    if not DOCUMENT.exists():
+        return {}
+    parts = DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]
+    return {title.strip(): text.strip() for title, _, text in (part.partition("\n") for part in parts)}
+
+
+def _write(sections: dict[str, str]) -> None:
+    order = [s.title for s in SECTIONS]
+    known = [t for t in order if t in sections] + [t for t in sections if t not in order]
+    body = "\n\n".join(f"## {title}\n\n{sections[title]}" for title in known)
+    head = (
+        "# Measurements\n\nWritten by `python -m benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`)."
+    )
+    DOCUMENT.write_text(f"{head}\n\n{body}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The documents against the program: links lead somewhere, commands and keys exist and are told of."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import app
+from reviewer.workflow import ROUNDS, VERBS
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALL = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    sub = next(a for a in app.parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(sub.choices)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_command_is_documented(name: str) -> None:
+    assert f"spec-o3 {name}" in ALL
+
+
+def test_every_command_that_the_documents_name_exists_with_its_options() -> None:
+    known = commands()
+    for name, rest in re.findall(r"spec-o3 ([a-z]+)([^\n`]*)", ALL):
+        assert name in known, f"the documents name spec-o3 {name}"
+        for option in re.findall(r"--[a-z-]+", rest):
+            assert option in known[name]._option_string_actions, f"spec-o3 {name} {option}"
+
+
+def test_every_module_that_a_document_says_to_run_exists() -> None:
+    for module in re.findall(r"python -m ([a-z_.]+)", ALL):
+        path = ROOT / Path(*module.split("."))
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
+    text = (ROOT / "docs" / "reviewing.md").read_text(encoding="utf-8")
+    for round_ in ROUNDS:
+        assert round_ in text
+        for verb in VERBS[round_]:
+            assert verb in text
+
+
+def test_no_key_is_given_two_actions_and_each_action_is_told() -> None:
+    keymap = json.loads((ROOT / "reviewer" / "ui" / "keymap.json").read_text(encoding="utf-8"))
+    keys = [key for group in keymap["groups"] for key in group["keys"]]
+    assert len({k["key"] for k in keys}) == len(keys)
+    assert all(k["what"] and k["action"] for k in keys)
+    acts = (ROOT / "reviewer" / "ui" / "actions.js").read_text(encoding="utf-8")
+    for key in keys:
+        action = key["action"].removesuffix("-stay")
+        assert f"'{action}'" in acts or f"{action}:" in acts or action.startswith("decide-"), action
+
+
+def test_each_keys_letter_in_the_guide_is_the_keymaps() -> None:
+    keymap = json.loads((ROOT / "reviewer" / "ui" / "keymap.json").read_text(encoding="utf-8"))
+    shown = {k.get("show", k["key"]) for group in keymap["groups"] for k in group["keys"]}
+    text = (ROOT / "docs" / "reviewing.md").read_text(encoding="utf-8")
+    for key in re.findall(r"`([A-Za-z0-9?/]|Esc|Enter|Del|Ctrl [A-Z])`", text):
+        assert key in shown, f"reviewing.md names the key {key}"
