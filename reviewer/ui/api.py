@@ -45,6 +45,7 @@ class Desk:
     gallery: Gallery
     tasks: Mapping[str, Task]
     local: bool
+    problems: tuple[str, ...] = ()
     measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
 
     def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
@@ -88,6 +89,7 @@ def me(person: Who, at: At) -> dict[str, Any]:
         "has_password": person.has_password,
         "rules": _rules_json(at.store.rules()),
         "reasons": REASONS,
+        "problems": list(at.problems),
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide}
             for key, task in at.tasks.items()

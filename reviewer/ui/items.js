@@ -1,6 +1,11 @@
 // Items and spectra by id: fetched once, kept for a while, and fetched before they are asked for.
 
 import { getBytes, getJSON } from './http.js'
+import { idle, pause } from './idle.js'
+import { prepare } from './spectrum_scene.js'
+
+/** Between two pictures fetched ahead, ms: the server draws each in a tenth of a second, and whoever waits for an answer goes first. */
+const BETWEEN_PICTURES = 60
 
 /** A spectrum as the server packs it: uint32 header length, JSON header, then the arrays (see payload.py). */
 export function unpackSpectrum(buffer) {
@@ -38,6 +43,10 @@ class Kept {
     return promise
   }
 
+  has(key) {
+    return this.map.has(key)
+  }
+
   drop(key) {
     this.map.delete(key)
   }
@@ -52,6 +61,7 @@ export class Items {
     this.atlases = new Kept(40)
     this.hints = new Kept(40)
     this.templates = new Kept(20)
+    this.pictures = new Kept(40)
   }
 
   #asked = () => (this.verdictFirst() ? '?verdict_first=true' : '')
@@ -94,28 +104,52 @@ export class Items {
     this.items = new Kept(40)
   }
 
-  /** Fetch these, their hints and their pictures, one after the other so that the person's own clicks go first. */
-  async prefetch(ids, picturesOf) {
-    for (const id of ids) {
-      try {
-        const { item } = await this.whole(id)
-        await this.hintsOf(id, item.stamp)
-        for (const url of picturesOf(item)) await warm(url)
-      } catch {
-        return // the item's own opening will tell what is wrong
+  /**
+   * Fetch what is likely to be opened soon, dearest first: the items with their spectra, then their hints, then their
+   * pictures, one at a time and while the browser is idle. Ends early once `signal` is aborted.
+   */
+  async prefetch(ids, picturesOf, signal) {
+    try {
+      const items = []
+      for (const id of ids) {
+        await whenFree(signal)
+        const { item, spectrum } = await this.whole(id)
+        items.push(item)
+        await whenFree(signal)
+        if (spectrum) prepare(spectrum)
       }
+      for (const item of items) {
+        await whenFree(signal)
+        await this.hintsOf(item.id, item.stamp)
+        for (const url of picturesOf(item)) await this.#picture(url, signal)
+      }
+    } catch {
+      // another item was opened, or this one's own opening will tell what is wrong
     }
+  }
+
+  /** Have the browser hold a picture, so that its card is whole the moment it is shown. */
+  async #picture(url, signal) {
+    if (this.pictures.has(url)) return
+    await pause(BETWEEN_PICTURES)
+    await whenFree(signal)
+    await this.pictures.get(url, () => loaded(url, signal))
   }
 }
 
-/** Have the browser hold a picture, so that its card is whole the moment it is shown. */
-const warmed = new Set()
-function warm(url) {
-  if (warmed.has(url)) return null
-  warmed.add(url)
-  return new Promise((done) => {
+async function whenFree(signal) {
+  await idle()
+  signal.throwIfAborted()
+}
+
+function loaded(url, signal) {
+  return new Promise((done, failed) => {
     const image = new Image()
-    image.onload = image.onerror = done
+    image.onload = image.onerror = () => done(image) // its card tells what is wrong with it
+    signal.addEventListener('abort', () => {
+      if (!image.complete) image.src = ''
+      failed(signal.reason)
+    }, { once: true })
     image.src = url
   })
 }

@@ -9,7 +9,6 @@ import gradio as gr
 from agent.tasks import Task
 from reviewer.store import Store
 from reviewer.ui import library, people_tab, progress, review
-from reviewer.ui.pictures import Gallery
 
 # Gradio puts this in by script when the page starts, so the body is there already.
 HEAD = """
@@ -37,22 +36,20 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(
-    store: Store, gallery: Gallery, tasks: Mapping[str, Task], problems: list[str], local: bool
-) -> gr.Blocks:
-    """Everything one sees. ``problems``: task files that were left out, shown until they are mended."""
-    with gr.Blocks(
-        title="Spec-o3 review", fill_width=True, fill_height=True, analytics_enabled=False
-    ) as blocks:
-        if problems:
-            gr.Markdown("\n".join(f"- Task file left out: {p}" for p in problems), elem_id="so-problems")
-        with gr.Tabs(elem_id="so-tabs"):
-            with gr.Tab("Review", id="review"):
-                review.build()
-            with gr.Tab("Progress", id="progress"):
-                progress.build(store, local)
-            with gr.Tab("Library", id="library"):
-                library.build(store, local, tasks)
-            with gr.Tab("People", id="people"):
-                people_tab.build(store, local)
+def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
+    """Everything one sees."""
+    with (
+        gr.Blocks(
+            title="Spec-o3 review", fill_width=True, fill_height=True, analytics_enabled=False
+        ) as blocks,
+        gr.Tabs(elem_id="so-tabs"),
+    ):
+        with gr.Tab("Review", id="review"):
+            review.build()
+        with gr.Tab("Progress", id="progress"):
+            progress.build(store, local)
+        with gr.Tab("Library", id="library"):
+            library.build(store, local, tasks)
+        with gr.Tab("People", id="people"):
+            people_tab.build(store, local)
     return blocks

@@ -7,6 +7,7 @@ import { Deciding } from './deciding.js'
 import { Drafting } from './drafting.js'
 import { Editing } from './editing.js'
 import { Refused, Unreachable, getJSON, newKey, postJSON } from './http.js'
+import { painted } from './idle.js'
 import { drawHeader } from './item_header.js'
 import { Items, pictureURL, picturesOf } from './items.js'
 import { Keys } from './keys.js'
@@ -54,10 +55,15 @@ class ReviewDesk {
     this.editing = new Editing(this)
     this.deciding = new Deciding(this)
     this.opening = 0
+    this.leaving = new AbortController() // aborted when another item is opened
     this.current = null
     this.lastDecided = null
     setInterval(() => this.#renew(), RENEW_EVERY)
-    addEventListener('beforeunload', () => this.#leaveQuietly())
+    addEventListener('hashchange', () => {
+      const id = Number(/item=(\d+)/.exec(location.hash)?.[1])
+      if (id && id !== this.current?.item.id) this.open(id)
+    })
+    addEventListener('beforeunload', () => this.#release(this.#leave()))
     document.addEventListener('visibilitychange', () => document.hidden ? this.drafting?.flush() : this.#renew())
   }
 
@@ -78,6 +84,7 @@ class ReviewDesk {
       const id = asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows[0]?.id
       if (id) await this.open(id)
       else this.#nothing()
+      if (this.me.problems.length) this.notice(`Task files left out: ${this.me.problems.join(' · ')}`)
     } catch (error) {
       this.tell(error)
     }
@@ -87,18 +94,24 @@ class ReviewDesk {
 
   async open(id) {
     const ticket = ++this.opening
-    this.#leaveQuietly()
+    this.leaving.abort()
+    this.leaving = new AbortController()
+    const left = this.#leave()
     let whole
     try {
       whole = await this.items.whole(id)
     } catch (error) {
+      this.#release(left)
       this.tell(error)
       return
     }
+    if (ticket === this.opening) this.#paint(whole)
+    // The person waits for the picture alone; all that the server is told and asked comes after it.
+    await painted()
+    const released = this.#release(left)
     if (ticket !== this.opening) return
-    this.#paint(whole)
     history.replaceState(null, '', `#item=${id}`)
-    this.#afterPaint(ticket, whole).catch((error) => this.tell(error))
+    this.#afterPaint(ticket, whole, released).catch((error) => this.tell(error))
   }
 
   #paint({ item, spectrum, atlas }, { keepView = false } = {}) {
@@ -115,13 +128,14 @@ class ReviewDesk {
     this.#showTrace()
     this.#showSpectrum(sameItem)
     this.showBar()
-    this.queue.setCurrent(item.id, this.current.place?.before ?? null)
   }
 
-  async #afterPaint(ticket, { item }) {
+  async #afterPaint(ticket, { item }, released) {
     const id = item.id
+    const { signal } = this.leaving
     const still = () => ticket === this.opening && this.current?.item.id === id
-    const place = getJSON(`/api/place/${id}?${this.queue.query()}`)
+    const place = this.#place(id)
+    this.queue.setCurrent(id, null)
     if (item.row.spectrum) {
       this.items.hintsOf(id, item.stamp).then((hints) => {
         if (!still()) return
@@ -129,12 +143,14 @@ class ReviewDesk {
         this.trace.refresh({ hints: this.current.hints })
       }).catch((error) => this.tell(error))
     }
+    await released // it may be the same item's, opened again
     await this.takeLease(id, item, still)
-    this.current.place = await place
+    const here = await place
     if (!still()) return
+    this.current.place = here
     this.queue.setCurrent(id, this.current.place.before)
     const { next, back } = this.current.place
-    await this.items.prefetch([...next.slice(0, 2), ...back, ...next.slice(2)], (other) => picturesOf(other.trajectory))
+    await this.items.prefetch([...next.slice(0, 2), ...back, ...next.slice(2)], (other) => picturesOf(other.trajectory), signal)
   }
 
   async takeLease(id, item, still) {
@@ -192,11 +208,19 @@ class ReviewDesk {
     await this.refresh('Discarded.')
   }
 
-  #leaveQuietly() {
+  /** What is typed is sent, and the lease is nobody's until the next one; whoever calls releases it. */
+  #leave() {
     this.drafting?.flush()
-    if (this.lease && !this.lease.ended) postJSON('/api/release', { lease: this.lease.lease }).catch(() => {})
+    const left = this.lease
     this.lease = null
+    return left
   }
+
+  async #release(lease) {
+    if (lease && !lease.ended) await postJSON('/api/release', { lease: lease.lease }).catch(() => {})
+  }
+
+  #place = (id) => getJSON(`/api/place/${id}?${this.queue.query()}`)
 
   async #renew() {
     if (!this.lease || this.lease.ended || document.hidden) return
@@ -299,6 +323,8 @@ class ReviewDesk {
   }
 
   async next(id = null) {
+    // Faster than the server tells what follows: ask, or the key would lead back to the first item that waits.
+    if (id === null && this.current && !this.current.place) this.current.place = await this.#place(this.current.item.id)
     const to = id ?? this.current?.place?.next[0] ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
     if (to && to !== this.current?.item.id) return this.open(to)
     await this.queue.load()
@@ -318,7 +344,7 @@ class ReviewDesk {
       await this.queue.load()
       if (!this.current) await this.start()
       else {
-        this.current.place = await getJSON(`/api/place/${this.current.item.id}?${this.queue.query()}`)
+        this.current.place = await this.#place(this.current.item.id)
         this.queue.setCurrent(this.current.item.id, this.current.place.before)
       }
     } catch (error) {

@@ -39,7 +39,9 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         log.warning("task file left out: %s", problem)
     gallery = Gallery(store)
     app = FastAPI(title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.desk = api.Desk(store=store, gallery=gallery, tasks=known, local=local)
+    app.state.desk = api.Desk(
+        store=store, gallery=gallery, tasks=known, local=local, problems=tuple(map(str, problems))
+    )
     refusals.install(app)
     app.include_router(api.router)
     app.include_router(sign_in.router(store, local))
@@ -53,7 +55,7 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         person = person_of(request, store, local)
         return person.initials if person else None
 
-    blocks = page.build(store, gallery, known, [str(p) for p in problems], local)
+    blocks = page.build(store, known, local)
     mounted: FastAPI = gr.mount_gradio_app(
         app,
         blocks,
@@ -62,6 +64,8 @@ def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> Fas
         footer_links=[],
         run_history=False,
         show_error=True,
+        # The largest files one drops here are DESI coadds.
+        max_file_size="2gb",
         favicon_path=None,
         theme=page.theme(),
         head=page.HEAD,

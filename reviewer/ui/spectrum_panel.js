@@ -164,7 +164,8 @@ export class Panel {
 
   #bulk(range) {
     const { drawn, wavelength, scale } = this.scene
-    const [low, high] = robustRange(drawn.flux, drawn.sigma, ...pixelsIn(wavelength, range))
+    const whole = this.range === null && drawn.bulk
+    const [low, high] = whole || robustRange(drawn.flux, drawn.sigma, ...pixelsIn(wavelength, range))
     return [low * scale, high * scale]
   }
 
@@ -191,7 +192,8 @@ export class Panel {
     const { scene } = this
     const { colours } = scene
     const axis = {
-      gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
+      // Said, or plotly measures each label on the page to find out whether they had better be turned.
+      tickangle: 0, gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
       ticks: 'outside', ticklen: 4, tickcolor: colours.frame, tickfont: { size: 12, color: colours.text }, exponentformat: 'none',
     }
     return {

@@ -5,15 +5,25 @@ import { bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInD
 import { namesHeight } from './spectrum_marks.js'
 import { borders, measured, nearest, robustRange, stretches, templateScale } from './spectrum_math.js'
 
-/** What follows from the data alone: gaps, flagged stretches, errors, the power of ten taken out of the flux axis. */
-export function prepare({ wavelength, flux, ivar, mask }) {
+const prepared = new WeakMap()
+
+/**
+ * What follows from the data alone: gaps, flagged stretches, errors, the flux range of the bulk, the power of ten taken out
+ * of the flux axis. Worked out once a spectrum, so whoever fetches one ahead can have this done ahead too.
+ */
+export function prepare(spectrum) {
+  if (!prepared.has(spectrum)) prepared.set(spectrum, worked(spectrum))
+  return prepared.get(spectrum)
+}
+
+function worked({ wavelength, flux, ivar, mask }) {
   const data = measured(flux, ivar)
   const asSpan = ([from, to]) => [borders(wavelength, from)[0], borders(wavelength, to - 1)[1]]
   const [low, high] = robustRange(data.flux, data.sigma)
   const size = Math.max(Math.abs(low), Math.abs(high))
   const exponent = size >= 1e5 || size < 0.01 ? Math.floor(Math.log10(size)) : 0
   return {
-    ...data, exponent, scale: 10 ** -exponent,
+    ...data, exponent, scale: 10 ** -exponent, bulk: [low, high],
     gaps: stretches(flux.length, (i) => Number.isNaN(data.flux[i])).map(asSpan),
     masked: stretches(flux.length, (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
   }
