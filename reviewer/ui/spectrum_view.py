@@ -32,6 +32,10 @@ MODULES_FOLDER = Path(__file__).parent
 """Holds the JavaScript modules and style sheets, offered at ``/ui``."""
 
 Item = dict[str, Any]
+
+SAME_LINE = 2.0
+"""Å within which a task file's wavelength and the line list's are the same line or band head."""
+
 Frame = Literal["observed", "rest"]
 
 
@@ -81,10 +85,10 @@ def spectrum_item(
 
 def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
     """The line list and the heads of the molecular bands, at rest; a task's own are marked."""
-    spans = [f.in_medium("vacuum").span for f in task.features if f.kind != "slope"] if task else []
+    places = _places(task) if task else []
 
     def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
-        own = any(lo <= of.at("vacuum") <= hi for lo, hi in spans)
+        own = any(lo <= of.at("vacuum") <= hi for lo, hi in places)
         return {
             "name": of.name,
             "wavelength": wavelength,
@@ -99,6 +103,15 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
         *(entry(line, line.wavelength, line.kind, line.major) for line in lines.lines()),
         *(entry(band, band.head, "absorption", False) for band in lines.bands()),
     ]
+
+
+def _places(task: Task) -> list[tuple[float, float]]:
+    """Where a task's lines and heads are, vacuum Å: what it names, or the span of a feature that names nothing."""
+    places = []
+    for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
+        named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
+        places += named or [feature.span]
+    return places
 
 
 def _spectrum(spectrum: Spectrum) -> Item:
