@@ -106,7 +106,7 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
 
 
 def _places(task: Task) -> list[tuple[float, float]]:
-    """Where a task's lines and heads are, vacuum Å: what it names, or the span of a feature that names nothing."""
+    """Where a task's lines and heads are, vacuum Å: what it names, or the span of one that names nothing."""
     places = []
     for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
         named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
