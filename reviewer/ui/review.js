@@ -116,7 +116,7 @@ class ReviewDesk {
 
   #paint({ item, spectrum, atlas }, { keepView = false } = {}) {
     const sameItem = keepView && this.current?.item.id === item.id
-    this.current = { item, spectrum, atlas, hints: sameItem ? this.current.hints : {}, place: sameItem ? this.current.place : null }
+    this.current = { item, spectrum, atlas, hints: sameItem ? this.current.hints : {}, place: sameItem ? this.current.place : null, ahead: this.#ahead(item.id) }
     this.decideKey = newKey()
     this.drafting = new Drafting(item.id, item.version.id, item.trajectory.steps, {
       onSaved: (iso) => this.top.saved(iso), onUnsaved: (error) => this.top.unsaved(error.message),
@@ -218,6 +218,12 @@ class ReviewDesk {
 
   async #release(lease) {
     if (lease && !lease.ended) await postJSON('/api/release', { lease: lease.lease }).catch(() => {})
+  }
+
+  /** What is known of the items after this one before the server has told its place. */
+  #ahead(id) {
+    const known = this.current?.place?.next ?? this.current?.ahead ?? []
+    return known.includes(id) ? known.slice(known.indexOf(id) + 1) : []
   }
 
   #place = (id) => getJSON(`/api/place/${id}?${this.queue.query()}`)
@@ -323,9 +329,10 @@ class ReviewDesk {
   }
 
   async next(id = null) {
+    const at = this.current
     // Faster than the server tells what follows: ask, or the key would lead back to the first item that waits.
-    if (id === null && this.current && !this.current.place) this.current.place = await this.#place(this.current.item.id)
-    const to = id ?? this.current?.place?.next[0] ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
+    if (id === null && at && !at.place && !at.ahead.length) at.place = await this.#place(at.item.id)
+    const to = id ?? at?.place?.next[0] ?? at?.ahead[0] ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
     if (to && to !== this.current?.item.id) return this.open(to)
     await this.queue.load()
     if (!this.queue.rows.length) return this.#nothing()
