@@ -8,7 +8,7 @@ import { paths } from './spectrum_paths.js'
 import { borders, nearest, robustRange } from './spectrum_math.js'
 
 const LEFT = 66
-const RIGHT = 14
+const RIGHT = 18 // half of a wavelength's label stands beyond the axis
 const FOOT = 42
 const LEAST_PIXELS = 4 // of the data, in the narrowest view
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
@@ -75,7 +75,7 @@ export class Panel {
     }
   }
 
-  /** Draw everything. */
+  /** Draw the data and the axes; `paintMarks` is to follow. */
   paint(scene) {
     this.scene = scene
     if (!(this.width > 120 && this.height > 100)) return
@@ -83,7 +83,6 @@ export class Panel {
     const draw = this.gd ? this.plotly.react : this.plotly.newPlot
     draw(this.plot, this.#traces(geometry), this.#layout(geometry), CONFIG)
     if (!this.gd) this.#listen()
-    this.paintMarks()
   }
 
   /** Draw the marks again at the present ranges, and leave the data. */
@@ -192,8 +191,9 @@ export class Panel {
     const { scene } = this
     const { colours } = scene
     const axis = {
-      // Said, or plotly measures each label on the page to find out whether they had better be turned.
-      tickangle: 0, gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
+      // Said, or plotly reads the data to guess the type and measures each label on the page to turn or hide it.
+      type: 'linear', tickangle: 0, ticklabeloverflow: 'allow',
+      gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
       ticks: 'outside', ticklen: 4, tickcolor: colours.frame, tickfont: { size: 12, color: colours.text }, exponentformat: 'none',
     }
     return {

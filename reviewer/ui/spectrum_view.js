@@ -250,7 +250,10 @@ export class SpectrumView {
     const panels = [...this.stale]
     this.stale.clear()
     if (this.ending.signal.aborted) return
-    for (const panel of panels) if (panel === this.full || panel.range) panel.paint(this.scene)
+    const shown = panels.filter((panel) => panel === this.full || panel.range)
+    // Plotly measures the page, which costs little as long as nothing was changed since it last did.
+    for (const panel of shown) panel.paint(this.scene)
+    for (const panel of shown) panel.paintMarks()
   }
 
   #drawWindows() {
