@@ -28,7 +28,9 @@ def test_every_published_answer_is_given_word_for_word(shared: Path, monkeypatch
     monkeypatch.setattr(tool, "draw", refuse_or_nothing)
     folder = shared / "conformance"
     arrays = np.load(folder / "plots" / "spectra.npz")
-    cases = [json.loads(line) for line in (folder / "tool_cases.jsonl").open()]
+    cases = [
+        json.loads(line) for line in (folder / "tool_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert cases
     for case in cases:
         wavelength, flux = (arrays[f"{case['spectrum']}.{what}"] for what in ("wavelength", "flux"))
