@@ -44,7 +44,7 @@ def with_error(measured: Measured, unit: str = "") -> str:
 def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
     """Range, frame, S/N and colour of the whole spectrum."""
     whole = (float(at_rest.wavelength[0]), float(at_rest.wavelength[-1]))
-    frame = "observed frame"
+    frame = f"{spectrum.frame} frame"
     if spectrum.redshift:
         frame = f"rest frame for z = {number(spectrum.redshift, 5)}"
     snr = signal_to_noise(at_rest, whole)

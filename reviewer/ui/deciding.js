@@ -40,6 +40,7 @@ export class Deciding {
 
   /** Save the edits as a version; the new version's id, or null where it was refused (the text is kept). */
   async saveVersion() {
+    await this.desk.editing.settled()
     if (!this.desk.drafting.dirty) return this.desk.current.item.version.id
     await this.desk.drafting.flush()
     const { item } = this.desk.current
@@ -50,17 +51,24 @@ export class Deciding {
       this.desk.top.saved(made.at)
       return made.version
     } catch (error) {
-      if (error.kind === 'version_moved') this.conflict(error.message, steps, error.detail.steps, `v${error.detail.number} by ${error.detail.author ?? '?'}`)
+      if (error.kind === 'version_moved') this.conflict(error.message, item.version.id, steps, error.detail.steps, `v${error.detail.number} by ${error.detail.author ?? '?'}`)
       else this.desk.tell(error)
       return null
     }
   }
 
-  async conflict(message, mine, theirs, who) {
+  /** Somebody else's version came first. `base`: the version my text was written on, under which it is kept. */
+  async conflict(message, base, mine, theirs, who) {
     const choice = await panels.openConflict(message, mine, theirs, who)
     if (!choice) return
+    const { item } = this.desk.current
+    if (choice === 'discard') await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.desk.tell(error))
     await this.desk.refresh()
-    if (choice === 'rebase' && this.desk.editable) this.desk.editing.restep(mine)
+    if (choice !== 'rebase' || !this.desk.editable || this.desk.current.item.id !== item.id) return
+    this.desk.notice(null)
+    this.desk.editing.restep(mine)
+    await this.desk.drafting.flush()
+    if (!this.desk.drafting.pending) await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.desk.tell(error))
   }
 
   async decide(verb, { stay = false } = {}) {
@@ -78,8 +86,9 @@ export class Deciding {
       comment = await panels.askText('Return to revision: what should be changed?', '', 'Return')
       if (!comment) return
     } else if (verb === 'submit') {
+      await this.desk.editing.settled()
       const missing = problems(this.desk.drafting.steps)
-      if (missing.length) return this.desk.notice(`Not yet: ${missing.join('; ')}.`)
+      if (missing.length) return this.desk.notice(`Not yet: ${missing.join('; ')}.`, null, null, 'edit')
     }
     this.busy = true
     try {

@@ -18,14 +18,18 @@ export class DecisionBar {
   /** @param {{item: Object|null, dirty: boolean, message: string}} state */
   show({ item, dirty, message }) {
     if (!item) {
-      fill(this.root, h('span.muted', {}, message ?? ''))
+      fill(this.root, h('span.muted', {}, message), h('span.spring'), this.#undo())
       return
     }
     const round = item.standing.round
     this.comment.placeholder = round === 'revision' ? 'what was changed and why (c)' : 'comment (c)'
     fill(this.root, item.hidden ? this.#verdicts() : this.#verbs(item, dirty), this.comment, this.#info(item, message),
-      h('button', { type: 'button', onClick: () => this.on.onUndo(), title: 'take back your last decision' }, 'Undo ', cap(this.keys.of('undo'))),
+      this.#undo(),
       h('button', { type: 'button', onClick: () => this.on.onNext() }, 'Next ', cap(this.keys.of('next'))))
+  }
+
+  #undo() {
+    return h('button', { type: 'button', onClick: () => this.on.onUndo(), title: 'take back your last decision' }, 'Undo ', cap(this.keys.of('undo')))
   }
 
   #verdicts() {
@@ -47,9 +51,9 @@ export class DecisionBar {
     const said = item.standing.decisions.at(-1)
     const last = said?.comment ? `${said.person}: “${said.comment}”` : said ? `${said.person}: ${said.verb}` : ''
     const by = item.version.number > 1 ? `v${item.version.number} by ${item.version.author ?? '?'}${item.version.reason ? ` · “${item.version.reason}”` : ''}` : `draft by ${item.row.drafter.name}`
-    const refused = item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
-    return h('span.info', { title: [by, last, refused].filter(Boolean).join('\n') }, message || refused || [by, last].filter(Boolean).join(' · '), ' ',
-      h('button.link', { type: 'button', onClick: () => this.on.onHistory() }, 'history ', cap(this.keys.of('history'))))
+    const refused = !item.hidden && item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
+    return [h('span.info', { title: [by, last, refused].filter(Boolean).join('\n') }, message || refused || [by, last].filter(Boolean).join(' · ')),
+      h('button.link.history', { type: 'button', onClick: () => this.on.onHistory() }, 'history ', cap(this.keys.of('history')))]
   }
 
   focusComment() {

@@ -20,6 +20,7 @@ export class Drafting {
     this.past = []
     this.pending = false
     this.closed = false
+    this.unheard = false
   }
 
   get dirty() {
@@ -55,6 +56,17 @@ export class Drafting {
     this.comment = comment ?? ''
   }
 
+  /** Go on with what was written before on the same version; `editable`: whether that may be more than the comment. */
+  takeOver(former, editable) {
+    this.comment = former.comment
+    if (editable && former.past.length) {
+      this.steps = former.steps
+      this.past = former.past
+    }
+    former.close()
+    if (former.pending) this.#save()
+  }
+
   #save() {
     this.pending = true
     clearTimeout(this.timer)
@@ -69,9 +81,11 @@ export class Drafting {
     const body = { base: this.base, steps: this.steps, comment: this.comment }
     try {
       const { at } = await postJSON(`/api/item/${this.itemId}/autosave`, body)
+      this.unheard = false
       this.on.onSaved(at)
     } catch (error) {
       this.pending = true
+      this.unheard = error instanceof Unreachable
       this.on.onUnsaved(error)
       if (error instanceof Unreachable) this.timer = setTimeout(() => this.flush(), 3000)
     }

@@ -15,11 +15,16 @@ function newWindow([lo, hi], stretch) {
   return [round(from / stretch), round(to / stretch)]
 }
 
+/** What hints are known by: they follow from the spectrum and from what the tool is asked, whichever step asks it. */
+const asked = (item, step) => `${item} ${JSON.stringify(step.arguments)}`
+
 export class Editing {
   /** @param desk  the Review page: what is in front, and how to draw it again */
   constructor(desk) {
     this.desk = desk
     this.looks = new Map()
+    this.underway = new Set()
+    this.hints = new Map()
   }
 
   /** A change made inside a card, which shows it already. */
@@ -27,20 +32,79 @@ export class Editing {
     this.desk.drafting.change(steps, { field })
     this.desk.trace.state.steps = steps
     this.desk.trace.state.editedBy = this.desk.editedBy()
+    this.desk.over('edit')
     this.desk.showBar()
   }
 
   /** A change made from outside the cards. */
   restep(steps) {
-    if (steps === this.desk.drafting.steps) return
+    const before = this.desk.drafting.steps
+    if (steps === before) return
     this.desk.drafting.change(steps)
-    this.desk.trace.state.editedBy = this.desk.editedBy()
-    this.desk.trace.setSteps(steps)
-    this.desk.updateWindows()
-    this.desk.showBar()
+    this.#redraw(before)
   }
 
-  async look(id, lo, hi, label) {
+  /** Draw the steps as they are now; where the selected one is gone, the one in its place is selected. */
+  #redraw(before) {
+    const { drafting: { steps }, trace } = this.desk
+    const { selected } = trace
+    this.desk.over('edit')
+    trace.state.editedBy = this.desk.editedBy()
+    trace.setSteps(steps)
+    if (selected && !steps.some((s) => s.id === selected)) {
+      const instead = steps[before.findIndex((s) => s.id === selected)] ?? steps.at(-1)
+      if (instead) this.desk.select(instead.id)
+    }
+    this.desk.updateWindows()
+    this.desk.showBar()
+    this.#showHints()
+  }
+
+  /** The server's hints on the version in front have come. */
+  hintsCame(hints) {
+    const { item } = this.desk.current
+    for (const step of item.trajectory.steps) if (step.kind === 'zoom') this.hints.set(asked(item.id, step), hints[step.id] ?? [])
+    this.#showHints()
+  }
+
+  /** Beside each zoom what was measured in its present window; a window found again, or taken back to, is measured if need be. */
+  #showHints() {
+    const { item, spectrum } = this.desk.current
+    if (!spectrum) return
+    const saved = new Map(item.trajectory.steps.map((s) => [s.id, asked(item.id, s)]))
+    const zooms = this.desk.drafting.steps.filter((s) => s.kind === 'zoom')
+    this.desk.current.hints = Object.fromEntries(zooms.map((s) => [s.id, this.hints.get(asked(item.id, s))]))
+    this.desk.trace.refresh({ hints: this.desk.current.hints })
+    for (const step of zooms) {
+      const name = asked(item.id, step)
+      if (!this.hints.has(name) && saved.get(step.id) !== name && step.picture) this.#measure(item.id, step, name)
+    }
+  }
+
+  async #measure(item, step, name) {
+    this.hints.set(name, undefined)
+    try {
+      this.hints.set(name, (await postJSON('/api/look', { item, arguments: step.arguments })).hints)
+      if (this.desk.current?.item.id === item) this.#showHints()
+    } catch (error) {
+      this.hints.delete(name)
+      this.desk.tell(error)
+    }
+  }
+
+  /** When every window asked for has been answered: nothing may be saved or submitted before. */
+  async settled() {
+    while (this.underway.size) await Promise.all(this.underway)
+  }
+
+  /** Have the tool look at a step's new window. */
+  look(id, lo, hi, label) {
+    const looking = this.#look(id, lo, hi, label).finally(() => this.underway.delete(looking))
+    this.underway.add(looking)
+    return looking
+  }
+
+  async #look(id, lo, hi, label) {
     const step = this.desk.drafting.steps.find((s) => s.id === id)
     const args = { ...step.arguments, wavelength_range: [round(lo), round(hi)] }
     if (label !== undefined) args.label = label
@@ -52,8 +116,7 @@ export class Editing {
       const seen = await postJSON('/api/look', { item, arguments: args })
       if (this.desk.current?.item.id !== item || this.looks.get(id) !== ticket + 1) return
       if (!seen.step.ok) this.desk.toast(seen.step.observation)
-      this.desk.current.hints = { ...this.desk.current.hints, [id]: seen.hints }
-      this.desk.trace.state.hints = this.desk.current.hints
+      this.hints.set(asked(item, seen.step), seen.hints)
       this.restep(replaceStep(this.desk.drafting.steps, id, seen.step))
     } catch (error) {
       this.desk.tell(error)
@@ -99,11 +162,9 @@ export class Editing {
   /** Take back the last change; false where there is none. */
   undo() {
     const { desk } = this
+    const before = desk.drafting?.steps
     if (!desk.editable || !desk.drafting.undo()) return false
-    desk.trace.state.editedBy = desk.editedBy()
-    desk.trace.setSteps(desk.drafting.steps)
-    desk.updateWindows()
-    desk.showBar()
+    this.#redraw(before)
     return true
   }
 }

@@ -35,8 +35,14 @@ async function call(path, options) {
 
 export const getJSON = async (path) => (await call(path)).json()
 export const getBytes = async (path) => (await call(path)).arrayBuffer()
+/** A short body is sent even while its page is being closed; browsers let only 64 KiB go that way. */
+function sent(body) {
+  const text = JSON.stringify(body)
+  return { body: text, keepalive: text.length < 20_000 }
+}
+
 export const postJSON = async (path, body) =>
-  (await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })).json()
+  (await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, ...sent(body) })).json()
 
 /** A key that makes a submit happen once, however often it is sent. Made when the form is drawn. */
 export const newKey = () => crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')

@@ -18,7 +18,9 @@ export function openPanel(title, content, { wide = false } = {}) {
     })
     dialog.addEventListener('click', (event) => event.target === dialog && dialog.close(''))
     document.body.append(dialog)
+    dialog.tabIndex = -1
     dialog.showModal()
+    dialog.focus()
   })
 }
 
@@ -95,13 +97,14 @@ export function openHistory(history) {
   const diff = h('div.diff')
   const show = (index) => {
     const rows = index === 0 ? [] : diffSteps(versions[index - 1].steps, versions[index].steps).filter((r) => r.change !== 'same')
-    fill(diff, h('h3', {}, index === 0 ? 'Version 1 is the draft' : `Version ${versions[index].number} against ${versions[index - 1].number}`),
+    for (const [at, button] of content.querySelectorAll('.version').entries()) button.classList.toggle('shown', at === index)
+    fill(diff, h('h3', {}, index === 0 ? 'Version 1 is the draft; later versions are compared here' : `Version ${versions[index].number} against ${versions[index - 1].number}`),
       index > 0 && !rows.length && h('p.muted', {}, 'The same steps.'),
       rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs)))))
   }
   const content = h('div.history', {},
     withheld && h('p.note', {}, 'What others decided, and earlier texts, are shown once you have decided.'),
-    h('ol.timeline', {}, versions.map((v, at) => h('li', {}, h('button.link', { type: 'button', onClick: () => show(at) },
+    h('ol.timeline', {}, versions.map((v, at) => h('li', {}, h('button.link.version', { type: 'button', title: 'what it changed', onClick: () => show(at) },
       `v${v.number} · ${v.author ?? 'drafted'} · ${when(v.at)}`), v.reason && h('span', {}, ` “${v.reason}”`)))),
     h('ol.timeline', {}, decisions.map((d) => h(`li${d.withdrawn ? '.withdrawn' : ''}`, {},
       h('strong', {}, d.person), ` ${d.verb} in ${d.round}`, d.version ? ` on v${d.version}` : '', d.at ? ` · ${when(d.at)}` : '',
@@ -120,6 +123,7 @@ export function openConflict(message, mine, theirs, who) {
     h('p', {}, message), h('p.muted', {}, `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`),
     h('div.diff', {}, rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs))))),
     h('footer', {},
+      h('button.danger', { type: 'button', onClick: () => { dialog.result = 'discard'; dialog.close() } }, 'Discard mine'),
       h('button.primary', { type: 'button', onClick: () => { dialog.result = 'theirs'; dialog.close() } }, `Show ${who}`),
       h('button', { type: 'button', onClick: () => { dialog.result = 'rebase'; dialog.close() } }, 'Put my steps on top of it'))), { wide: true })
 }

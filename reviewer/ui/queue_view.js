@@ -126,12 +126,13 @@ export class QueueView {
   #drawTitle() {
     const word = this.filter.mine === 'true' ? 'waiting for you' : 'in the filter'
     const count = this.total.toLocaleString('en').replaceAll(',', '\u202f')
-    const at = this.place === undefined || this.place === null ? '' : `${(this.place + 1).toLocaleString('en').replaceAll(',', '\u202f')} of `
+    const at = this.place === undefined || this.place === null || this.place >= this.total ? '' : `${(this.place + 1).toLocaleString('en').replaceAll(',', '\u202f')} of `
     fill(this.title,
-      h('strong', {}, this.filter.task ? this.tasks[this.filter.task]?.title ?? this.filter.task : 'All classes'),
-      this.filter.state ? ` · ${this.filter.state}` : '',
+      h('div.top', {},
+        h('span', {}, h('strong', {}, this.filter.task ? this.tasks[this.filter.task]?.title ?? this.filter.task : 'All classes'), this.filter.state ? ` · ${this.filter.state}` : ''),
+        h('button.link', { type: 'button', title: 'filter the queue', 'aria-expanded': String(!this.form.hidden), onClick: () => this.openFilter() }, h('kbd.cap', {}, '/'), ' filter')),
       h('div.bar', {}, h('span', { style: `width:${this.total && this.place !== null ? Math.min(100, (100 * (this.place + 1)) / this.total) : 0}%` })),
-      h('div.muted', {}, `${at}${count} ${word} · `, h('button.link', { type: 'button', onClick: () => this.openFilter() }, h('kbd.cap', {}, '/'), ' filter')))
+      h('div.muted', {}, `${at}${count} ${word}`))
   }
 
   #row(row) {
@@ -139,7 +140,7 @@ export class QueueView {
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
     const tone = row.disagreement ? 'amber' : TONE[row.state] ?? 'blue'
     return h(`div.row${row.id === this.current ? '.current' : ''}`, { 'data-item': row.id, role: 'option', title: row.name, onClick: () => this.on.onOpen(row.id) },
-      h('div.name', {}, h('span', {}, shortName(row.name)), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
+      h('div.name', {}, nameInQueue(row.name), row.snr !== null && h('span.snr', {}, `S/N ${Math.round(row.snr)}`)),
       h('div.sub', {},
         h(`span.pill.${tone}`, {}, row.disagreement ? 'disagreement' : state),
         h('span.muted', {}, `${row.task} · ${row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name}${row.version > 1 ? ` · v${row.version}` : ''}`),
@@ -148,8 +149,8 @@ export class QueueView {
   }
 }
 
-/** A file name cut in the middle, where survey names say least. */
-export function shortName(name) {
+/** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
+function nameInQueue(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
-  return bare.length > 16 ? `${bare.slice(0, 10)}…${bare.slice(-4)}` : bare
+  return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
 }

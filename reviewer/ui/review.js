@@ -55,6 +55,7 @@ class ReviewDesk {
     this.editing = new Editing(this)
     this.deciding = new Deciding(this)
     this.opening = 0
+    this.written = new Map() // by item: it may be left and come back to before the server has what was typed
     this.leaving = new AbortController() // aborted when another item is opened
     this.current = null
     this.lastDecided = null
@@ -63,7 +64,10 @@ class ReviewDesk {
       const id = Number(/item=(\d+)/.exec(location.hash)?.[1])
       if (id && id !== this.current?.item.id) this.open(id)
     })
-    addEventListener('beforeunload', () => this.#release(this.#leave()))
+    addEventListener('beforeunload', (event) => {
+      if (this.drafting?.unheard) event.preventDefault()
+      this.#release(this.#leave())
+    })
     document.addEventListener('visibilitychange', () => document.hidden ? this.drafting?.flush() : this.#renew())
   }
 
@@ -118,11 +122,14 @@ class ReviewDesk {
     const sameItem = keepView && this.current?.item.id === item.id
     this.current = { item, spectrum, atlas, hints: sameItem ? this.current.hints : {}, place: sameItem ? this.current.place : null, ahead: this.#ahead(item.id) }
     this.decideKey = newKey()
+    const former = this.written.get(item.id)
     this.drafting = new Drafting(item.id, item.version.id, item.trajectory.steps, {
-      onSaved: (iso) => this.top.saved(iso), onUnsaved: (error) => this.top.unsaved(error.message),
+      onSaved: (iso) => { this.top.saved(iso); this.over('heard') }, onUnsaved: (error) => this.top.unsaved(error.message),
     })
     this.notice(null)
-    this.#restoreUnsent(item)
+    this.written.set(item.id, this.drafting)
+    if (former && !former.closed && former.base === item.version.id) this.drafting.takeOver(former, item.may.edit === null && !item.hidden)
+    else this.#restoreUnsent(item)
     this.bar.comment.value = this.drafting.comment
     drawHeader(this.parts.header, { item, spectrum, task: this.me.tasks[item.task.key], onGuide: () => this.actions.act('guide'), toast: (t) => this.toast(t) })
     this.#showTrace()
@@ -135,12 +142,12 @@ class ReviewDesk {
     const { signal } = this.leaving
     const still = () => ticket === this.opening && this.current?.item.id === id
     const place = this.#place(id)
+    place.catch(() => {}) // told where it is waited for
     this.queue.setCurrent(id, null)
     if (item.row.spectrum) {
       this.items.hintsOf(id, item.stamp).then((hints) => {
         if (!still()) return
-        this.current.hints = { ...hints, ...this.current.hints }
-        this.trace.refresh({ hints: this.current.hints })
+        this.editing.hintsCame(hints)
       }).catch((error) => this.tell(error))
     }
     await released // it may be the same item's, opened again
@@ -159,7 +166,8 @@ class ReviewDesk {
     try {
       const lease = await postJSON(`/api/item/${id}/lease`, {})
       if (!still()) {
-        postJSON('/api/release', { lease: lease.lease }).catch(() => {})
+        // Come back to the same item meanwhile, the person has the same lease again.
+        if (this.current?.item.id !== id) this.#release(lease)
         return
       }
       this.lease = lease
@@ -182,8 +190,8 @@ class ReviewDesk {
     this.lease = lease
     if (message) this.toast(message)
     if (whole.item.row.spectrum) {
-      this.current.hints = await this.items.hintsOf(id, whole.item.stamp)
-      this.trace.refresh({ hints: this.current.hints })
+      const hints = await this.items.hintsOf(id, whole.item.stamp)
+      if (this.current?.item.id === id) this.editing.hintsCame(hints)
     }
   }
 
@@ -198,12 +206,13 @@ class ReviewDesk {
       this.drafting.comment = unsent.body.comment ?? ''
     } else if (unsent.body.steps) {
       this.notice(`You have unsent text of ${time}, written on an earlier version.`, 'Compare', () =>
-        this.deciding.conflict('Your unsent text was written on an earlier version.', unsent.body.steps, item.trajectory.steps, `v${item.version.number} by ${item.version.author ?? 'the drafter'}`))
+        this.deciding.conflict('Your unsent text was written on an earlier version.', unsent.base, unsent.body.steps, item.trajectory.steps, `v${item.version.number} by ${item.version.author ?? 'the drafter'}`))
     }
   }
 
   async #discard() {
     const { item } = this.current
+    this.drafting.close()
     await postJSON(`/api/item/${item.id}/discard`, { base: item.version.id, steps: [] }).catch((error) => this.tell(error))
     await this.refresh('Discarded.')
   }
@@ -240,8 +249,10 @@ class ReviewDesk {
   }
 
   #nothing() {
-    this.current = null
-    fill(this.parts.header, h('strong.name', {}, 'Nothing waits for you'))
+    this.#release(this.#leave())
+    this.current = this.drafting = null
+    this.parts.spectrum.classList.add('absent')
+    fill(this.parts.header, h('strong.name', {}, this.queue.filter.mine === 'true' ? 'Nothing waits for you' : 'No item fits this filter'))
     fill(this.parts.trace, h('p.empty', {}, 'Every item under this filter is done, or waits for somebody else. Press / to widen the filter, or bring in more in the Library tab.'))
     this.bar.show({ item: null, message: '' })
   }
@@ -332,7 +343,7 @@ class ReviewDesk {
     const at = this.current
     // Faster than the server tells what follows: ask, or the key would lead back to the first item that waits.
     if (id === null && at && !at.place && !at.ahead.length) at.place = await this.#place(at.item.id)
-    const to = id ?? at?.place?.next[0] ?? at?.ahead[0] ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
+    const to = id ?? (at?.place ? at.place.next[0] : at?.ahead[0]) ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
     if (to && to !== this.current?.item.id) return this.open(to)
     await this.queue.load()
     if (!this.queue.rows.length) return this.#nothing()
@@ -361,20 +372,28 @@ class ReviewDesk {
 
   // ---- telling
 
-  notice(text, action, act) {
+  /** A line over the trace. `until` names what makes it untrue: "edit", the next change; "heard", the server's next answer. */
+  notice(text, action, act, until = null) {
     const notice = this.parts.notice
+    this.noticeUntil = until
     notice.hidden = !text
     if (text) fill(notice, h('span', {}, text), action && h('button', { type: 'button', onClick: () => { notice.hidden = true; act() } }, action),
       h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => { notice.hidden = true } }, '✕'))
   }
 
+  over(event) {
+    if (this.noticeUntil === event) this.notice(null)
+  }
+
   tell(error) {
     if (!(error instanceof Refused) && !(error instanceof Unreachable)) console.error(error)
-    this.notice(error.message)
+    this.notice(error.message, null, null, error instanceof Unreachable ? 'heard' : null)
   }
 
   toast(text) {
     if (!text) return
+    for (const same of [...this.parts.toasts.children].filter((t) => t.textContent === text)) same.remove()
+    while (this.parts.toasts.children.length > 1) this.parts.toasts.firstChild.remove()
     const toast = h('div.toast', {}, text)
     this.parts.toasts.append(toast)
     setTimeout(() => toast.remove(), 3500)

@@ -2,6 +2,7 @@
 
 import { h } from './dom.js'
 import { number, parseNumber, redshift, velocity } from './format.js'
+import { axisFrame } from './spectrum_frames.js'
 import { C_KMS, kmsPerPixel } from './spectrum_math.js'
 import { steppedRedshift } from './spectrum_state.js'
 
@@ -53,14 +54,14 @@ export class Controls {
     this.#file(item, state)
     this.width.textContent = smoothingText(state.smoothing, item)
     for (const toggle of this.toggles) toggle.firstChild.checked = Boolean(state[toggle.dataset.name])
-    this.toggles[0].lastChild.textContent = item.spectrum.errors === 'estimated' ? 'error (estimated)' : 'error'
+    this.toggles[0].lastChild.textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
     this.toggles[0].title = item.spectrum.errors === 'estimated'
       ? '±1σ. The file has no errors: estimated from the scatter between pixels' : '±1σ from the inverse variances of the file'
     this.toggles[3].hidden = !item.template
     this.toggles[3].lastChild.textContent = item.template ? `template: ${item.template.name}` : ''
     this.list.value = state.lineList
     this.list.disabled = !state.lines
-    this.frame.textContent = `frame: ${state.frame}`
+    this.frame.textContent = `frame: ${axisFrame(item, state)}`
     this.brush.setAttribute('aria-pressed', String(state.brush))
     this.brush.textContent = item.editable === false ? 'look closer' : 'set window'
     this.brush.title = item.editable === false
@@ -94,7 +95,10 @@ export class Controls {
   }
 
   #key(event) {
-    if (event.key === 'Enter') this.#apply()
+    if (event.key === 'Enter') {
+      this.#apply()
+      if (!this.typed) this.field.blur()
+    }
     else if (event.key === 'Escape') this.field.blur()
     else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       event.preventDefault()

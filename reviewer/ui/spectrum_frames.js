@@ -12,6 +12,9 @@ export function shownFactor(spectrum, z, shown) {
   return shown === 'rest' ? 1 / (1 + z) : 1 + z
 }
 
+/** The axis's frame. Data at rest whose redshift nobody knows or tries have no observed wavelengths to show. */
+export const axisFrame = ({ spectrum, redshift }, { z, frame }) => (spectrum.frame === 'rest' && !redshift && z === 0 ? 'rest' : frame)
+
 export const otherFrame = (frame) => (frame === 'rest' ? 'observed' : 'rest')
 
 /**

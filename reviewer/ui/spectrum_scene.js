@@ -1,7 +1,7 @@
 // What both panels draw, made from the item (what was observed and claimed) and the state (what the person chose).
 
 import { angstrom, fluxTitle, significant, windowText } from './format.js'
-import { bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInData } from './spectrum_frames.js'
+import { axisFrame, bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInData } from './spectrum_frames.js'
 import { namesHeight } from './spectrum_marks.js'
 import { borders, measured, nearest, robustRange, stretches, templateScale } from './spectrum_math.js'
 
@@ -37,9 +37,10 @@ function worked({ wavelength, flux, ivar, mask }) {
  */
 export function compose(item, state, { data, drawn, colours, selected, dragged }) {
   const { spectrum } = item
-  const factor = shownFactor(spectrum, state.z, state.frame)
+  const frame = axisFrame(item, state)
+  const factor = shownFactor(spectrum, state.z, frame)
   return {
-    id: item.id, spectrum, wavelength: spectrum.wavelength, factor, scale: data.scale, drawn, colours,
+    id: item.id, spectrum, frame, wavelength: spectrum.wavelength, factor, scale: data.scale, drawn, colours,
     error: state.error, editable: item.editable !== false, smoothed: state.smoothing > 0,
     raw: state.smoothing > 0 ? data.flux : null,
     template: item.template && state.template ? fittedTemplate(item, state.z, data, factor) : null,
@@ -50,12 +51,12 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
     second: item.second.map((window) => ({ ...window, title: windowTitle(window), span: windowInData(window, spectrum) })),
     // Room for it is kept as long as the file has a redshift, so that trying z = 0 moves nothing.
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
-    titles: { wavelength: `Wavelength, ${state.frame}, ${spectrum.medium} (Å)`, flux: fluxTitle(spectrum.fluxUnit, data.exponent) },
+    titles: { wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`, flux: fluxTitle(spectrum.fluxUnit, data.exponent) },
   }
 }
 
 /** What stands under the pointer at a wavelength of the data, in words. */
-export function reading({ spectrum, drawn, scale, smoothed, bands }, { z, frame }, at) {
+export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z }, at) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
   const where = frames.map((each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${each}`)

@@ -113,8 +113,11 @@ export class TraceView {
   previewWindow(id, lo, hi) {
     const card = this.cards.get(id)
     if (!card) return
-    card.querySelector('[name=lo]').value = angstrom(lo)
-    card.querySelector('[name=hi]').value = angstrom(hi)
+    for (const [name, value] of [['lo', lo], ['hi', hi]]) {
+      const field = card.querySelector(`[name=${name}]`)
+      field.value = angstrom(value)
+      field.removeAttribute('aria-invalid')
+    }
   }
 
   #overview(url) {
@@ -130,7 +133,8 @@ export class TraceView {
       onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
       onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
     },
-    h('header', {}, h('span.number', {}, String(number)), h('span.kind', {}, kind, edited ? ` · edited by ${edited}` : ''),
+    h('header', {}, h('span.number', {}, String(number)), h('span.kind', {}, kind),
+      edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
       h('span.marks', {})),
     h('div.body', {}))
     this.cards.set(step.id, card)
@@ -220,24 +224,25 @@ export class TraceView {
     const typing = body.contains(document.activeElement) ? document.activeElement.name : null
     const window = windowOf(step)
     const field = (name, at) => h('input', {
-      name, value: window ? angstrom(window[at]) : '', inputMode: 'decimal', autocomplete: 'off', disabled: !this.state.editable,
-      'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
-      onChange: () => this.#windowTyped(card, step.id),
-      onKeydown: (event) => { if (event.key === 'Escape') { event.stopPropagation(); event.target.blur(); card.focus() } },
+      name, value: window ? angstrom(window[at]) : '', inputMode: 'decimal', autocomplete: 'off',
+      'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å', title: 'type an edge, or drag it on the spectrum',
+      onChange: () => this.#windowTyped(card, step.id), onKeydown: (event) => leaves(event, card),
     })
+    const edges = this.state.editable
+      ? [field('lo', 0), ' – ', field('hi', 1)]
+      : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : 'no window')]
     const picture = step.picture
       ? h('img', { src: this.state.pictureURL(step), alt: `What the agent saw: ${step.observation}`, title: 'what the agent saw; click for full size', onClick: (e) => this.on.onPicture(e.target.src) })
       : h('p.refused', {}, step.observation || 'no picture')
     fill(body, h('div.zoom-row', {},
       h('figure.picture', {}, picture),
       h('div.facts', {},
-        h('div.window', {}, field('lo', 0), ' – ', field('hi', 1), h('span.unit', {}, ' Å'),
+        h('div.window', {}, edges, h('span.unit', {}, 'Å'),
           h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
             `${step.frame} · ${step.medium}`)),
         this.#label(step),
         this.#before(step),
-        h('ul.hints', {}, this.#hints(step)),
-        this.state.editable && h('p.muted.how', {}, 'drag its edges on the spectrum, or type'))))
+        h('ul.hints', {}, this.#hints(step)))))
     if (typing) body.querySelector(`[name=${typing}]`)?.focus()
   }
 
@@ -247,7 +252,7 @@ export class TraceView {
     return h('input.label', {
       name: 'label', value: label, placeholder: 'label', 'aria-label': 'Label of the window', autocomplete: 'off',
       onChange: (event) => this.on.onLabel(step.id, event.target.value),
-      onKeydown: (event) => { if (event.key === 'Escape') { event.stopPropagation(); event.target.blur() } },
+      onKeydown: (event) => leaves(event, this.cards.get(step.id)),
     })
   }
 
@@ -258,7 +263,12 @@ export class TraceView {
   }
 
   #windowTyped(card, id) {
-    const [lo, hi] = ['lo', 'hi'].map((name) => parseNumber(card.querySelector(`[name=${name}]`).value.replace(',', '.')))
+    const fields = ['lo', 'hi'].map((name) => card.querySelector(`[name=${name}]`))
+    const [lo, hi] = fields.map((field) => parseNumber(field.value.replace(',', '.')))
+    const reversed = lo >= hi
+    for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
+    // Whoever moves a window types one edge after the other, so the edges may stand the wrong way round meanwhile.
+    if (reversed) return this.on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is no window yet: the lower edge comes first.`)
     if (Number.isFinite(lo) && Number.isFinite(hi)) return this.on.onWindow(id, lo, hi)
     this.on.onMistyped('A window edge is a wavelength in Å, such as 6562.8.')
     const window = windowOf(this.state.steps.find((s) => s.id === id))
@@ -298,6 +308,15 @@ export class TraceView {
   #addRow(after) {
     return h('div.tools', {}, h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'))
   }
+}
+
+/** Enter and Escape leave a field for its card; what was typed is taken over by the field's change. */
+function leaves(event, card) {
+  if (event.key !== 'Escape' && event.key !== 'Enter') return
+  event.preventDefault()
+  event.stopPropagation()
+  event.target.blur()
+  card.focus({ preventScroll: true })
 }
 
 /** A textarea as tall as its text. */

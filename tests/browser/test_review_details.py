@@ -1,0 +1,207 @@
+"""Small things of the Review page that a day of work runs into: each was wrong once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from review_app import serving, settled, signed_in, spec_o3
+
+pytestmark = pytest.mark.browser
+
+GALAXY = "spectra/sdss/GALAXY/spec-0266-51602-0013.fits"
+"""At z = 0.1213, so that rest and observed wavelengths are 800 Å apart at Hα."""
+
+CARBON_STAR = "spectra/miles/CARBON_STAR/MILES_res2.50_star_m0720V.fits"
+"""Air, at rest, and without a redshift."""
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]:
+    """One app for this file: a galaxy and a carbon star, drafted by the baseline."""
+    db = tmp_path_factory.mktemp("details") / "annotations.db"
+    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+    spec_o3("draft", shared / CARBON_STAR, "--policy", "baseline", "--task", "cc", "--db", db)
+    with serving(db) as address:
+        yield address
+
+
+@pytest.fixture
+def desk(chromium: Browser, url: str) -> Iterator[Page]:
+    """Somebody working alone, at the galaxy. Only the first of these pages is asked for initials."""
+    errors: list[str] = []
+    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        if "sign-in" in page.url:
+            page.fill("input[name=initials]", "AB")
+            page.keyboard.press("Enter")
+        expect(page.locator(".decision-bar button").first).to_be_visible(timeout=30_000)
+        opened(page, 1)
+        yield page
+    assert not errors, errors
+
+
+def opened(page: Page, item: int) -> None:
+    page.evaluate("(id) => window.specO3.review.open(id)", item)
+    page.wait_for_function("(id) => window.specO3.review.current?.item.id === id", arg=item)
+    settled(page)
+
+
+def in_revision(page: Page) -> Locator:
+    """The galaxy in its revision round, with nothing unsent; its first zoom."""
+    if page.locator(".decision-bar .round").inner_text() == "screening":
+        page.keyboard.press("Shift+K")
+    expect(page.locator(".decision-bar .round")).to_have_text("revision")
+    settled(page)
+    if page.locator(".notice button", has_text="Discard it").is_visible():
+        page.locator(".notice button", has_text="Discard it").click()
+        expect(page.locator(".notice")).to_be_hidden()
+        settled(page)
+    return page.locator(".card.zoom").first
+
+
+def type_window(zoom: Locator, lo: str, hi: str) -> None:
+    zoom.locator("[name=lo]").fill(lo)
+    zoom.locator("[name=hi]").fill(hi)
+    zoom.locator("[name=hi]").press("Enter")
+
+
+def test_data_at_rest_without_a_redshift_are_never_called_observed(desk: Page) -> None:
+    opened(desk, 2)
+    expect(desk.locator(".card.zoom .chip").first).to_have_text("rest · air")
+    expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength, rest, air (Å)")
+    expect(desk.locator(".card.think").first).to_contain_text("(air, rest frame)")
+
+
+def test_a_window_at_rest_stands_where_its_light_arrived(desk: Page) -> None:
+    lo, hi = desk.evaluate(
+        "window.specO3.review.drafting.steps.find((s) => s.kind === 'zoom').arguments.wavelength_range"
+    )
+    z = desk.evaluate("window.specO3.review.current.item.trajectory.redshift")
+    span = desk.evaluate("window.specO3.review.spectrum.scene.windows.find((w) => w.selected).span")
+    assert span == pytest.approx([lo * (1 + z), hi * (1 + z)])
+    expect(desk.locator(".card.zoom.selected .edges")).to_have_text(f"{lo} – {hi}")
+
+
+def test_selecting_a_card_does_not_make_it_taller(desk: Page) -> None:
+    height = "() => document.querySelectorAll('.card.zoom')[1].offsetHeight"
+    desk.wait_for_function("[...document.querySelectorAll('.card.zoom img')].every((i) => i.complete)")
+    before = desk.evaluate(height)
+    desk.locator(".card.zoom").nth(1).locator(".number").click()
+    expect(desk.locator(".card.zoom").nth(1).locator(".mark")).to_have_count(5)
+    assert desk.evaluate(height) == before
+
+
+def test_edges_the_wrong_way_round_wait_for_the_other_edge(desk: Page) -> None:
+    zoom = in_revision(desk)
+    picture = zoom.locator("img").get_attribute("src") or ""
+    zoom.locator("[name=lo]").fill("6800")
+    zoom.locator("[name=lo]").press("Tab")
+    expect(zoom.locator("[name=hi]")).to_have_attribute("aria-invalid", "true")
+    expect(zoom.locator("img")).to_have_attribute("src", picture)
+    zoom.locator("[name=hi]").fill("6900")
+    zoom.locator("[name=hi]").press("Enter")
+    expect(zoom.locator("img")).not_to_have_attribute("src", picture)
+    expect(zoom).to_be_focused()
+
+
+def test_hints_follow_the_window_back_and_through_a_reload(desk: Page) -> None:
+    zoom = in_revision(desk)
+    # An earlier test may have moved this window; wait for what is measured in the saved one.
+    expect(zoom.locator(".hints")).to_contain_text("in window")
+    measured = zoom.locator(".hints").inner_text()
+    type_window(zoom, "4820", "4900")
+    expect(zoom.locator(".hints")).to_contain_text("Hβ")
+    narrow = zoom.locator(".hints").inner_text()
+    desk.keyboard.press("Control+z")
+    expect(zoom.locator("[name=hi]")).not_to_have_value("4900")
+    desk.keyboard.press("Control+z")
+    expect(zoom.locator(".hints")).to_have_text(measured, use_inner_text=True)
+    type_window(zoom, "4820", "4900")
+    expect(zoom.locator(".hints")).to_have_text(narrow, use_inner_text=True)
+    expect(desk.locator(".so-top .saved")).to_contain_text("saved")
+    desk.wait_for_function("!window.specO3.review.drafting.pending")
+    desk.reload()
+    expect(desk.locator(".notice")).to_contain_text("unsent text", timeout=30_000)
+    expect(zoom.locator(".hints")).to_have_text(narrow, use_inner_text=True)
+
+
+def test_submitting_waits_for_the_window_just_typed(desk: Page) -> None:
+    zoom = in_revision(desk)
+    desk.route("**/api/look", lambda route: (desk.wait_for_timeout(600), route.continue_()))
+    zoom.locator("[name=lo]").fill("6450")
+    zoom.locator("[name=lo]").press("Enter")
+    desk.keyboard.press("Control+s")
+    expect(desk.locator(".toasts")).to_contain_text("Saved as a version")
+    first = "window.specO3.review.current.item.trajectory.steps.find((s) => s.kind === 'zoom')"
+    assert desk.evaluate(f"{first}.arguments.wavelength_range")[0] == 6450
+
+
+def test_removing_a_step_selects_the_one_in_its_place(desk: Page) -> None:
+    in_revision(desk)
+    count = desk.locator(".card").count()
+    desk.locator(".card .number").nth(1).click()
+    desk.keyboard.press("Delete")
+    expect(desk.locator(".card")).to_have_count(count - 1)
+    expect(desk.locator(".card.selected .number")).to_have_text("2")
+    desk.keyboard.press("Control+z")
+    expect(desk.locator(".card")).to_have_count(count)
+
+
+def test_what_is_missing_is_said_until_something_is_changed(desk: Page) -> None:
+    in_revision(desk)
+    desk.locator(".card .number").first.click()
+    desk.keyboard.press("Delete")
+    desk.keyboard.press("k")
+    expect(desk.locator(".notice")).to_contain_text("Not yet")
+    desk.keyboard.press("Control+z")
+    expect(desk.locator(".notice")).to_be_hidden()
+
+
+def test_a_redshift_is_typed_and_left_with_enter(desk: Page) -> None:
+    desk.keyboard.press("z")
+    desk.keyboard.type("0.13")
+    desk.keyboard.press("Enter")
+    desk.keyboard.press("?")
+    expect(desk.locator("dialog.panel")).to_contain_text("next item that waits for you")
+    box = desk.locator("dialog.panel").evaluate("(d) => [d.scrollHeight, d.clientHeight]")
+    assert box[0] <= box[1], "the sheet of keys fits the screen"
+    desk.keyboard.press("Escape")
+    assert desk.evaluate("window.specO3.review.spectrum.state.z") == 0.13
+
+
+def test_a_filter_nothing_fits_leaves_nothing_of_another_item(desk: Page) -> None:
+    desk.keyboard.press("/")
+    desk.locator(".filter [name=text]").fill("no such name")
+    expect(desk.locator(".queue .rows .row")).to_have_count(0)
+    expect(desk.locator(".queue-title .muted")).to_have_text("0 waiting for you")
+    desk.keyboard.press("Escape")
+    desk.wait_for_function("window.specO3.review.current.place")
+    desk.keyboard.press("n")
+    expect(desk.locator("header.item .name")).to_have_text("Nothing waits for you")
+    expect(desk.locator("section.spectrum .so-full")).to_be_hidden()
+
+
+def test_text_typed_while_the_server_is_gone_is_sent_when_it_is_back(
+    chromium: Browser, tmp_path: Path, shared: Path
+) -> None:
+    db = tmp_path / "annotations.db"
+    spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
+    with serving(db) as url, signed_in(chromium, url, "AB") as page:
+        settled(page)
+        in_revision(page)
+        page.context.set_offline(True)
+        page.locator(".card.think .text").first.dblclick()
+        page.keyboard.type(" Typed alone.")
+        expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
+        page.keyboard.press("Escape")
+        page.keyboard.press("h")
+        expect(page.locator(".notice")).to_contain_text("cannot be reached")
+        page.context.set_offline(False)
+        expect(page.locator(".notice")).to_be_hidden(timeout=15_000)
+        opened(page, 1)
+        expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
