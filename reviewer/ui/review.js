@@ -128,8 +128,10 @@ class ReviewDesk {
     })
     this.notice(null)
     this.written.set(item.id, this.drafting)
-    if (former && !former.closed && former.base === item.version.id) this.drafting.takeOver(former, item.may.edit === null && !item.hidden)
-    else this.#restoreUnsent(item)
+    if (former && !former.closed && former.base === item.version.id) {
+      this.drafting.takeOver(former, item.may.edit === null && !item.hidden)
+      if (this.drafting.dirty && !keepView) this.notice('Your unsent text is here again.', 'Discard it', () => this.#discard())
+    } else this.#restoreUnsent(item)
     this.bar.comment.value = this.drafting.comment
     drawHeader(this.parts.header, { item, spectrum, task: this.me.tasks[item.task.key], onGuide: () => this.actions.act('guide'), toast: (t) => this.toast(t) })
     this.#showTrace()
