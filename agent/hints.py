@@ -121,7 +121,9 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
         by_label = sorted((e for e in inside if e.species in species), key=lambda e: not e.major)
     of_task = [e for f in (task.features if task else ()) for e in _entries_of(f) if e in inside]
     middle = sum(view.window) / 2
-    major = sorted((e for e in inside if e.major), key=lambda e: abs(e.at(view.spectrum.medium) - middle))
+    # A band that the question is not about says nothing where a task is known.
+    notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
+    major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
     ordered = list(dict.fromkeys([*by_label, *of_task, *major]))
     return (ordered[0], ordered[1:]) if ordered else (None, [])
 
@@ -169,8 +171,11 @@ def _measurement(view: _View, entry: Line | Band, task: Task | None) -> list[Hin
         return [Hint("look", "width", f"{entry.name} not measured: {width.reason}")]
     fit = fit_line(view.spectrum, span, sides)
     text = f"EW {plus_minus(width)} (absorption > 0)"
-    if isinstance(fit, Undefined) or max(fit.depth.significance, width.significance) < 3.0:
+    shape = 0.0 if isinstance(fit, Undefined) else fit.depth.significance
+    if max(shape, width.significance) < 3.0:
         return [Hint("look", "width", f"no feature above 3σ at {entry.name}: {text}")]
+    if isinstance(fit, Undefined):
+        return [Hint("look", "width", f"{text} at {entry.name}, but no line shape fits")]
     return [_width(fit, text), *_two(view, span, sides, fit)]
 
 

@@ -143,6 +143,8 @@ class ReviewDesk {
     const id = item.id
     const { signal } = this.leaving
     const still = () => ticket === this.opening && this.current?.item.id === id
+    // Somebody who holds the key down waits for this alone.
+    for (const soon of this.current.ahead.slice(0, 1)) this.items.whole(soon).catch(() => {})
     const place = this.#place(id)
     place.catch(() => {}) // told where it is waited for
     this.queue.setCurrent(id, null)

@@ -205,3 +205,27 @@ def test_text_typed_while_the_server_is_gone_is_sent_when_it_is_back(
         expect(page.locator(".notice")).to_be_hidden(timeout=15_000)
         opened(page, 1)
         expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
+
+
+def test_the_second_of_two_tabs_is_shown_both_texts_and_nothing_is_merged(desk: Page) -> None:
+    in_revision(desk)
+    other = desk.context.new_page()
+    other.goto(desk.url)
+    settled(other)
+    for page, text in ((desk, " From one tab."), (other, " From the other.")):
+        page.bring_to_front()
+        think = page.locator(".card.think").first
+        think.locator(".text").dblclick()
+        think.locator("textarea").press("End")
+        think.locator("textarea").press_sequentially(text)
+        page.keyboard.press("Escape")
+    desk.bring_to_front()
+    desk.keyboard.press("Control+s")
+    expect(desk.locator(".toasts")).to_contain_text("Saved as a version")
+    other.bring_to_front()
+    other.keyboard.press("Control+s")
+    panel = other.locator("dialog.panel")
+    expect(panel.locator("del")).to_contain_text("one tab")
+    expect(panel.locator("ins")).to_contain_text("the other")
+    panel.get_by_role("button", name="Put my steps on top of it").click()
+    expect(other.locator(".card.think").first).to_contain_text("From the other.")
