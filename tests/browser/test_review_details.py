@@ -212,7 +212,7 @@ def test_the_second_of_two_tabs_is_shown_both_texts_and_nothing_is_merged(desk: 
     other = desk.context.new_page()
     other.goto(desk.url)
     settled(other)
-    for page, text in ((desk, " From one tab."), (other, " From the other.")):
+    for page, text in ((desk, " Ours."), (other, " Theirs.")):
         page.bring_to_front()
         think = page.locator(".card.think").first
         think.locator(".text").dblclick()
@@ -225,7 +225,7 @@ def test_the_second_of_two_tabs_is_shown_both_texts_and_nothing_is_merged(desk: 
     other.bring_to_front()
     other.keyboard.press("Control+s")
     panel = other.locator("dialog.panel")
-    expect(panel.locator("del")).to_contain_text("one tab")
-    expect(panel.locator("ins")).to_contain_text("the other")
+    expect(panel.locator("del")).to_contain_text("Ours")
+    expect(panel.locator("ins")).to_contain_text("Theirs")
     panel.get_by_role("button", name="Put my steps on top of it").click()
-    expect(other.locator(".card.think").first).to_contain_text("From the other.")
+    expect(other.locator(".card.think").first).to_contain_text("Theirs.")
