@@ -24,7 +24,7 @@ export function openPanel(title, content, { wide = false } = {}) {
   })
 }
 
-export const panelIsOpen = () => document.querySelector('dialog.panel') !== null
+export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
 const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
 
