@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlencode
 
 from agent.spectrum import Spectrum
@@ -24,10 +25,14 @@ def links(spectrum: Spectrum) -> list[dict[str, str]]:
 
 def _survey_page(spectrum: Spectrum) -> str | None:
     ids, survey = spectrum.ids, spectrum.survey.upper()
-    if survey.startswith("LAMOST") and ids.get("obsid"):
-        return "https://www.lamost.org/dr10/v2.0/spectrum/view?" + urlencode({"obsid": ids["obsid"]})
-    if survey.startswith("SDSS") and all(ids.get(k) for k in ("plate", "mjd", "fiberid")):
-        query = urlencode({"plate": ids["plate"], "mjd": ids["mjd"], "fiber": ids["fiberid"]})
+    # Some early LAMOST files carry a negative obsid, which no page knows.
+    if survey.startswith("LAMOST") and ids.get("obsid", "").isdigit():
+        release = re.search(r"DR(\d+)", str(spectrum.meta.get("data_release", "")))
+        number = release.group(1) if release else "10"
+        return f"https://www.lamost.org/dr{number}/spectrum/view?" + urlencode({"obsid": ids["obsid"]})
+    if survey.startswith("SDSS") and ids.get("plate-mjd-fiber", "").count("-") == 2:
+        plate, mjd, fiber = ids["plate-mjd-fiber"].split("-")
+        query = urlencode({"plate": plate, "mjd": mjd, "fiber": fiber})
         return f"https://skyserver.sdss.org/dr18/VisualTools/explore/summary?{query}"
     if survey.startswith("DESI") and ids.get("targetid"):
         return f"https://www.legacysurvey.org/viewer/desi-spectrum/dr1/targetid{ids['targetid']}"
