@@ -32,10 +32,7 @@ def test_a_position_leads_to_simbad_and_gaia() -> None:
 @pytest.mark.parametrize(
     ("known", "part"),
     [
-        (
-            {"survey": "LAMOST", "ids": {"obsid": "101005"}, "meta": {"data_release": "LAMOST DR9"}},
-            "lamost.org/dr9/spectrum/view?obsid=101005",
-        ),
+        ({"survey": "LAMOST", "ids": {"obsid": "101005"}}, "lamost.org/dr10/v2.0/spectrum/view?obsid=101005"),
         ({"survey": "SDSS", "ids": {"plate-mjd-fiber": "266-51602-13"}}, "plate=266&mjd=51602&fiber=13"),
         ({"survey": "DESI", "ids": {"targetid": "39633559463397282"}}, "targetid39633559463397282"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlencode
 
 from agent.spectrum import Spectrum
@@ -25,11 +24,9 @@ def links(spectrum: Spectrum) -> list[dict[str, str]]:
 
 def _survey_page(spectrum: Spectrum) -> str | None:
     ids, survey = spectrum.ids, spectrum.survey.upper()
-    # Some early LAMOST files carry a negative obsid, which no page knows.
+    # An obsid holds from release to release; some early files carry a negative one, which no page knows.
     if survey.startswith("LAMOST") and ids.get("obsid", "").isdigit():
-        release = re.search(r"DR(\d+)", str(spectrum.meta.get("data_release", "")))
-        number = release.group(1) if release else "10"
-        return f"https://www.lamost.org/dr{number}/spectrum/view?" + urlencode({"obsid": ids["obsid"]})
+        return "https://www.lamost.org/dr10/v2.0/spectrum/view?" + urlencode({"obsid": ids["obsid"]})
     if survey.startswith("SDSS") and ids.get("plate-mjd-fiber", "").count("-") == 2:
         plate, mjd, fiber = ids["plate-mjd-fiber"].split("-")
         query = urlencode({"plate": plate, "mjd": mjd, "fiber": fiber})
