@@ -21,7 +21,9 @@ from agent import tasks
 from agent.messages import pictures_of
 from agent.sharegpt import with_pictures
 from agent.spectrum import Spectrum, SpectrumError
+from agent.tasks import Task
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
+from reviewer.campaign import known_tasks
 from reviewer.picture_files import PictureError, PictureFiles
 from reviewer.spectra_folder import SpectraFolder, SpectrumNotFound
 from reviewer.store import Draft, Store
@@ -74,7 +76,8 @@ def import_file(
     :param progress: called with the number of rows done, of twice as many: checked, then written
     :raises ImportFileError: there is no such file or folder, or no row in it
     """
-    drafts = DraftFile(path, spectra, batch or path.resolve().name, store.has_spectrum)
+    known, _ = known_tasks(store.path)
+    drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.has_spectrum)
     problems = []
     rows = 0
     for rows, found in enumerate(drafts.rows(), start=1):
@@ -121,14 +124,19 @@ class DraftFile:
     JSON list, which cannot be read otherwise."""
 
     def __init__(
-        self, path: Path, spectra: Path | None, batch: str, is_stored: Callable[[str], bool]
+        self,
+        path: Path,
+        spectra: Path | None,
+        batch: str,
+        known: Mapping[str, Task],
+        is_stored: Callable[[str], bool],
     ) -> None:
         """:raises ImportFileError: there is no such file or folder"""
         self.path = _file_at(path)
         self._batch = batch
         self._is_stored = is_stored
         self._pictures = PictureFiles(self.path.parent)
-        self._tasks = tasks.load()
+        self._tasks = known
         try:
             self._spectra = None if spectra is None else SpectraFolder(spectra)
         except SpectrumNotFound as error:

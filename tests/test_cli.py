@@ -14,6 +14,7 @@ from drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 import app
 from agent.command import Bar
+from agent.tasks import FOLDER
 from reviewer.drafts import own_row
 from reviewer.store import QueueFilter, Store
 
@@ -191,3 +192,18 @@ def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
         bar.at(5)
         assert "drafting ██████████░░░░░░░░░░ 5 of 10, 2 s left" in terminal.text
     assert terminal.text.endswith("\r")
+
+
+def test_a_class_of_the_campaigns_own_is_known_by_its_file_and_a_broken_one_is_named(survey_file, tmp_path):
+    own = (FOLDER / "cv.toml").read_text(encoding="utf-8")
+    own = own.replace('key = "cv"', 'key = "polar"').replace("aliases = ", "aliases = [] # ")
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "polar.toml").write_text(own, encoding="utf-8")
+    (tmp_path / "tasks" / "broken.toml").write_text("key = 5", encoding="utf-8")
+    done = run("draft", "--task", "polar", survey_file, "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with Store.open(tmp_path / "a.db") as store:
+        assert store.item(1).row.task == "polar"
+    done = run("draft", "--task", "quasar", survey_file, "--db", "a.db", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "broken.toml" in done.stderr

@@ -46,7 +46,7 @@ def _draft_into(database: Path | None, arguments: Namespace) -> tuple[int, int, 
     from reviewer.drafting import POLICIES, Refused, draft_files
     from reviewer.drafts import own_row
 
-    task = _task(arguments.task)
+    task = _task(arguments.task, arguments.db or DATABASE)
     if arguments.policy not in POLICIES:
         raise CannotRun(f"--policy: found {arguments.policy!r}, wanted one of {', '.join(POLICIES)}")
     policy = POLICIES[arguments.policy]()
@@ -73,16 +73,15 @@ def _draft_into(database: Path | None, arguments: Namespace) -> tuple[int, int, 
     return drafted, new, refused
 
 
-def _task(name: str) -> Task:
+def _task(name: str, database: Path) -> Task:
     from agent import tasks
+    from reviewer.campaign import known_tasks
 
-    try:
-        known = tasks.load()
-    except tasks.TaskError as error:
-        raise CannotRun(str(error)) from error
+    known, problems = known_tasks(database)
     task = tasks.find(known, name)
     if task is None:
-        raise CannotRun(f"--task: found {name!r}, wanted one of {', '.join(known)}")
+        left_out = "".join(f"; left out: {problem}" for problem in problems)
+        raise CannotRun(f"--task: found {name!r}, wanted one of {', '.join(known)}{left_out}")
     return task
 
 

@@ -17,9 +17,9 @@ from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent import tasks
 from agent.command import CannotRun
 from reviewer import demo
+from reviewer.campaign import known_tasks
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.ui import api, library, page, progress, refusals, sign_in
 from reviewer.ui.pictures import Gallery
@@ -32,9 +32,9 @@ PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
-def build(store: Store, local: bool, task_folders: tuple[Path, ...] = ()) -> FastAPI:
+def build(store: Store, local: bool) -> FastAPI:
     """The whole app over an open store. ``local``: nobody but this machine can reach it."""
-    known, problems = tasks.load_all(task_folders)
+    known, problems = known_tasks(store.path)
     for problem in problems:
         log.warning("task file left out: %s", problem)
     gallery = Gallery(store)
@@ -144,7 +144,7 @@ def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: boo
         if _is_empty(store):
             print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-        app = build(store, local, task_folders=_own_tasks(db))
+        app = build(store, local)
         url = f"http://{host}:{port}/"
         print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
         if open_browser:
@@ -156,9 +156,3 @@ def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: boo
 
 def _is_empty(store: Store) -> bool:
     return store.queue(QueueFilter(), "", limit=1).total == 0
-
-
-def _own_tasks(db: Path) -> tuple[Path, ...]:
-    """A folder ``tasks`` beside the database holds a campaign's own target classes."""
-    folder = db.resolve().parent / "tasks"
-    return (folder,) if folder.is_dir() else ()
