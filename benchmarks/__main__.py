@@ -72,7 +72,7 @@ SECTIONS = (
         "size",
         "Size of the database",
         "1,000 trajectories, each on a spectrum of its own.",
-        ("benchmarks/store.py", "--size", SPECTRA),
+        ("benchmarks/store.py", "--size", f"{SPECTRA}/lamost"),
     ),
     Section(
         "baseline",
@@ -97,17 +97,23 @@ def main() -> None:
 
 
 def _text(section: Section, spectra: Path | None) -> str:
-    if SPECTRA in section.command and spectra is None:
+    if spectra is None and any(part.startswith(SPECTRA) for part in section.command):
         return "Not run: it needs a folder of real files (`--spectra`)."
-    command = [str(spectra) if part == SPECTRA else part for part in section.command]
+    command = [part.replace(SPECTRA, str(spectra)) for part in section.command]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
     )
     if done.returncode:
         return f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"
-    shown = " ".join("FOLDER" if part == SPECTRA else part for part in section.command)
-    return f"{section.about}\n\n    python {shown}\n\n{_conditions()}\n\n{done.stdout.strip()}"
+    shown = " ".join(section.command).replace(SPECTRA, "FOLDER")
+    return f"{section.about}\n\n    python {shown}\n\n{_conditions()}\n\n{_set(done.stdout)}"
+
+
+def _set(printed: str) -> str:
+    """Tables as they are; columns of text so that they stay columns."""
+    text = printed.rstrip()
+    return text if "\n|" in text else f"```\n{text}\n```"
 
 
 def _conditions() -> str:

@@ -94,6 +94,7 @@ def settled(page: Page) -> None:
 def picture(page: Page, name: str) -> None:
     """Keep a picture for the README, where somebody asked for them."""
     if PICTURES:
+        expect(page.locator(".toast")).to_have_count(0, timeout=10_000)
         page.wait_for_timeout(700)
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
