@@ -14,7 +14,7 @@ export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
     h('div.facts-line', {}, facts.join(' · '), about?.catalogue_class && [' · ', h('span', { title: 'class in the catalogue or header' }, about.catalogue_class)], place && [' · ', h('button.link', { type: 'button', title: 'copy', onClick: () => navigator.clipboard?.writeText(`${place.ra} ${place.dec}`).then(() => toast('Coordinates copied (degrees, ICRS).')) },
       place.text.replace('-', '−'))],
       (about?.links ?? []).map((link) => [' · ', h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name)]),
-      about === null && h('span.look', {}, ' · imported without its spectrum: only the pictures are here')))
+      about === null && h('span.look', {}, ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings it along)')))
 }
 
 /** "Cataclysmic Variable (CV)" is CV to whoever works on it; shorter titles stay whole. */
