@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 
 from agent import hints as measured
 from agent.spectrum import Spectrum
+from agent.steps import step_to_json
 from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from reviewer.people import Person
@@ -28,7 +29,7 @@ from reviewer.ui.payload import (
 )
 from reviewer.ui.pictures import Gallery, Recent
 from reviewer.ui.session import person_of
-from reviewer.workflow import REASONS, Rules
+from reviewer.workflow import REASONS
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -87,7 +88,7 @@ def me(person: Who, at: At) -> dict[str, Any]:
         "name": person.name,
         "roles": sorted(person.roles),
         "has_password": person.has_password,
-        "rules": _rules_json(at.store.rules()),
+        "rules": asdict(at.store.rules()),
         "reasons": REASONS,
         "problems": list(at.problems),
         "tasks": {
@@ -211,7 +212,7 @@ def look(person: Who, at: At, sent: requests.Look) -> dict[str, Any]:
     step = _looked(at.gallery, sha256, found.version.trajectory, "new", sent.arguments)
     spectrum = at.gallery.spectrum(sha256)
     return {
-        "step": replace_json(step),
+        "step": _seen_json(step),
         "hints": at.hints(spectrum, step, at.tasks.get(found.row.task)) if step.ok else [],
     }
 
@@ -331,16 +332,9 @@ def _looked(
     )
 
 
-def replace_json(step: Zoom) -> dict[str, Any]:
-    return {
-        "arguments": dict(step.arguments),
-        "frame": step.frame,
-        "z": step.z,
-        "medium": step.medium,
-        "observation": step.observation,
-        "ok": step.ok,
-        "picture": step.picture,
-    }
+def _seen_json(step: Zoom) -> dict[str, Any]:
+    """What a look gives to the step that asked for it, which has its own id."""
+    return {name: value for name, value in step_to_json(step).items() if name not in ("id", "kind")}
 
 
 def _lease_json(lease: Lease) -> dict[str, Any]:
@@ -349,16 +343,6 @@ def _lease_json(lease: Lease) -> dict[str, Any]:
         "round": lease.round,
         "until": lease.expires_at.isoformat(),
         "ended": lease.ended,
-    }
-
-
-def _rules_json(rules: Rules) -> dict[str, Any]:
-    return {
-        "auditors": rules.auditors,
-        "votes": rules.votes,
-        "approve_at": rules.approve_at,
-        "reject_at": rules.reject_at,
-        "solo": rules.solo,
     }
 
 
