@@ -8,79 +8,38 @@ so that a page can show a thought while it is being thought.
 What a model does wrong is part of its trace, never an exception: a fault is listed, a wrong call is answered
 by the tool as in training, a turn with neither call nor answer ends the inspection. As in the published loop
 the tool call of the last allowed turn is not run: ``max_turns`` = 8 allows seven looks.
+
+An inspection can be stopped at any moment, by ``Stop`` from another thread or by closing the iterator: the
+policy is closed with it, so that a server is free for the next one. Only ``Stop`` still ends with ``Ended``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from PIL import Image
 
 from agent import tool
+from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Usage
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.steps import Answer, Step, Think, Zoom
+from agent.stop import Stop
 from agent.tasks import Task
-from agent.trajectory import Drafter, Trajectory
+from agent.trajectory import Trajectory
 from agent.wire import Call, parse
 
 MAX_TURNS = 8
 """Assistant turns in the published code (``max_assistant_turns``)."""
+MAX_CHARACTERS = 100_000
+"""A turn longer than this is cut: about the 32,768 tokens that training allowed for a whole trajectory."""
 NOT_RUN = "Not run: the last allowed turn had been taken."
 """Observation of a call beyond the limit; no model ever saw it."""
-SYSTEM = "You are a helpful assistant."
 
-Reason = Literal["answered", "turn limit", "no call and no answer", "policy failed"]
-
-
-class PolicyError(RuntimeError):
-    """A policy cannot go on (no server, no memory): one sentence on what happened and what to do about it."""
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """One assistant turn as written, and what the tool answered; None where no tool was called."""
-
-    text: str
-    observation: tool.Observation | None
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """What a policy is given to write its next turn.
-
-    A model is to see ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that
-    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run.
-    """
-
-    spectrum: Spectrum
-    task: Task
-    overview: Image.Image
-    turns_left: int
-    exchanges: tuple[Exchange, ...] = ()
-    system: str = SYSTEM
-
-    @property
-    def prompt(self) -> str:
-        """The user's text after the first picture."""
-        return self.task.prompt
-
-
-class Policy(Protocol):
-    """Whoever thinks. ``drafter`` says who, with every setting that would let somebody repeat it."""
-
-    @property
-    def drafter(self) -> Drafter: ...
-
-    def turn(self, conversation: Conversation) -> Iterator[str]:
-        """The next assistant turn as tagged text, in pieces as they come.
-
-        :raises PolicyError: it cannot be written; what came before is kept
-        """
-        ...
+Reason = Literal["answered", "turn limit", "no call and no answer", "policy failed", "stopped"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +57,22 @@ class Said:
     """A piece of the text of assistant turn ``turn`` (from 1), as it came."""
 
     text: str
+    turn: int
+
+
+@dataclass(frozen=True)
+class Called:
+    """The turn's tool call is whole; the policy may still be writing, the tool has not been asked."""
+
+    call: Call
+    turn: int
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What the turn's thinking came to, once the turn has ended."""
+
+    think: Think
     turn: int
 
 
@@ -125,26 +100,34 @@ class Ended:
     reason: Reason
     trajectory: Trajectory
     detail: str = ""
+    usage: Usage = field(default_factory=Usage)
 
 
-Event = Started | Said | Looked | Answered | Ended
+Event = Started | Said | Called | Thought | Looked | Answered | Ended
 
 
-def inspect(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TURNS) -> Iterator[Event]:
+def inspect(
+    spectrum: Spectrum,
+    task: Task,
+    policy: Policy,
+    max_turns: int = MAX_TURNS,
+    stop: Stop | None = None,
+) -> Iterator[Event]:
     """Inspect one spectrum, yielding each step as it happens; ``Ended`` comes last and holds the whole
     trajectory.
 
     :param max_turns: assistant turns allowed, 1 or more
+    :param stop: set from another thread, it ends the inspection with what was said until then
     :raises ValueError: ``max_turns`` is below 1
     """
     if max_turns < 1:
         raise ValueError(f"max_turns: found {max_turns}, wanted 1 or more")
-    inspection = _Inspection(spectrum, task, policy, max_turns)
+    inspection = _Inspection(spectrum, task, policy, max_turns, stop or Stop())
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, max_turns)
     while inspection.ended is None:
         yield from inspection.turn()
     reason, detail = inspection.ended
-    yield Ended(reason, inspection.trajectory(), detail)
+    yield Ended(reason, inspection.trajectory(), detail, inspection.usage)
 
 
 def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TURNS) -> Trajectory:
@@ -163,30 +146,32 @@ def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TUR
 class _Inspection:
     """The state of one inspection: the conversation as the policy sees it, the steps as they are kept."""
 
-    def __init__(self, spectrum: Spectrum, task: Task, policy: Policy, max_turns: int) -> None:
+    def __init__(self, spectrum: Spectrum, task: Task, policy: Policy, max_turns: int, stop: Stop) -> None:
         self.policy = policy
         self.max_turns = max_turns
-        self.conversation = Conversation(spectrum, task, tool.overview(spectrum), max_turns)
+        self.stop = stop
+        self.conversation = Conversation(spectrum, task, tool.overview(spectrum), max_turns, stop=stop)
         self.overview = pixels_sha256(self.conversation.overview)
         self.number = 0
         self.steps: list[Step] = []
         self.faults: list[str] = []
+        self.usage = Usage()
         self.ended: tuple[Reason, str] | None = None
 
     def turn(self) -> Iterator[Event]:
         """One assistant turn and, unless it is the last, the look it asked for."""
         self.number += 1
-        text = ""
-        try:
-            for piece in self.policy.turn(self.conversation):
-                text += piece
-                yield Said(piece, self.number)
-        except PolicyError as failure:
-            self.ended = "policy failed", str(failure)
+        text = yield from self._written()
         turn = parse(text)
-        self.faults += [f"turn {self.number}: {fault}" for fault in turn.faults]
+        if self.ended:
+            self._fault("cut short while it was being written" if text else "nothing was written")
+        else:
+            for fault in turn.faults:
+                self._fault(fault)
         if turn.thought:
-            self.steps.append(Think(self._next_id(), turn.thought))
+            think = Think(self._next_id(), turn.thought)
+            self.steps.append(think)
+            yield Thought(think, self.number)
         if self.ended:
             return
         if turn.call is not None:
@@ -198,6 +183,41 @@ class _Inspection:
             yield Answered(answer, self.number)
         else:
             self.ended = "no call and no answer", f"turn {self.number} neither looked nor answered"
+
+    def _written(self) -> Generator[Event, None, str]:
+        """The text of the turn, as the policy writes it; ``ended`` is set where it could not end it."""
+        text = ""
+        called = False
+        pieces = self.policy.turn(self.conversation)
+        try:
+            for piece in pieces:
+                if self.stop.is_set:
+                    break
+                if isinstance(piece, str):
+                    text += piece
+                    yield Said(piece, self.number)
+                    if not called and "</tool_call>" in text:
+                        called = True
+                        if (call := parse(text).call) is not None:
+                            yield Called(call, self.number)
+                    if len(text) > MAX_CHARACTERS:
+                        self._fault(f"cut after {MAX_CHARACTERS} characters")
+                        break
+                elif isinstance(piece, Remark):
+                    self._fault(piece.text)
+                else:
+                    self.usage += piece
+        except PolicyError as failure:
+            self.ended = "policy failed", str(failure)
+        finally:
+            if isinstance(pieces, Generator):
+                pieces.close()
+        if self.stop.is_set:
+            self.ended = "stopped", f"stopped in turn {self.number}"
+        return text
+
+    def _fault(self, what: str) -> None:
+        self.faults.append(f"turn {self.number}: {what}")
 
     def _look(self, call: Call, text: str) -> Looked:
         spectrum = self.conversation.spectrum

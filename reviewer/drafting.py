@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent.loop import Policy, run
+from agent.conversation import Policy
+from agent.loop import run
 from agent.spectrum import SpectrumError, read_all
 from agent.tasks import Task
 from agent.trajectory import Verdict

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent import tool
-from agent.loop import Conversation, Exchange
+from agent.conversation import Conversation, Exchange
 from agent.policies.baseline import Baseline
 from agent.simulate import CLASSES, LOOK_ALIKES, truth
 from agent.steps import Answer, Think, Zoom

@@ -1,26 +1,30 @@
 """The inspection loop: what a policy says, what the tool answers, and how it ends."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 import pytest
 
 from agent import tool
+from agent.conversation import Conversation, Piece, PolicyError, Remark, Usage
 from agent.loop import (
+    MAX_CHARACTERS,
     NOT_RUN,
     Answered,
-    Conversation,
+    Called,
     Ended,
     Looked,
-    PolicyError,
     Said,
     Started,
+    Thought,
     inspect,
     run,
 )
 from agent.plot import RENDERER, pixels_sha256
 from agent.simulate import simulate
 from agent.steps import Answer, Think, Zoom
+from agent.stop import Stop
 from agent.tasks import Task
 from agent.trajectory import Drafter, Trajectory
 
@@ -75,7 +79,8 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
 
 def test_events_come_in_the_order_things_happen():
     events = list(inspect(SPECTRUM, TASK, Script([LOOK, ANSWER])))
-    assert [type(e) for e in events] == [Started, Said, Looked, Said, Answered, Ended]
+    wanted = [Started, Said, Called, Thought, Looked, Said, Thought, Answered, Ended]
+    assert [type(e) for e in events] == wanted
     assert events[-1].reason == "answered"
 
 
@@ -206,3 +211,104 @@ def test_run_passes_on_why_a_policy_failed():
 def test_fewer_than_one_turn_is_refused():
     with pytest.raises(ValueError, match="max_turns: found 0, wanted 1 or more"):
         next(inspect(SPECTRUM, TASK, Script([ANSWER]), max_turns=0))
+
+
+class Endless:
+    """A model that never ends its turn; ``closed`` says whether the loop let go of it."""
+
+    drafter = Drafter("model", "endless")
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        try:
+            yield "<think>"
+            while True:
+                yield "and on and on "
+        finally:
+            self.closed = True
+
+
+def test_a_turn_without_end_is_cut_and_said_to_be():
+    policy = Endless()
+    *_, last = inspect(SPECTRUM, TASK, policy)
+    assert isinstance(last, Ended)
+    assert last.reason == "no call and no answer"
+    assert f"turn 1: cut after {MAX_CHARACTERS} characters" in last.trajectory.faults
+    assert policy.closed
+
+
+def test_stop_keeps_what_was_said_and_lets_the_policy_go():
+    policy, stop = Endless(), Stop()
+    events = inspect(SPECTRUM, TASK, policy, stop=stop)
+    for event in events:
+        if isinstance(event, Said) and event.text != "<think>":
+            stop.set()
+            break
+    *_, last = events
+    assert isinstance(last, Ended)
+    assert (last.reason, last.detail) == ("stopped", "stopped in turn 1")
+    assert last.trajectory.steps == (Think("s1", "and on and on"),)
+    assert last.trajectory.faults == ("turn 1: cut short while it was being written",)
+    assert policy.closed
+
+
+def test_an_iterator_that_is_closed_closes_its_policy():
+    policy = Endless()
+    events = inspect(SPECTRUM, TASK, policy)
+    next(e for e in events if isinstance(e, Said))
+    events.close()
+    assert policy.closed
+
+
+class Waiting:
+    """A policy that waits for a server that never answers."""
+
+    drafter = Drafter("model", "waiting")
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        woken = threading.Event()
+        with conversation.stop.waking(woken.set):
+            woken.wait()
+        return
+        yield
+
+
+def test_stop_wakes_a_policy_that_waits():
+    stop = Stop()
+    threading.Timer(0.05, stop.set).start()
+    *_, last = inspect(SPECTRUM, TASK, Waiting(), stop=stop)
+    assert isinstance(last, Ended)
+    assert last.reason == "stopped"
+    assert last.trajectory.faults == ("turn 1: nothing was written",)
+
+
+def test_a_waker_is_called_at_once_when_it_is_too_late_and_never_after_its_block():
+    stop, called = Stop(), []
+    with stop.waking(lambda: called.append("left")):
+        pass
+    stop.set()
+    with stop.waking(lambda: called.append("late")):
+        assert called == ["late"]
+
+
+class Talkative(Script):
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        yield from super().turn(conversation)
+        yield Remark("cut at its limit of 5 tokens")
+        yield Usage(requests=1, prompt=100, cached=40, completion=5)
+
+
+def test_what_a_policy_remarks_is_a_fault_and_its_tokens_are_added_up():
+    *_, last = inspect(SPECTRUM, TASK, Talkative([LOOK, ANSWER]))
+    assert isinstance(last, Ended)
+    assert last.trajectory.faults == tuple(f"turn {n}: cut at its limit of 5 tokens" for n in (1, 2))
+    assert last.usage == Usage(2, 200, 80, 10)
+
+
+def test_the_call_is_told_before_the_turn_has_ended():
+    events = inspect(SPECTRUM, TASK, Script([LOOK + "and more words", ANSWER], pieces=40))
+    called = next(e for e in events if isinstance(e, Called))
+    assert called.call.arguments["wavelength_range"] == [6500, 6600]
+    assert isinstance(next(events), Said)

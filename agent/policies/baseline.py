@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from agent.loop import Conversation
+from agent.conversation import Conversation, Piece
 from agent.measure import rest, signal_to_noise
 from agent.policies import wording
 from agent.policies.scorecard import FILE, Assessment, Finding, assess
@@ -48,7 +48,7 @@ class Baseline:
     def drafter(self) -> Drafter:
         return Drafter("baseline", NAME, {"version": VERSION, "scorecards_sha256": _rule_sha256()})
 
-    def turn(self, conversation: Conversation) -> Iterator[str]:
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """The next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
         found = assess(spectrum, task)

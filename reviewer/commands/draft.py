@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
 
 def _draft_into(database: Path | None, arguments: Namespace) -> tuple[int, int, list[str]]:
     """How many were drafted, how many of them were new in the database, and why files were refused."""
-    from agent.loop import PolicyError
+    from agent.conversation import PolicyError
     from reviewer.drafting import POLICIES, Refused, draft_files
     from reviewer.drafts import own_row
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import gradio as gr
 
-from agent.loop import PolicyError, run
+from agent.conversation import PolicyError
+from agent.loop import run
 from agent.policies.baseline import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.tasks import Task

@@ -1,0 +1,98 @@
+"""What passes between the loop and whoever thinks: the conversation so far, and the turn that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from PIL import Image
+
+from agent import tool
+from agent.spectrum import Spectrum
+from agent.stop import Stop
+from agent.tasks import Task
+from agent.trajectory import Drafter
+
+SYSTEM = "You are a helpful assistant."
+
+
+class PolicyError(RuntimeError):
+    """A policy cannot go on (no server, no memory): one sentence on what happened and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a policy has to say about its own turn, such as that it was cut at its token limit; a fault."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and requests, as the server counted them; ``cached`` of the prompt's it had at hand."""
+
+    requests: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.requests + other.requests,
+            self.prompt + other.prompt,
+            self.cached + other.cached,
+            self.completion + other.completion,
+        )
+
+
+Piece = str | Remark | Usage
+"""What a policy's turn is made of: text as it is written, and what there is to say about it."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One assistant turn as written, and what the tool answered; None where no tool was called."""
+
+    text: str
+    observation: tool.Observation | None
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a policy is given to write its next turn.
+
+    A model is to see ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that
+    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run. A policy that
+    waits ends its turn once ``stop`` is set, wherever it is.
+    """
+
+    spectrum: Spectrum
+    task: Task
+    overview: Image.Image
+    turns_left: int
+    exchanges: tuple[Exchange, ...] = ()
+    system: str = SYSTEM
+    stop: Stop = field(default_factory=Stop, compare=False)
+
+    @property
+    def prompt(self) -> str:
+        """The user's text after the first picture."""
+        return self.task.prompt
+
+
+class Policy(Protocol):
+    """Whoever thinks. ``drafter`` says who, with every setting that would let somebody repeat it."""
+
+    @property
+    def drafter(self) -> Drafter: ...
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        """The next assistant turn as tagged text, in pieces as they come, with remarks and token counts.
+
+        A generator: it may be closed before its end, and then lets go of what it holds. It is asked from
+        many threads at once.
+
+        :raises PolicyError: it cannot be written; what came before is kept
+        """
+        ...

@@ -1,0 +1,30 @@
+"""A picture as a server is sent it: PNG bytes and a data URL, made once for each picture."""
+
+from __future__ import annotations
+
+import base64
+import io
+import weakref
+
+from PIL import Image
+
+# By id: an image cannot be hashed. An id is an image's own for as long as it lives, and no longer than that
+# is it kept here.
+_encoded: dict[int, bytes] = {}
+
+
+def png_of(image: Image.Image) -> bytes:
+    """The image as PNG bytes: the same each time, as the turns of a conversation send their images again."""
+    key = id(image)
+    encoded = _encoded.get(key)
+    if encoded is None:
+        buffer = io.BytesIO()
+        image.save(buffer, format="PNG", compress_level=1)
+        encoded = _encoded[key] = buffer.getvalue()
+        weakref.finalize(image, _encoded.pop, key, None)
+    return encoded
+
+
+def data_url(image: Image.Image) -> str:
+    """``data:image/png;base64,...``, as chat APIs take a picture."""
+    return "data:image/png;base64," + base64.b64encode(png_of(image)).decode("ascii")
