@@ -32,7 +32,7 @@ class Sampling:
             raise ValueError(f"seed: found {self.seed}, wanted a whole number from 0 to {2**31 - 1}")
 
     def for_sample(self, number: int) -> Sampling:
-        """The same for sample ``number`` (from 0) of one spectrum: the seed moves on by it, within its range."""
+        """The same for sample ``number`` (from 0) of one spectrum: the seed moves on by it, within range."""
         if self.seed is None:
             return self
         return replace(self, seed=(self.seed + number) % 2**31)
