@@ -29,8 +29,8 @@ class Delta:
     """One piece of a turn as it came; most fields of most pieces are empty.
 
     ``reasoning`` is what a server splits off as thinking. ``finish`` is the API's reason ("stop", "length",
-    "tool_calls", "content_filter"), once, near the end. ``remark`` is the endpoint's own: what it had to leave
-    out of the request.
+    "tool_calls", "content_filter"), once, near the end. ``remark`` is the endpoint's own: what it had to
+    leave out of the request.
     """
 
     text: str = ""
