@@ -158,7 +158,9 @@ def wilson(successes: int, trials: int) -> tuple[float, float] | None:
     p = successes / trials
     centre = (p + 0.5 / trials) / (1 + 1 / trials)
     half = math.sqrt(p * (1 - p) / trials + 0.25 / trials**2) / (1 + 1 / trials)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # Rounded, an end that is 0 or 1 misses it by a digit.
+    lo = 0.0 if successes == 0 else centre - half
+    return lo, 1.0 if successes == trials else centre + half
 
 
 def typical_snr(spectrum: Spectrum) -> float | Undefined:

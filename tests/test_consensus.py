@@ -119,7 +119,7 @@ def test_noise_is_measured_and_the_catalogue_is_not_believed():
 def test_noise_that_is_not_defined_is_said_to_be():
     found = vote("Y", replace(STAR, ivar=np.zeros(len(STAR))))
     assert found.snr is None
-    assert "S/N undefined: no data in 3700–9000 Å." in found.reasons
+    assert "S/N undefined: no data in 3700–9099 Å." in found.reasons
 
 
 def test_a_primary_feature_without_valid_pixels_asks_a_person_and_is_named():
