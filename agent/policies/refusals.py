@@ -1,4 +1,4 @@
-"""What a server did wrong, as one sentence for the person who waits: what happened, and what to do about it."""
+"""What a server did wrong, as one sentence for the person who waits: what happened, what to do about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import socket
 import ssl
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent.policies.patience import retry_after
@@ -75,6 +75,10 @@ class Refusal:
             status = int(code)
         return cls(status, in_one_line(message), code, parameter, retry_after(headers or {}))
 
+    def without(self, secret: str) -> Refusal:
+        """The same with ``secret`` blacked out."""
+        return replace(self, message=self.message.replace(secret, "[key]"))
+
     def unsupported(self, sent: Collection[str]) -> str | None:
         """The one of the parameters ``sent`` that the server does not take, if that is what it says."""
         if self.status not in (400, 422) or not (
@@ -142,9 +146,14 @@ def _too_long(message: str, max_tokens: int) -> str:
     elif holds:
         counted = f", which holds {int(holds[1]):,} tokens"
     return (
-        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens a turn, "
-        "or serve it with a larger --max-model-len."
+        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens a "
+        "turn, or serve it with a larger --max-model-len."
     )
+
+
+def is_here(url: str) -> bool:
+    """Whether a server is on this machine."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
@@ -158,20 +167,31 @@ def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
         return Trouble(f"No machine is known by the name of {host} ({where}): check the address.")
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return Trouble(
-            f"No safe connection to {where}: {in_one_line(wrong.reason or wrong)}. Check its certificate, and "
-            "whether it speaks https at all."
+            f"No safe connection to {where}: {in_one_line(wrong.reason or wrong)}. Check its certificate, "
+            "and whether it speaks https at all."
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        here = host in ("localhost", "127.0.0.1", "::1")
-        do = f"Start one: {START}" if here else "Is it running, and does a firewall let this machine through?"
+        do = (
+            f"Start one: {START}"
+            if is_here(where)
+            else "Is it running, and does a firewall let this machine through?"
+        )
         return Trouble(f"No server at {where}. {do}", again=True)
     if any("Timeout" in type(cause).__name__ for cause in causes):
         return Trouble(
-            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall is "
-            "in between.",
+            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
+            "is in between.",
             again=True,
         )
     return Trouble(f"{where} closed the connection without an answer. Its log says why.", again=True)
+
+
+def cut(where: str) -> Trouble:
+    """The sentence for an answer that broke off."""
+    return Trouble(
+        f"{where} broke off in the middle of its answer: it was stopped, or fell over. Its log says why.",
+        again=True,
+    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
