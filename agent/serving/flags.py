@@ -1,0 +1,146 @@
+"""What is to be served, and the command line of vLLM that does it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.serving.build import Build, ServeError
+from agent.serving.context import CONTEXT
+
+CPU_CACHE_GIB = "4"
+"""Main memory for the cache where there is no GPU, unless ``VLLM_CPU_KVCACHE_SPACE`` says another number."""
+CPU_SEQUENCES = 8
+"""Conversations that are written at once on a CPU; on a GPU vLLM chooses."""
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""What vLLM takes for ``--max-lora-rank``."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A PEFT adapter (LoRA) that is asked for by a model name of its own."""
+
+    name: str
+    path: Path
+
+    @property
+    def rank(self) -> int:
+        """:raises ServeError: the folder holds no adapter"""
+        file = self.path / "adapter_config.json"
+        try:
+            rank = json.loads(file.read_text(encoding="utf-8")).get("r")
+        except (OSError, ValueError, AttributeError) as error:
+            raise ServeError(
+                f"--adapter: found no adapter in {self.path} ({file.name} cannot be read), "
+                "wanted a folder as PEFT saves it"
+            ) from error
+        if not isinstance(rank, int) or not 1 <= rank <= LORA_RANKS[-1]:
+            raise ServeError(f"{file}: r: found {rank!r:.60}, wanted 1 to {LORA_RANKS[-1]}")
+        return rank
+
+
+@dataclass(frozen=True)
+class Service:
+    """A model and how it is served. ``context`` None: ours, or the model's own where that is shorter;
+    ``sequences`` None: vLLM's choice; ``pixels``: pictures are made no larger than this.
+    """
+
+    model: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    name: str | None = None
+    context: int | None = None
+    sequences: int | None = None
+    memory: float = 0.9
+    dtype: str = "auto"
+    adapters: tuple[Adapter, ...] = ()
+    data_parallel: int = 1
+    images: int = 10
+    pixels: int | None = None
+    extra: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """:raises ServeError: the model is a path at which there is no folder"""
+        looks_like_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
+        if looks_like_path and not Path(self.model).is_dir():
+            raise ServeError(f"--model: found no folder {self.model}, wanted one, or a name on Hugging Face")
+
+    @property
+    def served_name(self) -> str:
+        """What clients ask for: the name given, else the folder's or repository's."""
+        folder = Path(self.model)
+        return self.name or (folder.resolve().name if folder.is_dir() else self.model)
+
+    @property
+    def context_length(self) -> int:
+        if self.context is not None:
+            return self.context
+        return min(CONTEXT, _own_context(Path(self.model)) or CONTEXT)
+
+    @property
+    def url(self) -> str:
+        """Where a client on this machine asks; a server that listens everywhere is asked at home."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def command(service: Service, build: Build) -> list[str]:
+    """The command line. ``extra`` comes last, so that it wins where vLLM has an option twice.
+
+    :raises ServeError: an adapter's folder holds none
+    """
+    options: dict[str, str | int | float] = {
+        "--model": service.model,
+        "--served-model-name": service.served_name,
+        "--host": service.host,
+        "--port": service.port,
+        "--max-model-len": service.context_length,
+        "--dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
+        "--gpu-memory-utilization": service.memory,
+        # A picture of each turn, and none of vLLM's memory set aside for films.
+        "--limit-mm-per-prompt": json.dumps({"image": service.images, "video": 0}),
+        # Else what a request leaves out comes from the model's folder: Qwen2.5-VL's has a repetition penalty.
+        "--generation-config": "vllm",
+    }
+    sequences = service.sequences or (CPU_SEQUENCES if build.cpu else None)
+    if sequences:
+        options["--max-num-seqs"] = sequences
+    if service.pixels:
+        options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
+    if service.data_parallel > 1:
+        options["--data-parallel-size"] = service.data_parallel
+    # `-m` and not the program `vllm`: the CPU wheel's refuses to start.
+    line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
+    line += [word for option, value in options.items() for word in (option, str(value))]
+    line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
+    return [*line, *_adapters(service.adapters), *service.extra]
+
+
+def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The child's environment: ours, its log unbuffered, and on a CPU the size of its cache."""
+    wanted = {"PYTHONUNBUFFERED": "1"}
+    if build.cpu:
+        wanted["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
+    return wanted | dict(os.environ if given is None else given)
+
+
+def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
+    if not adapters:
+        return []
+    rank = max(adapter.rank for adapter in adapters)
+    room = next(allowed for allowed in LORA_RANKS if rank <= allowed)
+    modules = [f"{adapter.name}={adapter.path}" for adapter in adapters]
+    return ["--enable-lora", "--max-lora-rank", str(room), "--lora-modules", *modules]
+
+
+def _own_context(folder: Path) -> int | None:
+    """The context that a model in a folder was made for; None where its configuration does not say."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        lengths = (part.get("max_position_embeddings") for part in (config, config.get("text_config", {})))
+        return next((length for length in lengths if isinstance(length, int)), None)
+    except (OSError, ValueError, AttributeError):
+        return None
