@@ -210,6 +210,7 @@ class BadServer:
     api_key: str | None = None
     port: int = 0
     asked: list[Asked] = field(default_factory=list)
+    connections: int = 0
     left: int = 0
     open: int = 0
 
@@ -254,10 +255,15 @@ class BadServer:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self.connections += 1
         try:
             with contextlib.suppress(HangUp, ConnectionError, asyncio.IncompleteReadError):
                 ahead = b""
                 while True:
+                    ahead = ahead or await reader.readexactly(1)
+                    if not ahead.isalpha():
+                        writer.write(plain(Status(400)))  # somebody begins to speak TLS
+                        raise HangUp
                     ahead = await self._serve(await self._request(reader, ahead), reader, writer)
         except asyncio.CancelledError:
             pass  # the server is being closed; asyncio would report it as an error

@@ -65,12 +65,15 @@ class Refusal:
         """From what came with it: OpenAI's error object, FastAPI's ``detail``, or text."""
         error = body
         if isinstance(error, Mapping):
-            error = error.get("error") or error.get("detail") or error.get("message") or error
+            error = error.get("error") or error.get("detail") or error
         code = parameter = ""
         message: object = error
         if isinstance(error, Mapping):
             message = error.get("message") or dict(error)
             code, parameter = str(error.get("code") or ""), str(error.get("param") or "")
+        if isinstance(message, list):
+            # FastAPI: one entry a field.
+            message = "; ".join(_field(entry) for entry in message)
         if not status and code.isdigit():
             status = int(code)
         return cls(status, in_one_line(message), code, parameter, retry_after(headers or {}))
@@ -90,6 +93,13 @@ class Refusal:
         return next((name for name in sent if re.search(rf"\b{name}\b", self.message)), None)
 
 
+def _field(entry: object) -> str:
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    where = entry.get("loc")
+    return f"{'.'.join(map(str, where)) if isinstance(where, list) else 'request'}: {entry.get('msg', '')}"
+
+
 def in_one_line(words: object) -> str:
     """Somebody else's words, short enough to stand in a sentence; a web page is named as one."""
     text = " ".join(str(words or "").split())
@@ -100,16 +110,17 @@ def in_one_line(words: object) -> str:
 
 def refused(refusal: Refusal, where: str, model: str, has_key: bool, max_tokens: int) -> Trouble:
     """The sentence for a refusal. Its words are quoted but for 401, where some servers repeat the key."""
-    status, said = refusal.status, f": {refusal.message}" if refusal.message else ""
+    status, message = refusal.status, refusal.message.rstrip(".")
+    said = f": {message}." if message else "."
     if _CONTEXT.search(refusal.message) or refusal.code == "context_length_exceeded":
         return Trouble(_too_long(refusal.message, max_tokens))
     if _PICTURES.search(refusal.message):
         return Trouble(
-            f"{where} takes fewer pictures in one conversation than an inspection makes ({refusal.message}). "
+            f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
             """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one a turn."""
         )
     if _BLIND.search(refusal.message):
-        return Trouble(f"{model} cannot see pictures ({refusal.message}): choose a vision model.")
+        return Trouble(f"{model} cannot see pictures ({message}): choose a vision model.")
     if refusal.code == "insufficient_quota":
         return Trouble(f"The account behind the key for {where} has nothing left to spend{said}")
     match status:
@@ -165,6 +176,13 @@ def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
     causes = list(_causes(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return Trouble(f"No machine is known by the name of {host} ({where}): check the address.")
+    # Before TLS: a handshake that takes too long is an SSL error underneath.
+    if any("Timeout" in type(cause).__name__ for cause in causes):
+        return Trouble(
+            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
+            "is in between.",
+            again=True,
+        )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return Trouble(
             f"No safe connection to {where}: {in_one_line(wrong.reason or wrong)}. Check its certificate, "
@@ -177,12 +195,6 @@ def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
             else "Is it running, and does a firewall let this machine through?"
         )
         return Trouble(f"No server at {where}. {do}", again=True)
-    if any("Timeout" in type(cause).__name__ for cause in causes):
-        return Trouble(
-            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
-            "is in between.",
-            again=True,
-        )
     return Trouble(f"{where} closed the connection without an answer. Its log says why.", again=True)
 
 
