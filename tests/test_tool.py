@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent import plot, tool
+from agent.plot.curve import pixels_to_draw
 from agent.spectrum import Spectrum
 
 WAVELENGTH = np.linspace(4000.0, 7000.0, 80)
@@ -22,7 +23,7 @@ def a_spectrum(**changes) -> Spectrum:
 def test_every_published_answer_is_given_word_for_word(shared: Path, monkeypatch):
     # The words do not depend on the pixels, which tests/test_plot.py checks; drawing all takes half a minute.
     def refuse_or_nothing(wavelength, flux, window, title):
-        plot._pixels_to_draw(wavelength, flux, window)
+        pixels_to_draw(wavelength, flux, window)
         return "picture"
 
     monkeypatch.setattr(tool, "draw", refuse_or_nothing)

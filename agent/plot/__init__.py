@@ -1,0 +1,70 @@
+"""The picture the model sees: pixel for pixel what the published tool draws.
+
+The Spec-o3 checkpoints (arXiv 2601.06498) were trained on these pictures, so every choice below is
+the published renderer's (``recipe/spec_o3/utils.py`` of github.com/Maxwell-Jia/spec-o3, commit
+dd6eb91) and none is a matter of taste: figure sizes, tick spacings, the statistics box, and that
+every finite pixel is drawn whatever its ivar or mask. What may differ is how the pixels are reached:
+``fast`` draws on matplotlib's Agg canvas itself, and what it makes no promise for is drawn by
+``reference``, matplotlib's own figure in a style that no matplotlibrc can reach.
+
+The line of a picture must stay the same across machines, hence the exact pin of matplotlib: 3.11
+renders other pixels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+
+import numpy as np
+from numpy.typing import ArrayLike
+from PIL import Image
+
+from agent.plot import fast, reference
+from agent.plot.curve import PlotError, pixels_to_draw
+from agent.plot.layout import NotPromised
+from agent.plot.png_file import png_bytes
+from agent.plot.reference import DPI
+
+__all__ = ["DPI", "RENDERER", "PlotError", "draw", "pixels_sha256", "png"]
+
+RENDERER = "published-mpl3.10.5/1"
+"""Names these pixels. It changes if, and only if, a picture of the same spectrum changes."""
+
+
+def draw(
+    wavelength: ArrayLike,
+    flux: ArrayLike,
+    window: tuple[float, float] | None = None,
+    title: str = "Spectrum",
+) -> Image.Image:
+    """Draw a spectrum, or a window of it, as the published tool does.
+
+    ``wavelength`` in Å (air or vacuum, rest or observed: the picture does not say, the caller knows)
+    and ``flux`` are 1-D of one length, in any order, NaN allowed; ``window`` is (from, to) in Å, ends
+    included. Returns an RGBA picture.
+
+    :raises PlotError: lengths differ, nothing finite to draw, or no pixel lies in the window.
+    """
+    curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
+    try:
+        rows = fast.pixels(curve, title)
+    except NotPromised:
+        return Image.open(io.BytesIO(reference.png(curve, title)))
+    return Image.fromarray(rows)
+
+
+def png(
+    wavelength: ArrayLike,
+    flux: ArrayLike,
+    window: tuple[float, float] | None = None,
+    title: str = "Spectrum",
+) -> bytes:
+    """The same picture as PNG bytes. :raises PlotError: as ``draw``."""
+    return png_bytes(draw(wavelength, flux, window, title))
+
+
+def pixels_sha256(picture: Image.Image) -> str:
+    """SHA-256 of the RGBA bytes, hex: the picture's identity, whatever file it was stored in."""
+    rgba = picture if picture.mode == "RGBA" else picture.convert("RGBA")
+    return hashlib.sha256(rgba.tobytes()).hexdigest()
