@@ -4,6 +4,7 @@ import { verbFor } from './decision_bar.js'
 import { getJSON } from './http.js'
 import * as panels from './panels.js'
 import { moveStep, removeStep } from './steps.js'
+import { toggleTheme } from './theme.js'
 
 const MARK_OF = { 'mark-supported': 'supported', 'mark-not-supported': 'not supported', 'mark-hallucinated': 'hallucinated feature', 'mark-wrong-frame': 'wrong frame', 'mark-needless': 'needless zoom', 'mark-clear': 'cleared' }
 const VERDICT_OF = { 'verdict-yes': 'YES', 'verdict-no': 'NO', 'verdict-cannot-tell': 'cannot tell' }
@@ -44,7 +45,7 @@ export class Actions {
       'remove-step': () => this.desk.editable && this.desk.editing.restep(removeStep(this.desk.drafting.steps, id)), 'edit-undo': () => this.desk.editing.undo(),
       'save-version': () => this.desk.deciding.saveVersion().then((made) => made && made !== this.desk.current.item.version.id && this.desk.refresh('Saved as a version.')),
       'mark-note': () => id && this.#note(id), comment: () => this.desk.bar.focusComment(), undo: () => this.desk.deciding.undo(), 'verdict-first': () => this.#toggleVerdictFirst(),
-      guide: () => panels.openGuide(this.desk.me.tasks[this.desk.current?.item.task.key]), history: () => this.#history(), dark: () => this.#toggleDark(),
+      guide: () => panels.openGuide(this.desk.me.tasks[this.desk.current?.item.task.key]), history: () => this.#history(), dark: toggleTheme,
       keys: () => panels.openPanel('Keys', this.desk.keys.sheet(), { wide: true }), escape: () => this.#escape(),
     }[action]
     if (!does) return false
@@ -86,15 +87,6 @@ export class Actions {
   #toggleQueue() {
     const hidden = this.desk.root.classList.toggle('no-queue')
     localStorage.setItem('so-queue', hidden ? 'hidden' : 'shown')
-  }
-
-  #toggleDark() {
-    const theme = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'
-    document.documentElement.dataset.theme = theme
-    document.documentElement.classList.toggle('dark', theme === 'dark')
-    document.body.classList.toggle('dark', theme === 'dark')
-    localStorage.setItem('so-theme', theme)
-    this.desk.spectrum.setTheme(theme)
   }
 
   async #toggleVerdictFirst() {

@@ -44,6 +44,9 @@ function sent(body) {
 export const postJSON = async (path, body) =>
   (await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, ...sent(body) })).json()
 
+export const postForm = async (path, form) => (await call(path, { method: 'POST', body: form })).json()
+export const remove = async (path) => { await call(path, { method: 'DELETE' }) }
+
 /** A key that makes a submit happen once, however often it is sent. Made when the form is drawn. */
 export const newKey = () => crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
 

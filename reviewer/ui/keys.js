@@ -19,6 +19,11 @@ function nameOf(event) {
 }
 
 export class Keys {
+  static #all = []
+
+  /** The keys of the tab that is in front; null where it has none. */
+  static inFront = () => Keys.#all.find((keys) => keys.active()) ?? null
+
   /**
    * @param {Object} keymap  keymap.json
    * @param {(action: string) => boolean|void} act  false: not ours, let the browser have the key
@@ -29,6 +34,7 @@ export class Keys {
     this.table = new Map(keymap.groups.flatMap((g) => g.keys).map((k) => [k.key, k]))
     this.act = act
     this.active = active
+    Keys.#all.push(this)
     document.addEventListener('keydown', (event) => this.#press(event))
   }
 

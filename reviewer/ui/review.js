@@ -15,7 +15,8 @@ import * as panels from './panels.js'
 import { plotlyReady } from './plotly_ready.js'
 import { QueueView } from './queue_view.js'
 import { SpectrumView } from './spectrum_view.js'
-import { moveStep, removeStep, replaceStep, windowOf } from './steps.js'
+import { moveStep, removeStep, replaceStep, windowOf, windowsOf } from './steps.js'
+import { onTheme } from './theme.js'
 import { TopBar } from './top_bar.js'
 import { TraceView } from './trace_view.js'
 
@@ -26,7 +27,7 @@ export async function mountReview(root) {
   root.dataset.mounted = 'yes'
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/keymap.json'), plotlyReady()])
   const desk = new ReviewDesk(root, me, keymap)
-  window.specO3 = { review: desk }
+  window.specO3 = { ...window.specO3, review: desk }
   await desk.start()
 }
 
@@ -39,7 +40,7 @@ class ReviewDesk {
     this.keys = new Keys(keymap, (action) => this.actions.act(action), () => root.getClientRects().length > 0 && !panels.panelIsOpen())
     this.actions = new Actions(this)
     this.#layout()
-    this.top = new TopBar(me, { onKeys: () => this.actions.act('keys'), onDark: () => this.actions.act('dark'), onVerdictFirst: () => this.actions.act('verdict-first') }, this.verdictFirst)
+    this.top = new TopBar(me, { onKeys: () => (Keys.inFront() ?? this.keys).act('keys'), onDark: () => this.actions.act('dark'), onVerdictFirst: () => this.actions.act('verdict-first') }, this.verdictFirst)
     this.queue = new QueueView(this.parts.queue, { onOpen: (id) => this.open(id), onFilter: () => this.#refilter() }, me)
     this.trace = new TraceView(this.parts.trace, this.#traceCallbacks())
     this.spectrum = new SpectrumView(this.parts.spectrum, {
@@ -52,6 +53,7 @@ class ReviewDesk {
       onVerb: (verb) => this.deciding.decide(verb), onVerdict: (verdict) => this.deciding.commitVerdict(verdict), onComment: (text) => this.drafting?.setComment(text),
       onUndo: () => this.deciding.undo(), onNext: () => this.next(), onHistory: () => this.actions.act('history'),
     })
+    onTheme((theme) => this.spectrum.setTheme(theme))
     this.editing = new Editing(this)
     this.deciding = new Deciding(this)
     this.opening = 0
@@ -76,7 +78,7 @@ class ReviewDesk {
       queue: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), trace: h('section', { 'aria-label': 'Trace' }),
       header: h('header.item'), spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' }), toasts: h('div.toasts', { role: 'status' }),
     }
-    this.root.classList.add('so-review')
+    this.root.classList.add('so-review', 'so-desk')
     fill(this.root, parts.queue, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum), parts.bar, parts.toasts)
     this.root.classList.toggle('no-queue', localStorage.getItem('so-queue') === 'hidden')
   }
@@ -291,20 +293,15 @@ class ReviewDesk {
     return { ...this.current.item.edited_by, ...Object.fromEntries(mine) }
   }
 
-  #windows(steps) {
-    return steps.map((step, index) => ({ step, number: index + 1 })).filter(({ step }) => step.kind === 'zoom' && windowOf(step))
-      .map(({ step, number }) => ({ id: step.id, number, lo: windowOf(step)[0], hi: windowOf(step)[1], frame: step.frame, z: step.z, label: step.arguments.label ?? '' }))
-  }
-
   #showSpectrum(sameItem) {
     const { item, spectrum, atlas } = this.current
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     if (spectrum === null) return
     if (sameItem) return this.updateWindows()
-    const moved = item.originals.length && JSON.stringify(this.#windows(item.originals)) !== JSON.stringify(this.#windows(item.trajectory.steps))
+    const moved = item.originals.length && JSON.stringify(windowsOf(item.originals)) !== JSON.stringify(windowsOf(item.trajectory.steps))
     this.spectrum.show({
-      id: item.id, spectrum, redshift: item.trajectory.redshift ?? spectrum.redshift, windows: this.#windows(this.drafting.steps), lines: atlas.lines, bands: atlas.bands,
-      second: moved ? this.#windows(item.originals) : [], editable: this.editable,
+      id: item.id, spectrum, redshift: item.trajectory.redshift ?? spectrum.redshift, windows: windowsOf(this.drafting.steps), lines: atlas.lines, bands: atlas.bands,
+      second: moved ? windowsOf(item.originals) : [], editable: this.editable,
     })
     const first = this.drafting.steps.find((s) => s.kind === 'zoom' && windowOf(s))
     if (first) this.select(first.id, { zoomTo: true, scroll: false })
@@ -312,7 +309,7 @@ class ReviewDesk {
   }
 
   updateWindows() {
-    if (this.current.spectrum) this.spectrum.update({ windows: this.#windows(this.drafting.steps), selected: this.trace.selected })
+    if (this.current.spectrum) this.spectrum.update({ windows: windowsOf(this.drafting.steps), selected: this.trace.selected })
   }
 
   showBar(message = '') {
