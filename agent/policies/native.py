@@ -1,0 +1,114 @@
+"""A model behind an OpenAI-compatible server that calls tools by the API's own means: GPT, and open models
+whose server parses their calls.
+
+It was not trained on this task, so the system turn tells it how to inspect. What it says becomes tagged text
+(``agent.policies.native_text``) and, in the turns that follow, messages again, made from that text alone and
+in the same way each time: the beginning of the conversation never changes by a byte, which is what a server's
+prefix cache, and a bill, wants. The Chat Completions API takes no picture in a tool's answer, so the picture
+follows in a user's turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from PIL import Image
+
+from agent.conversation import Conversation, Piece, Remark
+from agent.pictures import data_url
+from agent.policies.endpoint import Endpoint
+from agent.policies.native_prompts import Guidance, instructions, mentions_label, prompts, sha256
+from agent.policies.native_text import Reply, assistant_message
+from agent.policies.sampling import Sampling
+from agent.tool_schema import TOOL_SCHEMA
+from agent.trajectory import Drafter
+
+Message = dict[str, Any]
+
+
+class Native:
+    """The policy. ``guidance`` is for drafting alone: the model is told the known verdict."""
+
+    def __init__(
+        self, endpoint: Endpoint, sampling: Sampling | None = None, guidance: Guidance | None = None
+    ) -> None:
+        self.endpoint = endpoint
+        self.sampling = sampling or Sampling()
+        self.guidance = guidance
+
+    @property
+    def drafter(self) -> Drafter:
+        """The model with the texts it was told, by hash, and what the server says of itself."""
+        texts = prompts()
+        facts = self.endpoint.facts()
+        settings: dict[str, Any] = {"dialect": "native", "instructions_sha256": sha256(texts.instructions)}
+        settings |= self.sampling.settings()
+        for name in self.endpoint.left_out:
+            settings[name] = "left out: not taken by the server"
+        told = {"server": facts.server, "server_version": facts.version, "context": facts.context}
+        settings |= {name: value for name, value in told.items() if value}
+        if self.guidance is not None:
+            settings |= {"label_told": True, "guidance_sha256": sha256(texts.guidance)}
+        return Drafter("model", self.endpoint.model or facts.model, settings)
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        """The next turn as it streams, then what there is to say about it."""
+        reply = Reply()
+        said = ""
+        finish: str | None = None
+        stream = self.endpoint.stream(
+            self.messages(conversation), self.sampling, conversation.stop, tools=[TOOL_SCHEMA]
+        )
+        with closing(stream):
+            for delta in stream:
+                if text := reply.add(delta):
+                    said += text
+                    yield text
+                if delta.remark:
+                    yield Remark(delta.remark)
+                if delta.usage is not None:
+                    yield delta.usage
+                finish = delta.finish or finish
+        if text := reply.end():
+            said += text
+            yield text
+        yield from self._remarks(said, reply.spoiled, finish)
+
+    def messages(self, conversation: Conversation) -> list[Message]:
+        """The conversation as the Chat Completions API takes it."""
+        turns = len(conversation.exchanges) + conversation.turns_left
+        system = [conversation.system, instructions(turns)]
+        if self.guidance is not None:
+            system.append(self.guidance.text)
+        messages: list[Message] = [
+            {"role": "system", "content": "\n\n".join(system)},
+            _shown(conversation.overview, conversation.prompt),
+        ]
+        for number, exchange in enumerate(conversation.exchanges, start=1):
+            # Nine letters and digits: Mistral's models take no other id.
+            call_id = f"call{number:05d}"
+            messages.append(assistant_message(exchange.text, call_id))
+            if exchange.observation is None:
+                continue
+            text, image = exchange.observation.text, exchange.observation.image
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
+            if image is not None:
+                messages.append(_shown(image, prompts().picture))
+        return messages
+
+    def _remarks(self, said: str, spoiled: bool, finish: str | None) -> Iterator[Remark]:
+        if finish == "length":
+            yield Remark(f"cut at its limit of {self.sampling.max_tokens} tokens")
+        if finish == "content_filter":
+            yield Remark("the server's content filter cut it")
+        if spoiled:
+            yield Remark("tags inside the reasoning, written ‹so›")
+        if self.guidance is not None and (words := mentions_label(said)):
+            yield Remark(f"gives away that the answer was told: {words!r}")
+
+
+def _shown(image: Image.Image, text: str) -> Message:
+    picture = {"type": "image_url", "image_url": {"url": data_url(image)}}
+    return {"role": "user", "content": [picture, {"type": "text", "text": text}]}
