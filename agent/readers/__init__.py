@@ -57,20 +57,20 @@ _FITS_READERS: tuple[_Reader, ...] = (
 
 def read(path: str | os.PathLike[str], target: str | None = None) -> Spectrum:
     """See ``agent.spectrum.read``."""
-    with _opened(path) as targets:
+    with opened(path) as targets:
         return targets.read(target)
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[Spectrum]:
     """See ``agent.spectrum.read_all``. The file stays open until the iterator is done with."""
-    with _opened(path) as targets:
+    with opened(path) as targets:
         yield from targets.read_all()
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
-    """The spectra of the file at ``path``; any failure inside becomes a ``SpectrumError`` that names the
-    file."""
+def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
+    """The spectra of the file at ``path``, none of them read yet; any failure inside the block becomes a
+    ``SpectrumError`` that names the file."""
     where = Path(path)
     name = where.name or str(path)
     try:

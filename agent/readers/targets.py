@@ -33,6 +33,11 @@ class Targets:
         if skip:
             self._skipped.add(target)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those that ``read_all`` would try, in file order; ("",) for a file of one spectrum."""
+        return tuple(target for target in self._loaders if target not in self._skipped)
+
     def read(self, target: str | None) -> Spectrum:
         """The one named, or the only one.
 

@@ -1,0 +1,243 @@
+"""Many inspections at once: jobs in, outcomes out as they finish, both one at a time.
+
+Threads, for policies that wait for a server: while one conversation waits, others draw, so that the server's
+batch stays full. Processes, for policies that compute: each reads, draws and measures by itself.
+
+A job whose policy failed is tried again after a pause; what a model does wrong is its trace and is never
+tried again. When inspections fail one after the other, and none between them succeeds, the server is gone for
+everybody: ``PolicyGone`` ends the run instead of spending every job on it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+from typing import Literal
+
+from agent.conversation import Policy, PolicyError, Usage
+from agent.loop import MAX_TURNS, Ended, Reason, inspect
+from agent.readers.pixels import NoDataError
+from agent.reading import Reading, SpectrumFile
+from agent.sources import Source
+from agent.spectrum import Spectrum
+from agent.stop import Stop
+from agent.tasks import Task
+from agent.trajectory import Trajectory
+
+THREADS = 64
+"""Conversations at a time for a server; vLLM batches what it can and queues the rest."""
+RETRIES = 2
+PAUSE = 2.0
+"""Seconds before a failed job is tried again, give or take half; twice that before the next time."""
+IN_A_ROW = 10
+"""Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
+
+OutcomeReason = Literal[Reason, "not read", "no data"]
+PolicyFor = Callable[[int], Policy]
+"""The policy of sample number i (from 0) of a spectrum: the same but for its seed. With processes it has to
+be something that pickle can send, such as a module's function."""
+
+
+class PolicyGone(PolicyError):
+    """Inspections fail one after the other: how many, and the sentence of the last one."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sample of one spectrum; ``key`` names the spectrum in the results (``agent.sources``)."""
+
+    key: str
+    path: Path
+    target: str = ""
+    sample: int = 0
+
+    @property
+    def file(self) -> str:
+        """As ``Source.file``."""
+        return self.key.removesuffix(f"#{self.target}") if self.target else self.key
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended. ``reason`` is the loop's, or "not read" or "no data" where there is no spectrum to
+    inspect; ``detail`` is a sentence where there is more to say. ``spectrum`` and ``trajectory`` are None
+    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took.
+    """
+
+    job: Job
+    reason: OutcomeReason
+    detail: str = ""
+    spectrum: Spectrum | None = None
+    trajectory: Trajectory | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    tries: int = 1
+
+    @property
+    def is_inspected(self) -> bool:
+        """Whether there is a whole trace, be it without an answer."""
+        return self.reason in ("answered", "turn limit", "no call and no answer")
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is no whole trace, though nobody stopped it."""
+        return self.reason in ("policy failed", "not read", "no data")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all jobs of a run have in common."""
+
+    task: Task
+    policy_for: PolicyFor
+    max_turns: int = MAX_TURNS
+    retries: int = RETRIES
+
+
+def jobs_of(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
+    """A job for each sample of each spectrum, those of one spectrum together."""
+    for source in sources:
+        for sample in range(samples):
+            yield Job(source.key, source.path, source.target, sample)
+
+
+def inspect_many(
+    jobs: Iterable[Job],
+    task: Task,
+    policy_for: PolicyFor,
+    *,
+    concurrency: int = THREADS,
+    processes: bool = False,
+    max_turns: int = MAX_TURNS,
+    retries: int = RETRIES,
+    stop: Stop | None = None,
+) -> Iterator[Outcome]:
+    """Inspect every spectrum, yielding outcomes in the order in which they finish.
+
+    Jobs are taken as they are needed, a few times ``concurrency`` ahead. Jobs of one spectrum that follow on
+    each other share one reading of it, jobs of one file one opening. Closing the iterator stops what is under
+    way.
+
+    :param concurrency: threads, or processes
+    :param processes: for policies that compute: each process reads, draws and measures by itself
+    :param stop: set from another thread, it ends the run; what is under way ends as "stopped"
+    :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
+    :raises ValueError: ``concurrency`` or ``max_turns`` is below 1
+    """
+    for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
+        if value < 1:
+            raise ValueError(f"{name}: found {value}, wanted 1 or more")
+    plan = Plan(task, policy_for, max_turns, retries)
+    # A stop of our own: closing the iterator is not to set the caller's.
+    inner = Stop()
+    with (stop or Stop()).waking(inner.set):
+        if processes:
+            from agent.batch_processes import in_processes
+
+            outcomes = in_processes(jobs, plan, concurrency, inner)
+        else:
+            outcomes = _in_threads(jobs, plan, concurrency, inner)
+        try:
+            yield from _until_gone(outcomes, concurrency + IN_A_ROW)
+        finally:
+            inner.set()
+            outcomes.close()
+
+
+def inspect_one(job: Job, reading: Reading, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
+    """One job; where the policy fails it is tried again, ``plan.retries`` times."""
+    if stop.is_set:
+        return Outcome(job, "stopped", "stopped before it began", tries=0)
+    found = reading.spectrum()
+    if isinstance(found, NoDataError):
+        return Outcome(job, "no data", str(found))
+    if not isinstance(found, Spectrum):
+        return Outcome(job, "not read", str(found))
+    tries = 1
+    outcome = _tried(job, found, plan, policy, stop, tries)
+    while outcome.reason == "policy failed" and tries <= plan.retries:
+        if stop.wait(PAUSE * 2 ** (tries - 1) * random.uniform(0.5, 1.5)):
+            break
+        tries += 1
+        outcome = _tried(job, found, plan, policy, stop, tries)
+    return outcome
+
+
+def drained(
+    pool: Executor, submitted: Iterator[Future[list[Outcome]]], most: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    """What the futures give, in the order in which they are done, with at most ``most`` of them under way. No
+    more are submitted once ``stop`` is set; those under way are waited for."""
+    finished: SimpleQueue[Future[list[Outcome]]] = SimpleQueue()
+    under_way = 0
+    try:
+        while True:
+            while under_way < most and not stop.is_set:
+                future = next(submitted, None)
+                if future is None:
+                    break
+                under_way += 1
+                future.add_done_callback(finished.put)
+            if not under_way:
+                return
+            yield from finished.get().result()
+            under_way -= 1
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
+    """Each job with the reading of its spectrum, shared by jobs of the same spectrum in a row; readings of
+    the same file in a row share its opening."""
+    file: SpectrumFile | None = None
+    before: tuple[Job, Reading] | None = None
+    for job in jobs:
+        if file is None or file.path != job.path:
+            file = SpectrumFile(job.path)
+            before = None
+        same = before is not None and before[0].target == job.target
+        reading = before[1] if before is not None and same else Reading(file, job.target)
+        before = job, reading
+        yield before
+
+
+def _until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
+    in_a_row = 0
+    for outcome in outcomes:
+        yield outcome
+        if outcome.reason == "policy failed":
+            in_a_row += 1
+        elif outcome.is_inspected:
+            in_a_row = 0
+        if in_a_row >= most:
+            raise PolicyGone(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
+
+
+def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Generator[Outcome, None, None]:
+    policy_for = cache(plan.policy_for)
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="inspect")
+
+    def one(job: Job, reading: Reading) -> list[Outcome]:
+        return [inspect_one(job, reading, plan, policy_for(job.sample), stop)]
+
+    yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+
+
+def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
+    since = monotonic()
+    try:
+        *_, ended = inspect(spectrum, plan.task, policy, plan.max_turns, stop)
+    except Exception as error:
+        # One inspection that breaks is not to end ten thousand others; its name says that it is no server's.
+        detail = f"{type(error).__name__}: {error}"
+        return Outcome(job, "policy failed", detail, spectrum, seconds=monotonic() - since, tries=tries)
+    assert isinstance(ended, Ended)
+    seconds = monotonic() - since
+    return Outcome(job, ended.reason, ended.detail, spectrum, ended.trajectory, ended.usage, seconds, tries)

@@ -1,0 +1,178 @@
+"""What is to be inspected: files, folders and lists on the command line, to one name a spectrum.
+
+A spectrum is known by its file, as a path relative to the folder of the results, and its target in that file.
+So a run that goes on finds again what it has done, from wherever it is started, and results and spectra can
+be moved together.
+
+A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file whose first line names a
+column ``file`` or ``path``. A list without such a line has a path on each line, ``#`` before a comment; with
+it, it is read as CSV (tabs and semicolons separate too) and may have a column ``target``. A path that is not
+absolute is looked for beside the list first, then in the current folder.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TextIO
+
+from agent.readers import opened
+from agent.spectrum import SpectrumError
+
+SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
+"""What is taken from a folder, also with ``.gz`` after it; a file that is named is read whatever its name."""
+
+_LISTS = (".csv", ".txt", ".tsv")
+_COLUMNS = ("file", "path")
+
+
+class SourceError(ValueError):
+    """Something to inspect that is not there, or a list that cannot be read: which, what was found, what was
+    wanted."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A spectrum, or a file that may hold several.
+
+    :param file: its path relative to the folder of the results, with ``/``
+    :param target: which spectrum of the file; "" for the only one, or for all that it holds
+    """
+
+    path: Path
+    file: str
+    target: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name by which the spectrum is known in the results."""
+        return key_of(self.file, self.target)
+
+
+def key_of(file: str, target: str) -> str:
+    """The name of a spectrum: its file, and its target if it has one."""
+    return f"{file}#{target}" if target else file
+
+
+def files(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> Iterator[Source]:
+    """What the command line names, each once, in its order; folders by name. No spectrum file is opened.
+
+    :param results: the folder that files are named from
+    :param stdin: where ``-`` reads its list
+    :raises SourceError: there is no such file or folder, or a list cannot be read
+    """
+    seen: set[tuple[Path, str]] = set()
+    base = results.resolve()
+    for path, target in chain.from_iterable(_named(one, stdin) for one in given):
+        absolute = Path(os.path.abspath(path))
+        if (absolute, target) not in seen:
+            seen.add((absolute, target))
+            yield Source(absolute, _relative(absolute, base), target)
+
+
+def spectra(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
+    """One source for each spectrum of a file, found without reading any; sky fibres are left out.
+
+    What cannot be opened is one source: whoever reads it gets the reason.
+
+    :param is_known: whether a name has been met as that of a spectrum; such a file is not opened
+    """
+    if source.target or is_known(source.key):
+        yield source
+        return
+    try:
+        with opened(source.path) as targets:
+            names = targets.names
+    except SpectrumError:
+        names = ("",)
+    for name in names:
+        yield replace(source, target=name)
+
+
+def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
+    if given == "-":
+        if stdin is None:
+            raise SourceError("-: found no standard input, wanted a list")
+        yield from _listed(stdin, "standard input", Path())
+        return
+    path = Path(given.removeprefix("@"))
+    if given.startswith("@") or (path.suffix.lower() in _LISTS and _has_columns(path)):
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                yield from _listed(lines, str(path), path.parent)
+        except OSError as error:
+            raise SourceError(f"{path}: {error.strerror}") from error
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise SourceError(f"{path}: found no text ({error}), wanted a list of files") from error
+    elif path.is_dir():
+        yield from ((file, "") for file in _inside(path))
+    elif path.exists():
+        yield path, ""
+    else:
+        raise SourceError(f"{given}: found no such file or folder")
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The files below a folder that look like spectra, by name; hidden ones are left alone."""
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and name.lower().removesuffix(".gz").endswith(SUFFIXES):
+                yield Path(where, name)
+
+
+def _has_columns(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            return bool(_column(_split(lines.readline(1000))))
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _column(names: list[str]) -> str:
+    """Which of a list's columns names the file; "" if there is none."""
+    return next((name for name in _COLUMNS if name in names), "")
+
+
+def _separator(line: str) -> str:
+    return max("\t;,", key=line.count)
+
+
+def _split(line: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in line.strip().split(_separator(line))]
+
+
+def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Path, str]]:
+    rows = iter(lines)
+    first = next(rows, "")
+    columns = _split(first)
+    column = _column(columns)
+    if not column:
+        for line in chain([first], rows):
+            text = line.strip()
+            if text and not text.startswith("#"):
+                yield _beside(text, folder), ""
+        return
+    for number, row in enumerate(csv.DictReader(rows, columns, delimiter=_separator(first)), start=2):
+        file = (row[column] or "").strip()
+        if not file:
+            raise SourceError(f"{name}: line {number}: {column}: found nothing, wanted the path of a file")
+        yield _beside(file, folder), (row.get("target") or "").strip()
+
+
+def _beside(name: str, folder: Path) -> Path:
+    beside = folder / name
+    return beside if beside.exists() else Path(name)
+
+
+def _relative(absolute: Path, base: Path) -> str:
+    # ``base`` has no links in it; the file's own folder is to be compared like with like.
+    real = absolute.parent.resolve() / absolute.name
+    try:
+        return Path(os.path.relpath(real, base)).as_posix()
+    except ValueError:  # on another drive
+        return real.as_posix()
