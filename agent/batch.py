@@ -144,7 +144,7 @@ def inspect_many(
         else:
             outcomes = _in_threads(jobs, plan, concurrency, inner)
         try:
-            yield from _until_gone(outcomes, concurrency + IN_A_ROW)
+            yield from until_gone(outcomes, concurrency + IN_A_ROW)
         finally:
             inner.set()
             outcomes.close()
@@ -193,6 +193,19 @@ def drained(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
+    """The same outcomes. :raises PolicyGone: ``most`` in a row failed"""
+    in_a_row = 0
+    for outcome in outcomes:
+        yield outcome
+        if outcome.reason == "policy failed":
+            in_a_row += 1
+        elif outcome.is_inspected:
+            in_a_row = 0
+        if in_a_row >= most:
+            raise PolicyGone(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
+
+
 def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
     """Each job with the reading of its spectrum, shared by jobs of the same spectrum in a row; readings of
     the same file in a row share its opening."""
@@ -206,18 +219,6 @@ def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
         reading = before[1] if before is not None and same else Reading(file, job.target)
         before = job, reading
         yield before
-
-
-def _until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
-    in_a_row = 0
-    for outcome in outcomes:
-        yield outcome
-        if outcome.reason == "policy failed":
-            in_a_row += 1
-        elif outcome.is_inspected:
-            in_a_row = 0
-        if in_a_row >= most:
-            raise PolicyGone(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
 
 
 def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Generator[Outcome, None, None]:
