@@ -1,0 +1,96 @@
+"""What does not come from pip: the GPU, the disk, SQLite, a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.doctor.finding import Finding
+from agent.gpus import gpus
+
+LITTLE = 2 * 10**9
+"""Bytes of free disk below which nothing more is to be started."""
+SQLITE = (3, 35, 0)
+"""RETURNING came with 3.35, the trigram index of the search with 3.34."""
+# In a process of its own: the store alone opens databases in this one.
+_PROBE = (
+    "import sqlite3; sqlite3.connect(':memory:').execute(\"CREATE VIRTUAL TABLE t USING fts5(x, "
+    "tokenize='trigram')\"); print(sqlite3.sqlite_version)"
+)
+
+
+def gpu(needed: bool = True) -> Iterator[Finding]:
+    """The cards, one finding each. ``needed`` False: none is no failure."""
+    found = gpus()
+    if not found:
+        nvidia_smi = shutil.which("nvidia-smi")
+        said = "nvidia-smi lists none" if nvidia_smi else "no nvidia-smi, so no NVIDIA driver"
+        remedy = "install NVIDIA's driver; without a GPU the baseline and small models on the CPU remain"
+        yield Finding("GPU", False if needed else None, said, remedy if needed else "")
+    for card in found:
+        told = f"{card.name}, {(card.total - card.used) / 1024:.1f} of {card.total / 1024:.1f} GiB free"
+        driver = f"driver {card.driver}, compute capability {card.capability}"
+        yield Finding(f"GPU {card.index}", True, f"{told}, {driver}")
+
+
+def database(path: Path) -> Iterator[Finding]:
+    """The folder of annotations.db, and SQLite."""
+    folder = path.resolve().parent
+    yield _writable("folder of the database", folder)
+    yield sqlite()
+    if folder.is_dir():
+        yield free_disk(folder)
+
+
+def sqlite() -> Finding:
+    probe = subprocess.run([sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=60)
+    wanted = ".".join(map(str, SQLITE))
+    remedy = (
+        f"a Python whose SQLite is {wanted} or later, with full-text search (python.org's and conda's are)"
+    )
+    found = probe.stdout.strip() or (probe.stderr.strip().splitlines() or ["no answer"])[-1]
+    try:
+        well = probe.returncode == 0 and tuple(map(int, found.split("."))) >= SQLITE
+    except ValueError:
+        well = False
+    return Finding("SQLite", well, found, "" if well else remedy)
+
+
+def free_disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    well = free >= LITTLE
+    return Finding("free disk", well, f"{free / 1e9:.1f} GB in {folder}", "" if well else "make room")
+
+
+def weights() -> Finding:
+    """Where models are downloaded to, and the room there; what a model takes depends on the model."""
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface").expanduser()
+    there = next(folder for folder in (home, *home.parents) if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    told = f"{free / 1e9:.1f} GB free in {home} (HF_HOME); a 3B model takes about 8 GB, a 7B about 17 GB"
+    return Finding("disk for weights", None, told)
+
+
+def chromium() -> Finding:
+    """A browser for the tests: the system's, or Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None:
+        own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
+        found = next((str(path) for path in sorted(own.glob("chromium-*"))), None)
+    remedy = f"{sys.executable} -m playwright install chromium"
+    return Finding("Chromium", found is not None, found or "none", "" if found else remedy)
+
+
+def _writable(what: str, folder: Path) -> Finding:
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".spec-o3-doctor-"):
+            return Finding(what, True, f"{folder} can be written to")
+    except OSError as error:
+        found = f"{folder}: {error.strerror}"
+        return Finding(what, False, found, "name a database in a folder of yours with --db")
