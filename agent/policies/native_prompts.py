@@ -24,12 +24,13 @@ _GIVEAWAYS = re.compile(
       (?: \s been )? \s (?: told | informed | instructed )
     | \b as \s (?: given | told | stated | instructed | provided | known ) \b
       (?! \s (?: in | by ) \s the \s (?: guide | question | criteria ) )
-    | \b (?: is | was | are | object | source | star | spectrum ) (?: \s already )?
-      \s (?: known | given | confirmed | stated ) \s to \s be
+    | \b (?: it | this | object | source | star | spectrum | target ) (?: \s is | \s was ) (?: \s already )?
+      \s (?: known | given | confirmed | stated ) \s (?: to \s be | as ) \b
     | \b (?: known | given | correct | true | expected | required | desired | confirmed )
       \s (?: answer | verdict | classification | class | outcome )
     | \b (?: answer | verdict | classification ) \s (?: is | was ) \s (?: already \s )? (?: known | given )
     | \b already \s know
+    | \b (?: I | we ) \s know \s the \s (?: answer | verdict | class | classification )
     | \b system \s (?: message | prompt | turn )
     | \b catalog(?:ue)? \s (?: says | lists | gives | class | label | type )
     | \b (?: supposed | told | asked | instructed ) \s to \s (?: be | answer | conclude | say ) \b

@@ -67,8 +67,9 @@ class Roster:
         local: Weights | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.local = local
+        self._clock = clock
         self._asked = {server.key: _Asked(server, clock) for server in servers}
-        self._local = local
 
     @classmethod
     def load(
@@ -91,15 +92,24 @@ class Roster:
         model = os.environ.get(MODEL)
         return cls(servers, Weights(model, os.environ.get(ADAPTER) or None) if model else None)
 
+    def with_server(self, server: Server) -> Roster:
+        """The same with ``server`` on it, in the place of the one of its key."""
+        servers = {key: asked.server for key, asked in self._asked.items()} | {server.key: server}
+        return Roster(servers.values(), self.local, self._clock)
+
+    def with_local(self, weights: Weights) -> Roster:
+        """The same with that model in this process."""
+        return Roster((asked.server for asked in self._asked.values()), weights, self._clock)
+
     def entries(self) -> tuple[Entry, ...]:
         """All of them, in the order to show."""
-        found = [Entry("baseline", BASELINE, "baseline", None, "measures, knows no pictures", False)]
+        found = [Entry("baseline", BASELINE, "baseline", None, "measures lines and bands, here", False)]
         for asked in self._asked.values():
             server = asked.server
             note = f"{server.model or 'the model it serves'}, at {urlsplit(server.url).netloc}"
             found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
-        if self._local is not None:
-            note = f"{self._local.name}, one turn at a time"
+        if self.local is not None:
+            note = f"{self.local.name}, one turn at a time"
             found.append(Entry("local", "Model in this process", "local", "spec-o3", note, True))
         found.append(Entry("replay", "Replay", "replay", None, "says a stored trace again", False))
         return tuple(found)
@@ -134,8 +144,8 @@ class Roster:
         entry = self.entry(key)
         if key in self._asked:
             return self._asked[key].health()
-        if entry.kind == "local" and self._local is not None:
-            return local_policy(self._local).check()
+        if entry.kind == "local" and self.local is not None:
+            return local_policy(self.local).check()
         return Health(True, f"{entry.title}: {entry.note}")
 
     def policy(
@@ -158,8 +168,8 @@ class Roster:
         sampling = sampling or self.sampling(key)
         if key in self._asked:
             return self._asked[key].policy(sampling, guidance)
-        if entry.kind == "local" and self._local is not None:
-            return local_policy(self._local, sampling)
+        if entry.kind == "local" and self.local is not None:
+            return local_policy(self.local, sampling)
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:
