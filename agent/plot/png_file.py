@@ -29,7 +29,7 @@ def png_bytes(picture: Image.Image) -> bytes:
     return (
         _SIGNATURE
         + _chunk(b"IHDR", header)
-        + _chunk(b"IDAT", zlib.compress(filtered.data, level=1))
+        + _chunk(b"IDAT", zlib.compress(filtered.data, level=2))
         + _chunk(b"IEND", b"")
     )
 
