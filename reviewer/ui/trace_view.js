@@ -27,6 +27,7 @@ export class TraceView {
     this.root.classList.add('trace')
     this.on = callbacks
     this.cards = new Map()
+    this.growing = new Map() // by kind: cards of steps that are not whole yet
     this.state = { steps: [], marks: {}, hints: {}, editedBy: {}, originals: new Map(), editable: false, markable: false }
     this.selected = null
   }
@@ -39,6 +40,7 @@ export class TraceView {
   show(state) {
     this.state = state
     this.cards.clear()
+    this.growing.clear()
     fill(this.root,
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Mended while reading: ${state.faults.join('; ')}`) : null,
@@ -49,6 +51,43 @@ export class TraceView {
     this.root.scrollTop = 0
     if (this.selected && this.cards.has(this.selected)) this.select(this.selected, { scroll: false })
     else this.selected = null
+  }
+
+  /** One more step at the end, as it happens; it stands where its growing card stood. */
+  append(step) {
+    this.state.steps = [...this.state.steps, step]
+    const before = this.growing.get(step.kind)
+    this.growing.delete(step.kind)
+    if (before) this.cards.delete(before.dataset.step)
+    const card = this.#card(step, this.state.steps.length)
+    if (before) before.replaceWith(card)
+    else this.root.insertBefore(card, this.growing.values().next().value ?? null)
+  }
+
+  /** The steps after the last whole one, as far as they are known: text being written, a window being drawn; one of a kind. */
+  grow(steps) {
+    for (const [kind, card] of this.growing) {
+      if (steps.some((step) => step.kind === kind)) continue
+      this.cards.delete(card.dataset.step)
+      this.growing.delete(kind)
+      card.remove()
+    }
+    steps.forEach((step, index) => {
+      const number = this.state.steps.length + index + 1
+      const card = this.growing.get(step.kind) ?? this.#sprout(step, number)
+      card.querySelector('.number').textContent = String(number)
+      if (step.kind === 'zoom') this.#zoomInto(card, step)
+      else card.querySelector('.text').textContent = step.kind === 'think' ? step.text : step.explanation
+    })
+  }
+
+  #sprout(step, number) {
+    const card = this.#card(step, number)
+    card.classList.add('growing')
+    card.setAttribute('aria-busy', 'true')
+    this.growing.set(step.kind, card)
+    this.root.append(card)
+    return card
   }
 
   /** The same trace with other marks or hints; cards, focus and scroll stay. */
@@ -156,6 +195,7 @@ export class TraceView {
   }
 
   #marks(step) {
+    if (!step) return [] // still growing
     const set = this.state.marks[step.id]?.mark
     if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
     const chosen = this.selected === step.id
@@ -233,11 +273,11 @@ export class TraceView {
       : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : 'no window')]
     const picture = step.picture
       ? h('img', { src: this.state.pictureURL(step), alt: `What the agent saw: ${step.observation}`, title: 'what the agent saw; click for full size', onClick: (e) => this.on.onPicture(e.target.src) })
-      : h('p.refused', {}, step.observation || 'no picture')
+      : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
     fill(body, h('div.zoom-row', {},
       h('figure.picture', {}, picture),
       h('div.facts', {},
-        h('div.window', {}, edges, h('span.unit', {}, 'Å'),
+        h('div.window', {}, edges, (window || this.state.editable) && h('span.unit', {}, 'Å'),
           h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
             `${step.frame} · ${step.medium}`)),
         this.#label(step),
@@ -276,6 +316,7 @@ export class TraceView {
   }
 
   #hints(step) {
+    if (step.pending) return []
     const hints = this.state.hints[step.id]
     if (hints === undefined) return [h('li.waiting', {}, 'measuring …')]
     return hints.map((hint) => h(`li.${hint.level}`, {}, hint.text))

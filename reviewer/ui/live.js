@@ -1,0 +1,331 @@
+// The Live tab: bench, growing trace, spectrum and bar, and what happens between them.
+
+import { drawHeader } from './item_header.js'
+import { fill, h } from './dom.js'
+import { Unreachable, getBytes, getJSON } from './http.js'
+import { Items, unpackSpectrum } from './items.js'
+import { Keys } from './keys.js'
+import { LiveActions } from './live_actions.js'
+import { Asking } from './live_asking.js'
+import { LiveBar } from './live_bar.js'
+import { Bench } from './live_bench.js'
+import { Bringing } from './live_bringing.js'
+import { remember, remembered } from './live_options.js'
+import { Policies } from './live_policies.js'
+import { coming } from './live_run.js'
+import { Runs } from './live_runs.js'
+import { LiveTrace, drawChips } from './live_trace.js'
+import { voteCard } from './live_vote.js'
+import { firstSteps, nothingYet } from './live_welcome.js'
+import { outcome } from './live_words.js'
+import * as panels from './panels.js'
+import { plotlyReady } from './plotly_ready.js'
+import { SpectrumView } from './spectrum_view.js'
+import { windowOf, windowsOf } from './steps.js'
+import { onTheme } from './theme.js'
+
+const CHOSEN = 'so-live-bench'
+
+/** Build the tab inside `root`, with the bench and the runs as they are. */
+export async function mountLive(root) {
+  if (!root || root.dataset.mounted) return
+  root.dataset.mounted = 'yes'
+  const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/keymap_live.json'), plotlyReady()])
+  const desk = new LiveDesk(root, me, keymap)
+  window.specO3 = { ...window.specO3, live: desk }
+  await desk.start()
+}
+
+class LiveDesk {
+  constructor(root, me, keymap) {
+    this.root = root
+    this.me = me
+    this.items = new Items(() => false) // its atlases and templates
+    this.spectra = new Map()
+    this.current = null // {row, spectrum, atlas}
+    this.shownRun = null
+    this.sample = 0 // or "vote"
+    this.opening = 0
+    this.inFront = () => root.getClientRects().length > 0
+    this.actions = new LiveActions(this)
+    this.asking = new Asking(this)
+    this.bringing = new Bringing(this)
+    this.keys = new Keys(keymap, (action) => this.actions.act(action), () => this.inFront() && !panels.panelIsOpen())
+    this.runs = new Runs({ onChange: (run) => this.#changed(run), onOver: (run) => this.#over(run), titleOf: (key) => this.policies.titleOf(key) })
+    this.#layout()
+    setInterval(() => this.inFront() && this.trace.tick(), 200)
+    onTheme((theme) => this.spectrum.setTheme(theme))
+  }
+
+  #layout() {
+    const parts = this.parts = {
+      bench: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), trace: h('div.pane'), header: h('header.item'),
+      spectrum: h('section.spectrum.absent', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' }), toasts: h('div.toasts', { role: 'status' }),
+    }
+    this.root.classList.add('so-live', 'so-desk')
+    fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
+    this.bench = new Bench(parts.bench, this.root, {
+      onSelect: (id) => this.select(id), onRemove: (id) => this.bringing.takeOff(id), onAdded: (rows) => this.bringing.added(rows), onLibrary: () => this.bringing.fromLibrary(), onRunAll: () => this.asking.runAll(),
+      statusOf: (row) => this.#statusOf(row),
+    })
+    this.trace = new LiveTrace(parts.trace, {
+      keys: this.keys, onSelect: (id) => this.choose(id), onPicture: panels.openPicture, onAgain: () => this.asking.run(), onSample: (sample) => this.showSample(sample),
+    })
+    this.spectrum = new SpectrumView(parts.spectrum, { onSelect: (id) => this.choose(id, { scroll: true }), onState: ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state)), state: rememberedView() })
+    this.options = remembered()
+    this.policies = new Policies({ looking: () => this.inFront() && !document.hidden, onChoose: (policy) => this.#optionsChanged({ policy }) })
+    this.bar = new LiveBar(parts.bar, { tasks: this.me.tasks, policies: this.policies, keys: this.keys, options: this.options }, {
+      onPrimary: () => (this.shownRun?.state === 'running' ? this.asking.stop() : this.asking.run()), onSend: () => this.asking.send(), onOptions: () => this.#optionsChanged({}), downloads: () => this.asking.downloads,
+    })
+  }
+
+  async start() {
+    try {
+      await this.policies.load(this.options.policy)
+      await this.bringing.load()
+      const chosen = this.bench.row(sessionStorage.getItem(CHOSEN)) ?? this.bench.rows[0]
+      if (chosen) await this.select(chosen.id)
+      else this.showEmpty()
+    } catch (error) {
+      this.tell(error)
+    }
+  }
+
+  // ---- the bench
+
+  /** Put a row's spectrum in front, with its last run. */
+  async select(id) {
+    const row = this.bench.row(id)
+    if (!row) return
+    const ticket = ++this.opening
+    this.bench.select(id)
+    sessionStorage.setItem(CHOSEN, id)
+    try {
+      const spectrum = await this.#spectrumOf(row)
+      const run = row.runs.length ? await this.runs.find(row.runs.at(-1)).catch(() => null) : null
+      const task = run?.task ?? this.options.task
+      const atlas = await this.items.atlas(row.survey, task)
+      if (ticket !== this.opening) return
+      this.notice(null)
+      this.current = { row, spectrum, atlas, task }
+      this.#showSpectrum()
+      if (run) this.#showRun(run)
+      else this.#noRun()
+    } catch (error) {
+      if (ticket === this.opening) this.tell(error)
+    }
+  }
+
+  #spectrumOf({ spectrum }) {
+    if (!this.spectra.has(spectrum)) {
+      const bytes = getBytes(`/api/live/spectrum/${spectrum}`).then(unpackSpectrum)
+      bytes.catch(() => this.spectra.delete(spectrum))
+      this.spectra.set(spectrum, bytes)
+      if (this.spectra.size > 24) this.spectra.delete(this.spectra.keys().next().value)
+    }
+    return this.spectra.get(spectrum)
+  }
+
+  #statusOf(row) {
+    const run = this.runs.lastOf(row)
+    if (!run) return { outcome: row.verdict }
+    if (run.state !== 'running') return { outcome: outcome(run) ?? (run.state === 'stopped' ? 'stopped' : run.state === 'gone' ? null : 'failed') }
+    const done = run.traces.filter((trace) => trace.ended).length
+    return { running: run.samples > 1 ? `${done} of ${run.samples}` : `turn ${Math.max(1, run.traces[0].turn)}` }
+  }
+
+  // ---- what is shown
+
+  get shownTrace() {
+    return this.shownRun && this.sample !== 'vote' ? this.shownRun.traces[this.sample] : null
+  }
+
+  get question() {
+    return this.shownRun?.task ?? this.options.task
+  }
+
+  showEmpty() {
+    this.current = this.shownRun = null
+    this.parts.spectrum.classList.add('absent')
+    this.header = null
+    fill(this.parts.header, h('strong.name', {}, 'No spectrum yet'))
+    this.trace.showInstead(firstSteps({ onFiles: () => this.bench.choose(), onLibrary: () => this.bringing.fromLibrary(), onTry: () => this.bringing.tryOne() }))
+    this.showBar()
+  }
+
+  #noRun() {
+    this.shownRun = null
+    this.#showHeader()
+    this.trace.showInstead(nothingYet({ task: this.me.tasks[this.options.task], policy: this.policies.chosen, keys: this.keys, onRun: () => this.asking.run() }))
+    this.showBar()
+  }
+
+  #showSpectrum() {
+    const { row, spectrum, atlas } = this.current
+    this.parts.spectrum.classList.remove('absent')
+    this.spectrum.show({ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines: atlas.lines, bands: atlas.bands, editable: false })
+    this.windows = '[]'
+  }
+
+  #showHeader() {
+    const { row, spectrum } = this.current
+    const drafter = this.shownTrace?.drafter ?? { kind: 'none' }
+    const title = this.me.tasks[this.question]?.title ?? this.question
+    const key = JSON.stringify([row.id, title, drafter.name])
+    if (this.header === key) return
+    this.header = key
+    drawHeader(this.parts.header, { item: { row: { ...row, drafter }, task: { title } }, spectrum, onGuide: () => this.actions.act('guide'), toast: (text) => this.toast(text) })
+  }
+
+  /** A run has begun on the spectrum in front: the same zoom, and the lines of its question. */
+  async showBegun(run) {
+    const at = this.current
+    if (run.task !== at.task) {
+      at.atlas = await this.items.atlas(at.row.survey, run.task)
+      at.task = run.task
+      delete at.template
+      if (at !== this.current) return
+      this.#showSpectrum()
+    }
+    this.#showRun(run)
+  }
+
+  /** Its vote, if there is one, else its first trace. */
+  #showRun(run) {
+    this.shownRun = run
+    this.showSample(run.samples > 1 && run.consensus ? 'vote' : 0)
+  }
+
+  /** Another trace of the run in front, or its vote. */
+  showSample(sample) {
+    const run = this.shownRun
+    this.sample = sample
+    if (sample === 'vote') {
+      const chips = h('div.samples', { role: 'tablist', 'aria-label': 'Samples' })
+      drawChips(chips, run, 'vote', (other) => this.showSample(other))
+      this.trace.showInstead(chips, voteCard(run, (other, turn) => this.#showTurn(other, turn)))
+      this.#paintWindows()
+    } else {
+      this.trace.show(run, sample, this.current.spectrum.medium)
+      this.#paintWindows()
+      const first = run.state !== 'running' && windowsOf(run.traces[sample].steps)[0]
+      if (first) this.choose(first.id)
+    }
+    this.#showHeader()
+    this.showBar()
+  }
+
+  /** The step with which a turn of a sample ends. */
+  #showTurn(sample, turn) {
+    this.showSample(sample)
+    const acts = this.shownTrace.steps.filter((step) => step.kind !== 'think')
+    const step = acts[turn - 1] ?? this.shownTrace.steps.at(-1)
+    if (step) this.choose(step.id, { scroll: true })
+  }
+
+  /** Select a step, on its card and on the spectrum; null follows the newest again. */
+  choose(id, { scroll = false } = {}) {
+    const steps = this.#steps()
+    const step = steps.find((one) => one.id === id)
+    if (step && step !== steps.at(-1)) this.trace.stay()
+    if (step) this.trace.select(id, { scroll })
+    if (step && windowOf(step)) this.spectrum.select(id, { zoomTo: true })
+    if (id === null) this.#paintWindows()
+  }
+
+  #steps() {
+    const trace = this.shownTrace
+    return trace ? [...trace.steps, ...coming(trace, this.current.spectrum.medium)] : []
+  }
+
+  #changed(run) {
+    if (run !== this.shownRun && !this.bench.rows.some((row) => row.runs.includes(run.id))) return
+    this.frame ??= requestAnimationFrame(() => this.#paint())
+  }
+
+  #paint() {
+    this.frame = null
+    this.bench.draw()
+    if (!this.shownRun || !this.current) return
+    if (this.sample !== 'vote') {
+      this.trace.paint()
+      this.#paintWindows()
+      this.#showHeader()
+    }
+    this.showBar()
+  }
+
+  /** The windows asked for so far; the newest is in front as long as the trace is followed. */
+  #paintWindows() {
+    const windows = windowsOf(this.#steps())
+    const newest = windows.at(-1)?.id ?? null
+    const selected = this.trace.following && newest ? newest : this.spectrum.selected
+    const key = JSON.stringify([windows, selected])
+    if (key === this.windows) return
+    this.windows = key
+    this.spectrum.update({ windows, selected })
+    if (this.trace.following && newest) this.trace.select(newest, { scroll: false })
+  }
+
+  showBar() {
+    const run = this.shownRun
+    const samples = this.asking.sendable
+    const sent = run && samples.length && samples.every((sample) => run.sent.has(sample)) ? 'In the queue ✓' : null
+    this.bar.draw({ run, row: this.current?.row ?? null, stopping: run?.stopping, sent, sendable: samples.length })
+  }
+
+  async template() {
+    if (!this.current) return
+    try {
+      const known = this.current.template
+      this.current.template ??= await this.items.template(this.question)
+      this.spectrum.command('template', known ? undefined : true)
+      this.spectrum.update({ template: this.current.template })
+    } catch (error) {
+      this.tell(error)
+    }
+  }
+
+  #over(run) {
+    if (run !== this.shownRun) return
+    this.#paint()
+    if (run.samples > 1 && run.consensus && this.trace.following) this.showSample('vote')
+  }
+
+  // ---- telling
+
+  #optionsChanged(change) {
+    Object.assign(this.options, change)
+    remember(this.options)
+    if (this.current && !this.shownRun) this.#noRun()
+    else this.showBar()
+  }
+
+  /** A line over the trace. */
+  notice(text, action, act, tone = '') {
+    const { notice } = this.parts
+    notice.hidden = !text
+    notice.className = `notice ${tone}`
+    if (text) fill(notice, h('span', {}, text), action && h('button', { type: 'button', onClick: act }, action), h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => { notice.hidden = true } }, '✕'))
+  }
+
+  tell(error, before = '') {
+    this.notice(before + (error instanceof Unreachable ? 'The server cannot be reached. Is it still running? Try again.' : error.message))
+    if (!error.kind && !(error instanceof Unreachable)) console.error(error)
+  }
+
+  toast(text) {
+    const toast = h('div.toast', {}, text)
+    fill(this.parts.toasts, toast)
+    setTimeout(() => toast.remove(), 3500)
+  }
+}
+
+/** How the person likes the spectrum drawn, as in Review. */
+function rememberedView() {
+  try {
+    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
+  } catch {
+    return {}
+  }
+}
