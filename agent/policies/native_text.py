@@ -106,20 +106,20 @@ class Reply:
             if not final and _unfinished(start, MARKS) == len(start):
                 return ""
             self._begun = True
-            if not _MARK.match(start):
-                before = self._thinking()
-            elif not self._open:
-                self._own_tags = True
-        if self._own_tags:
-            return self._take((), final)
-        mark = _MARK.search(self._held)
-        if mark is None:
-            return before + self._take(MARKS, final)
+            mark = _MARK.match(start)
+            before = self._thinking() if mark is None else self._left_to(mark[0])
+        if not self._own_tags and (found := _MARK.search(self._held)):
+            thought, self._held = self._held[: found.start()], self._held[found.start() :]
+            before += thought + self._left_to(found[0])
+        return before + self._take(() if self._own_tags else MARKS, final)
+
+    def _left_to(self, mark: str) -> str:
+        """What goes before the model's own mark: the end of the thought that is open, if it does not end it
+        itself.
+        """
+        close = "</think>" if self._open and mark != "</think>" else ""
         self._open, self._own_tags = False, True
-        close = "" if mark[0] == "</think>" else "</think>"
-        thought, rest = self._held[: mark.start()], self._held[mark.start() :]
-        self._held = ""
-        return before + thought + close + rest
+        return close
 
     def _thinking(self) -> str:
         """What goes before a thought: the tag, or a blank line where one is open."""

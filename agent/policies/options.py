@@ -49,7 +49,7 @@ def add_policy(parser: ArgumentParser) -> None:
         "--policy",
         default="baseline",
         metavar="NAME",
-        help="baseline (the default: measures, no model), spec-o3, openai, local, replay, a key of servers.toml",
+        help="baseline (the default, no model), spec-o3, openai, local, replay, or one of servers.toml",
     )
     group.add_argument(
         "--server", metavar="URL", help="where spec-o3 or openai is, such as http://HOST:8000/v1"
