@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from agent.command import CANNOT_RUN, CannotRun, Command
+from agent.commands import COMMANDS as AGENT_COMMANDS
 from reviewer.commands import COMMANDS as REVIEWER_COMMANDS
 
-COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS,)
+COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *AGENT_COMMANDS)
 WITHOUT_A_COMMAND = "app"
 
 

@@ -57,20 +57,25 @@ class Bar:
         self._next = self._since + PATIENCE
         self._width = 0
 
-    def at(self, done: int) -> None:
-        """Say how many are done."""
+    def expect(self, total: int) -> None:
+        """How many there are to do, where that turns out on the way."""
+        self._total = total
+
+    def at(self, done: int, also: str = "") -> None:
+        """Say how many are done, and what else there is to say at the end of the line."""
         now = time.monotonic()
         if now < self._next or not self._out.isatty():
             return
         self._next = now + BETWEEN
-        self._draw(self._line(done, now - self._since))
+        self._draw(self._line(done, now - self._since) + also)
 
     def _line(self, done: int, seconds: float) -> str:
+        rate = f", {_rate(done / seconds)}" if done else ""
         if not self._total:
-            return f"{self._what}: {done}"
-        left = seconds / done * (self._total - done) if done else 0.0
-        filled = "█" * (20 * done // self._total)
-        return f"{self._what} {filled:░<20} {done} of {self._total}, {left:.0f} s left"
+            return f"{self._what}: {done}{rate}"
+        left = f", {_span(seconds / done * max(0, self._total - done))} left" if done else ""
+        filled = "█" * min(20, 20 * done // self._total)
+        return f"{self._what} {filled:░<20} {done} of {self._total}{left}{rate}"
 
     def _draw(self, line: str) -> None:
         self._out.write("\r" + line.ljust(self._width))
@@ -84,3 +89,16 @@ class Bar:
         if self._width:
             self._draw("")
             self._out.write("\r")
+
+
+def _rate(per_second: float) -> str:
+    """2.4/s; what is slower than one a second, by the minute."""
+    return f"{per_second:.1f}/s" if per_second >= 1 else f"{60 * per_second:.1f}/min"
+
+
+def _span(seconds: float) -> str:
+    """A time as people say it: 45 s, 12 min, 3 h 5 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

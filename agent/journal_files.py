@@ -1,0 +1,124 @@
+"""Files that survive whoever writes them: whole lines, one writer, changes in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+_CHUNK = 2**16
+
+
+class JournalError(Exception):
+    """Results that cannot be gone on with, or written: which file, what was found, what to do."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An object of a file of JSON lines: its number from 1, and the byte at which it begins."""
+
+    number: int
+    start: int
+    row: Mapping[str, Any]
+
+
+def lock(file: BinaryIO, path: Path) -> None:
+    """Keep other processes from writing to a file for as long as this one has it open.
+
+    :raises JournalError: another one has
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs at once are not told apart
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise JournalError(
+            f"{path}: another run is writing there; wait for it, or choose another file"
+        ) from error
+
+
+def whole_lines(file: BinaryIO) -> int:
+    """Cut off a last line without an end; the size then."""
+    end = size = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - _CHUNK)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        end = start + newline + 1 if newline >= 0 else start
+        if newline >= 0:
+            break
+    if end != size:
+        file.truncate(end)
+    return end
+
+
+def json_lines(path: Path) -> Iterator[Line]:
+    """The objects of a file of JSON lines; a last line without an end is left out.
+
+    :raises JournalError: it cannot be read, or another line is no JSON object
+    """
+    try:
+        with path.open("rb") as lines:
+            start = 0
+            for number, line in enumerate(lines, start=1):
+                if line.endswith(b"\n"):
+                    yield Line(number, start, _object(line, path, number))
+                start += len(line)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise JournalError(f"{path}: line {number}: found no JSON ({error}), wanted an object") from error
+    if not isinstance(row, Mapping):
+        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, wanted an object")
+    return row
+
+
+def append_text(path: Path, line: str) -> None:
+    """Add a line to a file. :raises JournalError: it cannot be written"""
+    try:
+        with path.open("a+b") as file:
+            whole_lines(file)
+            file.write(line.encode())
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def put(path: Path, text: str) -> None:
+    """Write a whole file in one step: there is the old one or the new one. :raises JournalError: it cannot"""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def differences(before: object, now: object, where: str = "") -> list[str]:
+    """What two JSON values do not have in common, a clause each: "max_turns was 8, is 4"."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        keys = dict.fromkeys([*before, *now])
+        return [
+            clause
+            for key in keys
+            for clause in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
+        ]
+    return [] if before == now else [f"{where} was {_shown(before)}, is {_shown(now)}"]
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else f"{value!r:.60}"
