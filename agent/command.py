@@ -57,7 +57,7 @@ class Bar:
         self._next = self._since + PATIENCE
         self._width = 0
 
-    def expect(self, total: int) -> None:
+    def expect(self, total: int | None) -> None:
         """How many there are to do, where that turns out on the way."""
         self._total = total
 

@@ -194,6 +194,32 @@ def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
     assert terminal.text.endswith("\r")
 
 
+def test_a_bar_tells_the_rate_and_the_time_left_in_units_that_people_use(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("agent.command.time.monotonic", lambda: now[0])
+    shown = []
+    for seconds, done, total in (
+        (3, 0, 50),
+        (50, 100, 400),
+        (600, 5, 20),
+        (3600, 3600, 40_000),
+        (5, 10, None),
+    ):
+        now[0], terminal = 0.0, Terminal()
+        with Bar(1, "inspecting", terminal) as bar:
+            bar.expect(total)
+            now[0] += seconds
+            bar.at(done)
+            shown.append(terminal.text.strip("\r").removeprefix("inspecting").lstrip(" █░"))
+    assert shown == [
+        "0 of 50",
+        "100 of 400, 2 min left, 2.0/s",
+        "5 of 20, 30 min left, 0.5/min",
+        "3600 of 40000, 10 h 7 min left, 1.0/s",
+        ": 10, 2.0/s",
+    ]
+
+
 def test_a_class_of_the_campaigns_own_is_known_by_its_file_and_a_broken_one_is_named(survey_file, tmp_path):
     own = (FOLDER / "cv.toml").read_text(encoding="utf-8")
     own = own.replace('key = "cv"', 'key = "polar"').replace("aliases = ", "aliases = [] # ")
