@@ -144,16 +144,16 @@ def checked_url(url: str, where: str, field: str) -> str:
     :raises RosterError: it is no http(s) address, or holds what would be stored with every trace (a password)
     """
     wanted = "an address as http://127.0.0.1:8000/v1"
-    if "@" in url:
-        # Not quoted: it would be somebody's password.
-        raise wrong(where, field, "an address with a name or password in it", f"{wanted}, without")
+    if re.search(r"[@?#]", url):
+        # Not quoted: it may hold a password, or a key.
+        raise wrong(where, field, "an address with more than host and path in it (@, ? or #)", wanted)
     url = url.strip()
     try:
         parts = urlsplit(url)
         host = parts.hostname and parts.port != 0
     except ValueError as error:
         raise wrong(where, field, f"{url!r:.80} ({error})", wanted) from None
-    if parts.scheme not in ("http", "https") or not host or re.search(r"[\s?#]", url):
+    if parts.scheme not in ("http", "https") or not host or re.search(r"\s", url):
         raise wrong(where, field, f"{url!r:.80}", wanted)
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or "/v1", "", ""))
 
