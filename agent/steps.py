@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
@@ -51,7 +52,7 @@ class Zoom:
         asked = self.arguments.get("wavelength_range")
         if not isinstance(asked, list | tuple) or len(asked) != 2:
             return None
-        if not all(isinstance(x, int | float) and abs(x) < float("inf") for x in asked):
+        if not all(isinstance(x, int | float) and abs(x) <= sys.float_info.max for x in asked):
             return None
         return float(asked[0]), float(asked[1])
 
@@ -158,7 +159,7 @@ def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | Non
     value = data.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted a finite number or null")
     return float(value)
 

@@ -39,6 +39,7 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("prompt", "\ud800", "prompt: found half a character"),
         ("redshift", True, "redshift: found True, wanted a finite number"),
         ("redshift", float("nan"), "redshift: found nan"),
+        ("redshift", 10**400, "redshift: found 1000"),
         ("label", "MAYBE", "label: found 'MAYBE', wanted YES, NO or null"),
         ("medium", "water", "medium: found 'water', wanted one of vacuum, air"),
         ("drafter", {"kind": "robot", "name": ""}, "drafter.kind: found 'robot'"),
@@ -78,6 +79,12 @@ def test_what_is_no_object_is_refused():
 def test_a_rest_frame_window_is_converted_to_observed_wavelengths():
     assert SMALL.zooms[0].window == (6500.0, 6600.0)
     assert SMALL.zooms[0].window_observed == pytest.approx((7150.0, 7260.0))
+
+
+@pytest.mark.parametrize("bad", [10**400, float("nan"), float("inf"), "6500", None])
+def test_a_window_that_is_not_two_numbers_is_none_however_long_they_are(bad):
+    assert Zoom("s1", {"wavelength_range": [bad, 6600]}).window is None
+    assert Zoom("s1", {"wavelength_range": [6500, bad]}).window_observed is None
 
 
 def test_a_complete_trajectory_has_no_problems():
