@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from agent.command import DONE, CannotRun
 from reviewer.commands.database import DATABASE, add_database
@@ -14,6 +15,10 @@ def add(parser: ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to serve on (127.0.0.1: this machine only)"
     )
     parser.add_argument("--port", type=int, default=7860, help="port to serve on (7860)")
+    parser.add_argument("--server", metavar="URL", help="the model server to ask (http://127.0.0.1:8000/v1)")
+    parser.add_argument(
+        "--servers", type=Path, metavar="FILE", help="model servers to ask (servers.toml beside the database)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
@@ -22,7 +27,14 @@ def run(arguments: Namespace) -> int:
     from reviewer.store import StoreError
 
     try:
-        ui.serve(arguments.db or DATABASE, arguments.host, arguments.port, not arguments.no_browser)
+        ui.serve(
+            arguments.db or DATABASE,
+            arguments.host,
+            arguments.port,
+            not arguments.no_browser,
+            arguments.servers,
+            arguments.server,
+        )
     except (StoreError, OSError) as error:
         raise CannotRun(str(error)) from error
     return DONE

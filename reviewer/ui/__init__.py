@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: bool = True) -> None:
+def serve(
+    db: Path,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    open_browser: bool = True,
+    servers: Path | None = None,
+    server: str | None = None,
+) -> None:
     """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
-    from reviewer.ui import server
+    from reviewer.ui.server import serve as serve_app
 
-    server.serve(db, host, port, open_browser)
+    serve_app(db, host, port, open_browser, servers, server)

@@ -8,7 +8,7 @@ import gradio as gr
 
 from agent.tasks import Task
 from reviewer.store import Store
-from reviewer.ui import library, people_tab, progress, review
+from reviewer.ui import library, live, people_tab, progress, review
 
 # Gradio puts this in by script when the page starts, so the body is there already.
 HEAD = """
@@ -22,6 +22,7 @@ HEAD = """
 <link rel="stylesheet" href="/ui/spectrum_view.css">
 <link rel="stylesheet" href="/ui/trace_view.css">
 <link rel="stylesheet" href="/ui/review.css">
+<link rel="stylesheet" href="/ui/live.css">
 <link rel="stylesheet" href="/ui/progress.css">
 <link rel="modulepreload" href="/ui/review.js">
 """
@@ -46,6 +47,8 @@ def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
     ):
         with gr.Tab("Review", id="review"):
             review.build()
+        with gr.Tab("Live", id="live"):
+            live.build()
         with gr.Tab("Progress", id="progress"):
             progress.build(store, local)
         with gr.Tab("Library", id="library"):

@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
+from agent.conversation import PolicyError
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.store import (
@@ -22,6 +23,8 @@ from reviewer.store import (
     VersionMoved,
 )
 from reviewer.ui.api import NobodySignedIn, plain
+from reviewer.ui.live_bench import BenchFull
+from reviewer.ui.live_runs import TooManyRunning
 from reviewer.ui.pictures import PictureDiffers
 
 log = logging.getLogger("spec_o3")
@@ -37,6 +40,9 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (TrajectoryError, 422, "trajectory"),
     (PictureDiffers, 409, "picture_differs"),
     (NobodySignedIn, 401, "signed_out"),
+    (PolicyError, 409, "policy"),
+    (TooManyRunning, 409, "busy"),
+    (BenchFull, 409, "bench_full"),
 )
 
 

@@ -18,10 +18,12 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.command import CannotRun
+from agent.policies.roster import Roster
+from agent.policies.servers import RosterError
 from reviewer import demo
 from reviewer.campaign import known_tasks
 from reviewer.store import Draft, QueueFilter, Store
-from reviewer.ui import api, library, page, progress, refusals, sign_in
+from reviewer.ui import api, library, live_api, live_desk, page, progress, refusals, sign_in
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.session import person_of
 
@@ -29,21 +31,31 @@ log = logging.getLogger("spec_o3")
 
 HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+_PATIENCE = 3  # seconds for open connections, such as a page that watches a run, when the server is stopped
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
-def build(store: Store, local: bool) -> FastAPI:
-    """The whole app over an open store. ``local``: nobody but this machine can reach it."""
+def build(store: Store, local: bool, roster: Roster | None = None) -> FastAPI:
+    """The whole app over an open store.
+
+    :param local: nobody but this machine can reach it
+    :param roster: who can be asked in the Live tab; None: as ``servers.toml`` beside the database says
+    :raises RosterError: that file cannot be used
+    """
     known, problems = known_tasks(store.path)
     for problem in problems:
         log.warning("task file left out: %s", problem)
     gallery = Gallery(store)
-    app = FastAPI(title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=live_desk.lifespan
+    )
     app.state.desk = api.Desk(
         store=store, gallery=gallery, tasks=known, local=local, problems=tuple(map(str, problems))
     )
+    app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
     app.include_router(api.router)
+    app.include_router(live_api.router)
     app.include_router(sign_in.router(store, local))
     app.include_router(progress.progress_router(store))
     app.include_router(library.library_router(store))
@@ -128,11 +140,25 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: bool = True) -> None:
+def serve(
+    db: Path,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    open_browser: bool = True,
+    servers: Path | None = None,
+    server: str | None = None,
+) -> None:
     """Open (or make) the database, load the demo into an empty one, and serve until stopped.
 
-    :raises CannotRun: an address others can reach was asked for and nobody has a password
+    :param servers: a file of the model servers that can be asked; None: ``servers.toml`` beside the database
+    :param server: the address of the model server that is called "spec-o3"
+    :raises CannotRun: an address others can reach was asked for and nobody has a password, or a model server
+        is not named in a way that can be used
     """
+    try:
+        roster = Roster.load(servers, server, beside=db.resolve().parent)
+    except RosterError as problem:
+        raise CannotRun(str(problem)) from problem
     store = Store.open(db)
     try:
         local = is_loopback(host)
@@ -144,12 +170,19 @@ def serve(db: Path, host: str = "127.0.0.1", port: int = 7860, open_browser: boo
         if _is_empty(store):
             print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-        app = build(store, local)
+        app = build(store, local, roster)
         url = f"http://{host}:{port}/"
         print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
         if open_browser:
             threading.Timer(1.0, webbrowser.open, [url]).start()
-        uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False)
+        uvicorn.run(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=_PATIENCE,
+        )
     finally:
         store.close()
 

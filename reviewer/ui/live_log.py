@@ -1,0 +1,110 @@
+"""What happened in a run, as numbered events: written by its threads, read by pages now or later.
+
+Text that comes in many small pieces is joined into the event before it for as long as nobody has read that
+one. So nothing is late for who reads at once, and a log nobody reads stays short; what was read once never
+changes, and a page that was away misses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Event = dict[str, Any]
+
+JOIN = 0.04
+"""Seconds between two answers to one reader: at most 25 pieces of text a second and sample."""
+KEEP_ALIVE = 15.0
+"""Seconds of silence after which a comment is sent: proxies cut connections that look dead."""
+
+
+class Log:
+    """Events numbered from 1, until ``over``; safe in many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._events: list[Event] = []
+        self._read = 0  # how many events anybody has read
+        self._saying: dict[int, int] = {}  # by sample: the place of its event that may still grow
+        self._wakers: list[Callable[[], None]] = []
+
+    def add(self, event: Event) -> None:
+        """Append an event, or its text to the piece before it, and wake whoever waits."""
+        with self._lock:
+            if not self._joined(event):
+                self._events.append(event)
+            wakers = tuple(self._wakers)
+        for wake in wakers:
+            wake()
+
+    def _joined(self, event: Event) -> bool:
+        sample = event.get("sample", -1)
+        if event["kind"] != "said":
+            self._saying.pop(sample, None)
+            return False
+        at = self._saying.get(sample, -1)
+        if at >= self._read and self._events[at]["turn"] == event["turn"]:
+            self._events[at]["text"] += event["text"]
+            return True
+        self._saying[sample] = len(self._events)
+        return False
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will be added any more."""
+        with self._lock:
+            return bool(self._events) and self._events[-1]["kind"] == "over"
+
+    def after(self, number: int) -> list[tuple[int, str]]:
+        """The events above this number, as (number, JSON); from now on they stay as they are."""
+        with self._lock:
+            fresh = self._events[max(number, 0) :]
+            self._read = len(self._events)
+            return [(at, json.dumps(event)) for at, event in enumerate(fresh, start=max(number, 0) + 1)]
+
+    @contextmanager
+    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Within the block ``wake`` is called, from any thread, after each event."""
+        with self._lock:
+            self._wakers.append(wake)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._wakers.remove(wake)
+
+
+async def server_sent(log: Log, after: int) -> AsyncIterator[str]:
+    """The log as server-sent events above ``after``, until ``over``. No thread waits meanwhile."""
+    loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+    def wake() -> None:
+        if not news.is_set():
+            try:
+                loop.call_soon_threadsafe(news.set)
+            except RuntimeError:
+                # The server's loop was closed under a run that is still ending.
+                return
+
+    with log.waking(wake):
+        while True:
+            news.clear()
+            over, fresh = log.is_over, log.after(after)
+            if fresh:
+                after = fresh[-1][0]
+                yield "".join(f"id: {number}\ndata: {event}\n\n" for number, event in fresh)
+            if over:
+                return
+            if fresh:
+                await asyncio.sleep(JOIN)
+            try:
+                await asyncio.wait_for(news.wait(), KEEP_ALIVE)
+            except TimeoutError:
+                yield ": nothing new\n\n"
