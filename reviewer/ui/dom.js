@@ -37,3 +37,6 @@ export function fill(element, ...children) {
 
 /** A key cap, drawn as on the keyboard. */
 export const cap = (key) => h('kbd.cap', {}, key)
+
+/** A sentence in which our own commands are set apart, so that they can be read and copied whole. */
+export const withCommands = (sentence) => sentence.split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/).map((part, at) => (at % 2 ? h('code.command', {}, part) : part))

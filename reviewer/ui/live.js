@@ -63,7 +63,7 @@ class LiveDesk {
       spectrum: h('section.spectrum.absent', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' }), toasts: h('div.toasts', { role: 'status' }),
     }
     this.root.classList.add('so-live', 'so-desk')
-    fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
+    fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum, h('p.nothing', {}, 'Here the spectrum will be: all of it above, the window that the agent looks at below.')), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
     this.bench = new Bench(parts.bench, this.root, {
       onSelect: (id) => this.select(id), onRemove: (id) => this.bringing.takeOff(id), onAdded: (rows) => this.bringing.added(rows), onLibrary: () => this.bringing.fromLibrary(), onRunAll: () => this.asking.runAll(),
       statusOf: (row) => this.#statusOf(row),
@@ -148,7 +148,7 @@ class LiveDesk {
     this.current = this.shownRun = null
     this.parts.spectrum.classList.add('absent')
     this.header = null
-    fill(this.parts.header, h('strong.name', {}, 'No spectrum yet'))
+    fill(this.parts.header, h('div.who', {}, h('strong.name', {}, 'No spectrum yet')))
     this.trace.showInstead(firstSteps({ onFiles: () => this.bench.choose(), onLibrary: () => this.bringing.fromLibrary(), onTry: () => this.bringing.tryOne() }))
     this.showBar()
   }

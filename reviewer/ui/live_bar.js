@@ -29,7 +29,7 @@ export class LiveBar {
     const downloads = new Menu(this.load, 'Downloads', () => this.on.downloads().map(({ text, what, url }) =>
       h('a.option', { href: url, download: '', onClick: () => downloads.close() }, text, h('span.muted', {}, what))))
     downloads.root.classList.add('right')
-    fill(root, this.primary, this.task, policies.root, this.many, settings.root, h('span.spring'), this.send, downloads.root)
+    fill(root, this.primary, this.task, policies.root, this.many, settings.root, this.send, downloads.root)
     for (const select of root.querySelectorAll('select')) select.addEventListener('change', () => letGo(select))
     this.draw({ run: null, row: null })
   }

@@ -3,6 +3,7 @@
 import { cap, fill, h } from './dom.js'
 import { postForm } from './http.js'
 import { TONES } from './live_words.js'
+import { nameInQueue } from './queue_view.js'
 
 export class Bench {
   /**
@@ -63,12 +64,12 @@ export class Bench {
     const { running, outcome } = this.on.statusOf(row)
     return h(`div.row${row.id === this.current ? '.current' : ''}`, { 'data-bench': row.id, role: 'listitem' },
       h('button.pick', { type: 'button', title: row.name, 'aria-current': String(row.id === this.current), onClick: () => this.on.onSelect(row.id) },
-        h('div.name', {}, h('span.whole', {}, h('span.head', {}, row.name.slice(0, -9)), h('span', {}, row.name.slice(-9)))),
+        h('div.name', {}, nameInQueue(row.name)),
         h('div.sub', {},
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
           outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, outcome),
-          h('span.muted', {}, [row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')),
-          row.simulated && h('span.pill.grey', {}, 'simulated'))),
+          row.simulated && h('span.pill.grey', {}, 'simulated'),
+          h('span.muted', {}, [row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
       h('button.off', { type: 'button', 'aria-label': `take ${row.name} off the bench`, title: 'take it off the bench', onClick: () => this.on.onRemove(row.id) }, '×'))
   }
 

@@ -1,6 +1,6 @@
 // Who can be asked, and whether they are well: asked while somebody looks at the tab, never otherwise.
 
-import { fill, h } from './dom.js'
+import { fill, h, withCommands } from './dom.js'
 import { getJSON } from './http.js'
 import { Menu } from './live_menu.js'
 
@@ -75,14 +75,14 @@ export class Policies {
     if (!health) return h('p', {}, 'Asking …')
     const rows = [['model', health.model], ['server', health.server], ['version', health.version], ['context', health.context && `${health.context} tokens`],
       ['running', health.running], ['waiting', health.waiting]].filter(([, value]) => value !== null && value !== undefined && value !== '')
-    return [h(`p${health.ok ? '' : '.bad'}`, {}, health.sentence), h('dl', {}, rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))])), chosen?.note && h('p.muted', {}, chosen.note)]
+    return [h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)), h('dl', {}, rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))])), chosen?.note && h('p.muted', {}, chosen.note)]
   }
 }
 
 /** Which model on which server, and how busy; what to do where it is not well. */
 function inWords(health) {
   if (health === null) return 'asking …'
-  if (!health.ok) return health.sentence
+  if (!health.ok) return withCommands(health.sentence)
   const busy = health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
   return [health.model, health.version, busy].filter(Boolean).join(' · ') || health.sentence
 }

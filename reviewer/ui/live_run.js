@@ -69,7 +69,7 @@ export function coming(trace, medium) {
   const steps = []
   if (!trace.thought && (thought || (!calling && answer === null))) steps.push({ ...WAITING, text: thought })
   if (trace.call) steps.push(called(trace.call, medium))
-  else if (calling) steps.push({ id: 'coming-zoom', kind: 'zoom', arguments: {}, frame: 'calling', medium: 'the tool', pending: '…' })
+  else if (calling) steps.push({ id: 'coming-zoom', kind: 'zoom', arguments: {}, pending: '…' })
   else if (answer !== null) steps.push({ id: 'coming-answer', kind: 'answer', verdict: null, explanation: answer })
   return steps
 }

@@ -1,7 +1,7 @@
 // The middle of the Live tab: one trace as it grows, how far it is, how it ended. It follows the newest card until the
 // person looks at an earlier one.
 
-import { cap, fill, h } from './dom.js'
+import { cap, fill, h, withCommands } from './dom.js'
 import { coming } from './live_run.js'
 import { TONES, duration, ending, inShort, outcome, tokens } from './live_words.js'
 import { TraceView } from './trace_view.js'
@@ -123,7 +123,7 @@ export class LiveTrace {
     const { run, trace } = this.shown
     if (!trace.overview) return trace.ended ? 'not begun' : run.traces.length > 1 ? 'waits for its turn' : 'starting …'
     const turn = `turn ${Math.max(1, Math.min(trace.turn, trace.maxTurns))} of ${trace.maxTurns}`
-    if (trace.ended) return `${turn} · ${duration(trace.ended.seconds ?? 0)}`
+    if (trace.ended) return trace.ended.seconds >= 0.05 ? `${turn} · ${duration(trace.ended.seconds)}` : turn
     return `${turn} · ${duration(Math.max(0, Date.now() - run.since) / 1000)}`
   }
 
@@ -160,14 +160,14 @@ export class LiveTrace {
     fill(this.end, h(`article.ending${tone && `.${tone}`}`, { 'aria-label': 'How it ended' },
       verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, verdict === 'ask a person' ? 'Ask a person' : verdict),
       verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
-      text && h('p', {}, text),
-      h('p.muted', {}, [trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`, duration(trace.ended.seconds ?? 0), tokens(trace.ended.usage)].filter(Boolean).join(' · ')),
-      trace.ended.faults?.length > 0 && h('details.faults', {}, h('summary', {}, trace.ended.faults.length === 1 ? '1 fault was forgiven' : `${trace.ended.faults.length} faults were forgiven`),
+      text && h('p', {}, withCommands(text)),
+      h('p.muted', {}, [trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`, trace.ended.seconds >= 0.05 && duration(trace.ended.seconds), tokens(trace.ended.usage)].filter(Boolean).join(' · ')),
+      trace.ended.faults?.length > 0 && h('details.faults', {}, h('summary', {}, trace.ended.faults.length === 1 ? '1 fault noted' : `${trace.ended.faults.length} faults noted`),
         h('ul', {}, trace.ended.faults.map((fault) => h('li', {}, fault)))),
       (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again()))
   }
 
-  #again = () => h('footer', {}, h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))))
+  #again = () => h('div.buttons', {}, h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))))
 }
 
 /** Why no YES or NO is given, and what was answered. */

@@ -1,6 +1,7 @@
 // What stands where the trace will be: the first steps for a newcomer, and what pressing Run will ask.
 
 import { cap, h } from './dom.js'
+import { guideElements } from './panels.js'
 
 export function firstSteps({ onFiles, onLibrary, onTry }) {
   return h('div.welcome', {},
@@ -17,6 +18,6 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
 export function nothingYet({ task, policy, keys, onRun }) {
   return h('div.welcome', {},
     h('h2', {}, 'Not asked yet'),
-    h('p', {}, task?.question ?? ''),
+    guideElements(task?.question ?? ''),
     h('div.buttons', {}, h('button.primary', { type: 'button', onClick: onRun }, 'Run ', cap(keys.of('run'))), h('span.muted', {}, `asks ${policy?.title ?? ''}`)))
 }

@@ -150,7 +150,7 @@ export class QueueView {
 }
 
 /** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
-function nameInQueue(name) {
+export function nameInQueue(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
   return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
 }

@@ -270,7 +270,7 @@ export class TraceView {
     })
     const edges = this.state.editable
       ? [field('lo', 0), ' – ', field('hi', 1)]
-      : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : 'no window')]
+      : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : step.pending ? 'calling the tool …' : 'no window')]
     const picture = step.picture
       ? h('img', { src: this.state.pictureURL(step), alt: `What the agent saw: ${step.observation}`, title: 'what the agent saw; click for full size', onClick: (e) => this.on.onPicture(e.target.src) })
       : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
@@ -278,7 +278,7 @@ export class TraceView {
       h('figure.picture', {}, picture),
       h('div.facts', {},
         h('div.window', {}, edges, (window || this.state.editable) && h('span.unit', {}, 'Å'),
-          h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
+          step.frame && h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
             `${step.frame} · ${step.medium}`)),
         this.#label(step),
         this.#before(step),
