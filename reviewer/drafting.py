@@ -1,50 +1,92 @@
-"""Spectra from files, drafted one after the other by whoever thinks."""
+"""Spectra drafted by whoever thinks, many at a time: with their labels, within a budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from agent.batch import IN_A_ROW, THREADS, Job, Outcome, Plan, drained, inspect_one, readings, until_gone
 from agent.conversation import Policy
-from agent.loop import run
-from agent.spectrum import SpectrumError, read_all
+from agent.policies.native_prompts import mentions_label
+from agent.reading import Reading
+from agent.steps import Answer, Think
+from agent.stop import Stop
 from agent.tasks import Task
-from agent.trajectory import Verdict
-from reviewer.store import Draft
+from agent.trajectory import Trajectory, Verdict
+from reviewer.spending import Metered, Spending
+
+PolicyFor = Callable[[Verdict | None, int], Policy]
+"""Who drafts sample number i (from 0) of a spectrum with this label. One that can be told the label is."""
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A file, or the rest of one, that gave no draft; in the words of whatever refused it."""
+class Known:
+    """The label of each job, None where there is none, and where labels come from."""
 
-    reason: str
+    label: Callable[[Job], Verdict | None] = lambda job: None
+    source: str = ""
 
 
-def draft_files(
-    paths: Iterable[Path], task: Task, policy: Policy, label: Verdict | None = None, batch: str = ""
-) -> Iterator[Draft | Refused]:
-    """A draft for each spectrum of each file, as they are made.
+def draft_many(
+    jobs: Iterable[Job],
+    task: Task,
+    policy_for: PolicyFor,
+    known: Known | None = None,
+    spending: Spending | None = None,
+    concurrency: int = THREADS,
+    stop: Stop | None = None,
+) -> Generator[Outcome, None, None]:
+    """Draft each job, yielding outcomes as they finish; their traces carry the labels. Once the budget does
+    not allow another one, nothing more is begun, and ``spending.ended`` says so.
 
-    :param label: the known truth of all of them
-    :raises PolicyError: the policy cannot go on
+    :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
     """
-    for path in paths:
+    known, spending, inner = known or Known(), spending or Spending(), Stop()
+    plan = Plan(task, lambda sample: policy_for(None, sample))
+
+    def one(job: Job, reading: Reading) -> list[Outcome]:
+        with spending.one_more(inner) as tab:
+            if tab is None:
+                # Nothing is under way any more, else it would have waited.
+                inner.set()
+                return []
+            label = known.label(job)
+            policy = Metered(policy_for(label, job.sample), spending, tab)
+            outcome = inspect_one(job, reading, plan, policy, inner)
+        if outcome.trajectory is None or label is None:
+            return [outcome]
+        labelled = replace(outcome.trajectory, label=label, label_source=known.source)
+        return [replace(outcome, trajectory=labelled)]
+
+    with (stop or Stop()).waking(inner.set):
+        outcomes = _in_threads(one, jobs, concurrency, inner)
         try:
-            for spectrum in read_all(path):
-                trajectory = run(spectrum, task, policy)
-                if label is not None:
-                    trajectory = replace(trajectory, label=label, label_source="given when drafted")
-                yield Draft(trajectory, spectrum, batch=batch)
-        except SpectrumError as error:
-            yield Refused(str(error))
+            yield from until_gone(outcomes, concurrency + IN_A_ROW)
+        finally:
+            inner.set()
+            outcomes.close()
 
 
-def _baseline() -> Policy:
-    from agent.policies.baseline import Baseline
+def contradicts(trajectory: Trajectory) -> bool:
+    """Whether it answers the opposite of its label."""
+    answer = trajectory.answer
+    return answer is not None and {answer.verdict, trajectory.label} == {"YES", "NO"}
 
-    return Baseline()
+
+def gives_away(trajectory: Trajectory) -> bool:
+    """Whether its words let slip that whoever wrote it had been told the answer, as far as phrases tell."""
+    if not trajectory.drafter.settings.get("label_told"):
+        return False
+    return any(
+        mentions_label(step.text if isinstance(step, Think) else step.explanation)
+        for step in trajectory.steps
+        if isinstance(step, Think | Answer)
+    )
 
 
-# A policy is made when it is asked for: what another one needs (torch, a server) is nobody else's concern.
-POLICIES: dict[str, Callable[[], Policy]] = {"baseline": _baseline}
+def _in_threads(
+    one: Callable[[Job, Reading], list[Outcome]], jobs: Iterable[Job], threads: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="draft")
+    yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
