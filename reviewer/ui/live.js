@@ -14,14 +14,15 @@ import { remember, remembered } from './live_options.js'
 import { Policies } from './live_policies.js'
 import { coming } from './live_run.js'
 import { Runs } from './live_runs.js'
-import { LiveTrace, drawChips } from './live_trace.js'
+import { LiveTrace } from './live_trace.js'
 import { voteCard } from './live_vote.js'
 import { firstSteps, nothingYet } from './live_welcome.js'
-import { outcome } from './live_words.js'
 import * as panels from './panels.js'
 import { plotlyReady } from './plotly_ready.js'
+import { keepForNextVisit, lastVisit } from './spectrum_state.js'
 import { SpectrumView } from './spectrum_view.js'
 import { windowOf, windowsOf } from './steps.js'
+import { comeBackTo } from './tabs.js'
 import { onTheme } from './theme.js'
 
 const CHOSEN = 'so-live-bench'
@@ -30,6 +31,7 @@ const CHOSEN = 'so-live-bench'
 export async function mountLive(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
+  comeBackTo('Live', root)
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/keymap_live.json'), plotlyReady()])
   const desk = new LiveDesk(root, me, keymap)
   window.specO3 = { ...window.specO3, live: desk }
@@ -66,12 +68,12 @@ class LiveDesk {
     fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum, h('p.nothing', {}, 'Here the spectrum will be: all of it above, the window that the agent looks at below.')), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
     this.bench = new Bench(parts.bench, this.root, {
       onSelect: (id) => this.select(id), onRemove: (id) => this.bringing.takeOff(id), onAdded: (rows) => this.bringing.added(rows), onLibrary: () => this.bringing.fromLibrary(), onRunAll: () => this.asking.runAll(),
-      statusOf: (row) => this.#statusOf(row),
+      statusOf: (row) => this.runs.statusOf(row),
     })
     this.trace = new LiveTrace(parts.trace, {
       keys: this.keys, onSelect: (id) => this.choose(id), onPicture: panels.openPicture, onAgain: () => this.asking.run(), onSample: (sample) => this.showSample(sample),
     })
-    this.spectrum = new SpectrumView(parts.spectrum, { onSelect: (id) => this.choose(id, { scroll: true }), onState: ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state)), state: rememberedView() })
+    this.spectrum = new SpectrumView(parts.spectrum, { onSelect: (id) => this.choose(id, { scroll: true }), onState: keepForNextVisit, state: lastVisit() })
     this.options = remembered()
     this.policies = new Policies({ looking: () => this.inFront() && !document.hidden, onChoose: (policy) => this.#optionsChanged({ policy }) })
     this.bar = new LiveBar(parts.bar, { tasks: this.me.tasks, policies: this.policies, keys: this.keys, options: this.options }, {
@@ -124,14 +126,6 @@ class LiveDesk {
       if (this.spectra.size > 24) this.spectra.delete(this.spectra.keys().next().value)
     }
     return this.spectra.get(spectrum)
-  }
-
-  #statusOf(row) {
-    const run = this.runs.lastOf(row)
-    if (!run) return { outcome: row.verdict }
-    if (run.state !== 'running') return { outcome: outcome(run) ?? (run.state === 'stopped' ? 'stopped' : run.state === 'gone' ? null : 'failed') }
-    const done = run.traces.filter((trace) => trace.ended).length
-    return { running: run.samples > 1 ? `${done} of ${run.samples}` : `turn ${Math.max(1, run.traces[0].turn)}` }
   }
 
   // ---- what is shown
@@ -201,9 +195,7 @@ class LiveDesk {
     const run = this.shownRun
     this.sample = sample
     if (sample === 'vote') {
-      const chips = h('div.samples', { role: 'tablist', 'aria-label': 'Samples' })
-      drawChips(chips, run, 'vote', (other) => this.showSample(other))
-      this.trace.showInstead(chips, voteCard(run, (other, turn) => this.#showTurn(other, turn)))
+      this.trace.showVote(run, voteCard(run, (other, turn) => this.#showTurn(other, turn)))
       this.#paintWindows()
     } else {
       this.trace.show(run, sample, this.current.spectrum.medium)
@@ -318,14 +310,5 @@ class LiveDesk {
     const toast = h('div.toast', {}, text)
     fill(this.parts.toasts, toast)
     setTimeout(() => toast.remove(), 3500)
-  }
-}
-
-/** How the person likes the spectrum drawn, as in Review. */
-function rememberedView() {
-  try {
-    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
-  } catch {
-    return {}
   }
 }

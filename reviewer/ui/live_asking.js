@@ -1,6 +1,7 @@
 // Asking: run, stop, run all, and what is done with the trace afterwards.
 
 import { postJSON } from './http.js'
+import { openTab } from './tabs.js'
 
 export class Asking {
   /** @param desk  the Live page */
@@ -98,7 +99,7 @@ export class Asking {
 
   get downloads() {
     const { shownRun: { id }, sample } = this.desk
-    return [['Trace', 'JSON', 'trace.json'], ['Pictures', 'one PNG', 'strip.png'], ['Report', 'Markdown with pictures, zip', 'report.zip']]
+    return [['Trace', 'JSON', 'trace.json'], ['Pictures', 'one PNG', 'strip.png'], ['Report', 'Markdown, zip', 'report.zip']]
       .map(([text, what, file]) => ({ text, what, url: `/api/live/runs/${id}/${file}?sample=${sample === 'vote' ? 0 : sample}` }))
   }
 }
@@ -111,5 +112,5 @@ function whereTheyAre(items) {
 
 function openInReview(item) {
   location.hash = `#item=${item}`
-  document.querySelector('#so-tabs [role=tab]')?.click()
+  openTab('Review')
 }

@@ -28,7 +28,7 @@ export class LiveBar {
     const settings = new Menu(this.settings, 'Settings of a run', () => h('div.fields', {}, h('h3', {}, 'Left empty, a field is the default'), settingFields(options.settings, (name, value) => this.#setting(name, value))))
     const downloads = new Menu(this.load, 'Downloads', () => this.on.downloads().map(({ text, what, url }) =>
       h('a.option', { href: url, download: '', onClick: () => downloads.close() }, text, h('span.muted', {}, what))))
-    downloads.root.classList.add('right')
+    for (const menu of [settings, downloads]) menu.root.classList.add('right')
     fill(root, this.primary, this.task, policies.root, this.many, settings.root, this.send, downloads.root)
     for (const select of root.querySelectorAll('select')) select.addEventListener('change', () => letGo(select))
     this.draw({ run: null, row: null })

@@ -54,7 +54,7 @@ export class Bench {
     this.drawn = key
     const focused = this.list.contains(document.activeElement) ? document.activeElement.closest('.row')?.dataset.bench : null
     const count = this.rows.length
-    fill(this.title, h('div.top', {}, h('strong', {}, 'Bench'), h('span.muted', {}, count ? `${count} ${count === 1 ? 'spectrum' : 'spectra'}` : 'empty'),
+    fill(this.title, h('div.top', {}, h('strong', {}, 'Bench'), h('span.muted', { title: 'spectra on the bench' }, count ? String(count) : 'empty'),
       count > 1 && h('button.link', { type: 'button', title: 'one after the other, with the question and the policy below', onClick: () => this.on.onRunAll() }, this.runningAll ? 'stop all' : 'run all', ' ', cap('A'))))
     fill(this.list, this.rows.map((row) => this.#row(row)), this.reading.map((name) => h('div.row.reading', { role: 'listitem' }, h('span.spinner'), ' ', name)))
     if (focused) this.list.querySelector(`[data-bench="${focused}"] .pick`)?.focus()
@@ -69,7 +69,7 @@ export class Bench {
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
           outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, outcome),
           row.simulated && h('span.pill.grey', {}, 'simulated'),
-          h('span.muted', {}, [row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
+          h('span.muted', {}, [row.simulated ? row.survey.replace(/^simulated /, '') : row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
       h('button.off', { type: 'button', 'aria-label': `take ${row.name} off the bench`, title: 'take it off the bench', onClick: () => this.on.onRemove(row.id) }, '×'))
   }
 

@@ -6,7 +6,7 @@ const KEPT = 'so-live-options'
 
 /** name, label, title, and what the server does where it is left empty. */
 const SETTINGS = [
-  { name: 'temperature', label: 'Temperature', min: 0, max: 2, step: 0.1, empty: "the server's; 1 for several samples", title: '0 takes the likeliest word each time' },
+  { name: 'temperature', label: 'Temperature', min: 0, max: 2, step: 0.1, empty: "the server's; several: 1", title: '0 takes the likeliest word each time' },
   { name: 'seed', label: 'Seed', min: 0, max: 2 ** 31 - 1, step: 1, empty: "the server's choice", title: 'the same seed, model and server say the same again; sample 2 has the next seed' },
   { name: 'max_tokens', label: 'Tokens a turn', min: 1, max: 32768, step: 1, empty: '2048', title: 'a turn is cut after so many' },
   { name: 'max_turns', label: 'Turn limit', min: 1, max: 32, step: 1, empty: '8', title: 'turns of the agent; the call of the last one is not run' },

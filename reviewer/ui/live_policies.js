@@ -84,5 +84,5 @@ function inWords(health) {
   if (health === null) return 'asking …'
   if (!health.ok) return withCommands(health.sentence)
   const busy = health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
-  return [health.model, health.version, busy].filter(Boolean).join(' · ') || health.sentence
+  return [health.model, [health.server, health.version].filter(Boolean).join(' '), busy].filter(Boolean).join(' · ') || health.sentence
 }

@@ -3,7 +3,10 @@
 import { getJSON, postJSON } from './http.js'
 import { Feed } from './live_feed.js'
 import { hear, newRun } from './live_run.js'
+import { outcome } from './live_words.js'
 
+/** Of a run without an outcome; what became of one that is gone is not known. */
+const WITHOUT = { stopped: 'stopped', failed: 'failed', done: 'no answer', gone: null }
 const LOST = 'connection lost, trying again …'
 
 export class Runs {
@@ -20,8 +23,13 @@ export class Runs {
 
   isGoing = (row) => this.lastOf(row)?.state === 'running'
 
-  get going() {
-    return [...this.known.values()].filter((run) => run.state === 'running')
+  /** What a row of the bench says of its last run: how far it is, or what came of it. */
+  statusOf(row) {
+    const run = this.lastOf(row)
+    if (!run) return { outcome: row.verdict }
+    if (run.state !== 'running') return { outcome: outcome(run) ?? WITHOUT[run.state] }
+    const done = run.traces.filter((trace) => trace.ended).length
+    return { running: run.samples > 1 ? `${done} of ${run.samples}` : `turn ${Math.max(1, run.traces[0].turn)}` }
   }
 
   /** Start a run on a row. :raises Refused, Unreachable */

@@ -41,6 +41,16 @@ export class LiveTrace {
     this.scroller.scrollTop = 0
   }
 
+  /** The vote of a run, under the same head and chips as its traces. */
+  showVote(run, card) {
+    this.showInstead(card)
+    this.head.hidden = false
+    this.spinner.hidden = true
+    this.turn.textContent = `${run.samples} samples · ${duration(Math.max(...run.traces.map((trace) => trace.ended?.seconds ?? 0)))}`
+    this.#drawBy(run, run.traces[0])
+    this.#drawChips(run, 'vote')
+  }
+
   /** Show a sample of a run from its first card; a run that goes on is followed. */
   show(run, sample, medium) {
     const trace = run.traces[sample]
@@ -65,7 +75,7 @@ export class LiveTrace {
     for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
     this.view.grow(coming(trace, medium))
     this.#drawHead()
-    this.#drawChips()
+    this.#drawChips(run, this.shown.sample)
     this.#drawEnd()
     if (this.following) this.#toEnd()
     this.chip.hidden = this.following || run.state !== 'running'
@@ -108,10 +118,14 @@ export class LiveTrace {
 
   #drawHead() {
     const { run, trace } = this.shown
-    const verdict = outcome(run)
     this.head.hidden = false
     this.spinner.hidden = run.state !== 'running' || trace.ended !== null
     this.turn.textContent = this.#progress()
+    this.#drawBy(run, trace)
+  }
+
+  #drawBy(run, trace) {
+    const verdict = outcome(run)
     this.lost.textContent = run.state === 'running' ? run.lost : ''
     this.by.textContent = run.policyTitle
     this.by.title = byLine(trace.drafter, run)
@@ -132,8 +146,7 @@ export class LiveTrace {
     if (this.shown && !this.shown.trace.ended) this.turn.textContent = this.#progress()
   }
 
-  #drawChips() {
-    const { run, sample } = this.shown
+  #drawChips(run, sample) {
     this.chips.hidden = run.traces.length === 1
     const key = JSON.stringify([run.id, sample, run.traces.map(inShort), run.consensus !== null])
     if (this.chips.hidden || key === this.chipsDrawn) return
@@ -177,8 +190,8 @@ export const reasonList = (consensus, answered) => [
 ]
 
 /** "vote · 1 YES · 2 NO …": which trace is shown. */
-export function drawChips(root, run, chosen, onSample) {
-  const vote = run.consensus && h('button.sample.vote', { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') }, 'vote')
+function drawChips(root, run, chosen, onSample) {
+  const vote = run.consensus && h('button.sample.all', { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') }, 'vote')
   fill(root, vote, run.traces.map((trace, at) => {
     const said = inShort(trace)
     const going = said === '…'

@@ -34,7 +34,7 @@ function counts({ samples, yes, no, none }) {
 function fraction({ yes_fraction: share, interval, definition }) {
   if (share === null) return null
   const range = interval && ` (${percent(interval[0])} to ${percent(interval[1])} %)`
-  return h('p.fraction', { title: definition, tabIndex: 0 }, `YES ${percent(share)} %`, range, h('span.about', { 'aria-label': definition }, 'what is this?'))
+  return h('details.fraction', { title: definition }, h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, 'what is this?')), h('p', {}, definition))
 }
 
 function parting({ parts_at: turn, samples }) {

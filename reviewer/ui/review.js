@@ -14,8 +14,10 @@ import { Keys } from './keys.js'
 import * as panels from './panels.js'
 import { plotlyReady } from './plotly_ready.js'
 import { QueueView } from './queue_view.js'
+import { keepForNextVisit, lastVisit } from './spectrum_state.js'
 import { SpectrumView } from './spectrum_view.js'
 import { moveStep, removeStep, replaceStep, windowOf, windowsOf } from './steps.js'
+import { comeBack } from './tabs.js'
 import { onTheme } from './theme.js'
 import { TopBar } from './top_bar.js'
 import { TraceView } from './trace_view.js'
@@ -25,6 +27,7 @@ const RENEW_EVERY = 60_000
 export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
+  comeBack()
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/keymap.json'), plotlyReady()])
   const desk = new ReviewDesk(root, me, keymap)
   window.specO3 = { ...window.specO3, review: desk }
@@ -46,8 +49,8 @@ class ReviewDesk {
     this.spectrum = new SpectrumView(this.parts.spectrum, {
       onWindow: (lo, hi, { final }) => this.editing.dragged(lo, hi, final),
       onSelect: (id) => this.select(id, { zoomTo: false }),
-      onState: ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state)),
-      state: rememberedView(),
+      onState: keepForNextVisit,
+      state: lastVisit(),
     })
     this.bar = new DecisionBar(this.parts.bar, this.keys, {
       onVerb: (verb) => this.deciding.decide(verb), onVerdict: (verdict) => this.deciding.commitVerdict(verdict), onComment: (text) => this.drafting?.setComment(text),
@@ -398,14 +401,5 @@ class ReviewDesk {
     const toast = h('div.toast', {}, text)
     this.parts.toasts.append(toast)
     setTimeout(() => toast.remove(), 3500)
-  }
-}
-
-/** How the person likes the spectrum drawn, from their last visit; the redshift is each item's own. */
-function rememberedView() {
-  try {
-    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
-  } catch {
-    return {}
   }
 }

@@ -13,6 +13,18 @@ export function remembered(state, change) {
   return Object.fromEntries(REMEMBERED.map((name) => [name, state[name]]))
 }
 
+/** How the person likes the spectrum drawn, kept in this browser; the redshift is each spectrum's own. */
+export const keepForNextVisit = ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state))
+
+/** What was kept, or nothing. */
+export function lastVisit() {
+  try {
+    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
+  } catch {
+    return {}
+  }
+}
+
 /** Offered amounts of smoothing, σ in pixels. */
 const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]
 

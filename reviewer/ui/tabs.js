@@ -1,0 +1,23 @@
+// The tabs of the page: opened from elsewhere, and found again after a reload.
+
+const LEFT_AT = 'so-tab'
+
+/** Bring a tab to the front, by the word on it. */
+export function openTab(name) {
+  const found = [...document.querySelectorAll('#so-tabs [role=tab]')].find((tab) => tab.textContent.trim() === name)
+  found?.click()
+}
+
+/** A reload of the page comes back to this tab for as long as it is in front. */
+export function comeBackTo(name, root) {
+  new IntersectionObserver((entries) => {
+    if (entries.at(-1).isIntersecting) sessionStorage.setItem(LEFT_AT, name)
+    else if (sessionStorage.getItem(LEFT_AT) === name) sessionStorage.removeItem(LEFT_AT)
+  }).observe(root)
+}
+
+/** After a reload: the tab that was in front. */
+export function comeBack() {
+  const name = sessionStorage.getItem(LEFT_AT)
+  if (name) openTab(name)
+}
