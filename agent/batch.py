@@ -117,7 +117,7 @@ def inspect_many(
     max_turns: int = MAX_TURNS,
     retries: int = RETRIES,
     stop: Stop | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Inspect every spectrum, yielding outcomes in the order in which they finish.
 
     Jobs are taken as they are needed, a few times ``concurrency`` ahead. Jobs of one spectrum that follow on

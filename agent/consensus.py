@@ -196,7 +196,8 @@ def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | 
     if snr >= limits.snr:
         return None
     estimated = ", with the noise estimated from the scatter" if spectrum.errors == "estimated" else ""
-    return f"S/N {snr:.1f} per pixel (median of the spectrum{estimated}); wanted {limits.snr:g} or more."
+    shown_snr = f"{snr:.1f}".replace("-0.0", "0.0")
+    return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); wanted {limits.snr:g} or more."
 
 
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:

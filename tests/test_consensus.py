@@ -111,6 +111,11 @@ def test_noise_asks_a_person_whatever_the_samples_say():
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
 
 
+def test_a_blank_sky_has_no_signal_rather_than_a_negative_zero():
+    (reason, *_) = vote("Y", replace(STAR, flux=np.full(len(STAR), -1e-9))).reasons
+    assert reason.startswith("S/N 0.0 per pixel")
+
+
 def test_noise_is_measured_and_the_catalogue_is_not_believed():
     assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
     assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).ask

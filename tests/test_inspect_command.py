@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,9 @@ from astropy.table import Table
 from bad_server import BadServer, Say, Status, answer, look
 
 import app
+from agent.inspecting import Work
+from agent.journal import Journal, JournalError
+from agent.sources import files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -96,7 +100,7 @@ def test_it_goes_on_from_another_folder(here, monkeypatch):
 def test_a_limit_counts_spectra(here):
     assert inspect("sky", "--limit", 2) == 0
     assert inspect("sky", "--limit", 2) == 0
-    assert [row["source"]["file"] for row in lines()] == ["sky/star-0.csv", "sky/star-1.csv"]
+    assert sorted(row["source"]["file"] for row in lines()) == ["sky/star-0.csv", "sky/star-1.csv"]
 
 
 def test_a_list_on_standard_input_is_taken(here, monkeypatch):
@@ -152,6 +156,29 @@ def test_results_are_not_gone_on_with_where_that_was_forbidden_or_the_settings_d
     assert inspect("sky", "--max-turns", 3) == 2
     assert "max_turns was 8, is 3" in capsys.readouterr().err
     assert Path("r.jsonl").read_bytes() == before
+
+
+def test_results_that_cannot_be_written_end_the_run_and_what_is_under_way(here, capsys, monkeypatch):
+    def full(self: Journal, outcome: object) -> None:
+        raise JournalError("r.jsonl: No space left on device; what was written before is safe")
+
+    monkeypatch.setattr(Journal, "add", full)
+    assert inspect("sky") == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("inspect")]
+
+
+def test_how_much_there_is_to_do_is_known_better_and_better(here):
+    assert inspect("sky/star-0.csv") == 0
+    settings = json.loads(Path("r.jsonl.run.json").read_text(encoding="utf-8"))
+    settings.pop("schema")
+    with Journal(Path("r.jsonl"), settings) as journal:
+        work = Work(list(files(["sky"], here)), 2, journal)
+        assert work.expected == 6
+        assert len(list(work)) == work.expected == 5
+        few = Work(list(files(["sky"], here)), 2, journal, limit=2)
+        assert few.expected == 4
+        assert len(list(few)) == few.expected == 3
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "1.5"])

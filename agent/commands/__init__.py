@@ -11,7 +11,5 @@ COMMANDS: tuple[Command, ...] = (
         "inspect", "Let a policy inspect many spectra, and rank the candidates.", inspect.add, inspect.run
     ),
     Command("serve", "Serve a model with vLLM, on this machine's GPU.", serve.add, serve.run),
-    Command(
-        "doctor", "Say what works here, what is missing, and what installs it.", doctor.add, doctor.run
-    ),
+    Command("doctor", "Say what works here, what is missing, and what installs it.", doctor.add, doctor.run),
 )

@@ -10,7 +10,7 @@ import threading
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -140,7 +140,8 @@ def _inspect(
             bar.expect(work.expected)
             bar.at(number)
 
-        return write_down(outcomes, journal, done)
+        with closing(outcomes):  # whatever happens, what is under way is not left running
+            return write_down(outcomes, journal, done)
 
 
 @contextmanager
