@@ -7,9 +7,10 @@ import pytest
 from agent.conversation import PolicyError
 from agent.loop import Ended, inspect
 from agent.policies.local import Local
-from agent.policies.local_model import INSTALL, Loaded, Weights
+from agent.policies.local_model import Loaded
 from agent.policies.roster import Roster
 from agent.policies.sampling import Sampling
+from agent.policies.weights import INSTALL, Weights
 from agent.simulate import simulate
 from agent.stop import Stop
 from agent.tasks import load
@@ -30,9 +31,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def without_torch(monkeypatch):
-    monkeypatch.setattr(
-        "agent.policies.local_model.find_spec", lambda name: None if name == "torch" else name
-    )
+    monkeypatch.setattr("agent.policies.weights.find_spec", lambda name: None if name == "torch" else name)
 
 
 def test_what_is_no_model_is_said_to_be_none(folder):

@@ -15,8 +15,9 @@ from typing import Any
 from agent.conversation import Conversation, Piece
 from agent.policies.dialect import TOOL_BLOCK_SHA256, messages
 from agent.policies.health import Health
-from agent.policies.local_model import Halted, Loaded, Weights, versions
+from agent.policies.local_model import Halted, Loaded
 from agent.policies.sampling import Sampling
+from agent.policies.weights import Weights, versions
 from agent.trajectory import Drafter
 
 _worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
@@ -104,10 +105,9 @@ class Local:
         try:
             if not halted():
                 loaded = _loaded(self.weights)
-                loaded.halted = halted
                 seen = [exchange.observation for exchange in conversation.exchanges]
                 images = [conversation.overview, *(one.image for one in seen if one and one.image)]
-                loaded.write(messages(conversation), images, self.sampling, put)
+                loaded.write(messages(conversation), images, self.sampling, put, halted)
             put(_End())
         except Halted:
             put(_End())

@@ -12,72 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from agent.conversation import PolicyError, Remark, Usage
+from agent.conversation import Piece, PolicyError, Remark, Usage
+from agent.policies.dialect import Message
 from agent.policies.sampling import Sampling
+from agent.policies.weights import Weights, source
 
-INSTALL = "pip install 'spec-o3[local]'"
-NEEDED = ("torch", "torchvision", "transformers")
+Put = Callable[[Piece], None]
 
 
 class Halted(Exception):
     """Nobody waits for this turn any more."""
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Which model, and how it is to be held.
-
-    :param model: a folder, or the name of a repository on the Hugging Face Hub
-    :param adapter: the same of a PEFT adapter that is put on it
-    :param device: as torch names it; "auto": the GPU if there is one
-    :param dtype: "bfloat16", "float16", "float32"; "auto": as stored on a GPU, float32 on the CPU
-    """
-
-    model: str
-    adapter: str | None = None
-    device: str = "auto"
-    dtype: str = "auto"
-
-    @property
-    def name(self) -> str:
-        """Without the folders around it, which are nobody's business in a trace."""
-        return " + ".join(_name(one) for one in (self.model, self.adapter) if one)
-
-    def problem(self) -> str | None:
-        """What keeps it from being loaded, as far as can be seen without loading it; None if nothing does."""
-        found = _not_there(self.model, "config.json", "a model")
-        if found is None and self.adapter:
-            found = _not_there(self.adapter, "adapter_config.json", "a PEFT adapter")
-        missing = [package for package in NEEDED if find_spec(package) is None]
-        if found is None and missing:
-            found = f"a model in this process needs {' and '.join(missing)}: {INSTALL}"
-        if found is None and self.adapter and find_spec("peft") is None:
-            found = "an adapter needs peft: pip install peft"
-        return found
-
-
-def versions() -> dict[str, str]:
-    """Of the libraries that decide what a model writes."""
-    found = {}
-    for package in ("torch", "transformers", "peft"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+def _never() -> bool:
+    return False
 
 
 @dataclass
 class Loaded:
-    """A model with its processor. ``halted`` is asked before each layer, so that a turn can be left within
-    milliseconds on a GPU, also while it is still reading a long conversation.
+    """A model with its processor. Whether to go on is asked before each layer: a turn can be left while it is
+    still reading a long conversation, which without a GPU takes minutes.
     """
 
     model: Any
@@ -87,7 +45,7 @@ class Loaded:
     ends: frozenset[int]
     context: int
     revision: str | None
-    halted: Callable[[], bool] = field(default=lambda: False)
+    _halted: Callable[[], bool] = field(default=_never)
 
     @classmethod
     def load(cls, weights: Weights) -> Loaded:
@@ -118,8 +76,8 @@ class Loaded:
         dtype = weights.dtype
         if dtype == "auto" and device == "cpu":
             dtype = "float32"
-        source = _source(weights.model)
-        model = AutoModelForImageTextToText.from_pretrained(source, dtype=dtype)
+        where = source(weights.model)
+        model = AutoModelForImageTextToText.from_pretrained(where, dtype=dtype)
         stored = model.generation_config
         ends = stored.eos_token_id if isinstance(stored.eos_token_id, list) else [stored.eos_token_id]
         # What Qwen2.5-VL brings (a repetition penalty of 1.05) was not there when Spec-o3 was trained.
@@ -128,10 +86,10 @@ class Loaded:
         if weights.adapter:
             from peft import PeftModel
 
-            model = PeftModel.from_pretrained(model, _source(weights.adapter))
+            model = PeftModel.from_pretrained(model, source(weights.adapter))
         loaded = cls(
             model=model.to(device).eval(),
-            processor=AutoProcessor.from_pretrained(source),
+            processor=AutoProcessor.from_pretrained(where),
             device=device,
             dtype=str(model.dtype).removeprefix("torch."),
             ends=frozenset(end for end in ends if end is not None),
@@ -145,7 +103,7 @@ class Loaded:
         import torch
 
         def ask(*_: object) -> None:
-            if self.halted():
+            if self._halted():
                 raise Halted
 
         for module in self.model.modules():
@@ -155,16 +113,26 @@ class Loaded:
 
     def write(
         self,
-        messages: Sequence[dict[str, Any]],
+        messages: Sequence[Message],
         images: Sequence[Image.Image],
         sampling: Sampling,
-        put: Callable[[str | Remark | Usage], None],
+        put: Put,
+        halted: Callable[[], bool],
     ) -> None:
         """One turn, put piece by piece.
 
         :raises Halted: ``halted`` said so
         :raises PolicyError: it does not fit, or the device failed
         """
+        self._halted = halted
+        try:
+            self._write(messages, images, sampling, put)
+        finally:
+            self._halted = _never
+
+    def _write(
+        self, messages: Sequence[Message], images: Sequence[Image.Image], sampling: Sampling, put: Put
+    ) -> None:
         import torch
 
         text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
@@ -246,31 +214,6 @@ def _chosen(sampling: Sampling) -> dict[str, Any]:
         "top_k": 0,
         "repetition_penalty": 1.0,
     }
-
-
-def _not_there(given: str, file: str, what: str) -> str | None:
-    """Why ``given`` is neither a folder with ``file`` nor a name on the Hub; None if it may be."""
-    folder = Path(given).expanduser()
-    if not folder.exists():
-        owner, slash, name = given.partition("/")
-        if owner.strip(".~") and slash and name and "/" not in name and "\\" not in given:
-            return None
-        return f"{given}: no such folder; wanted {what}: a folder, or a name as Maxwell-Jia/spec-o3-3b"
-    if (folder / file).is_file():
-        return None
-    if (folder / "adapter_config.json").is_file():
-        return f"{given} holds an adapter, not a model: give it with --adapter, and its model with --model"
-    return f"{given} is not {what}: found no {file} in it"
-
-
-def _source(given: str) -> str:
-    folder = Path(given).expanduser()
-    return str(folder) if folder.exists() else given
-
-
-def _name(given: str) -> str:
-    folder = Path(given).expanduser()
-    return folder.resolve().name if folder.exists() else given
 
 
 def _out_of_memory(what: str) -> PolicyError:

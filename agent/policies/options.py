@@ -159,7 +159,7 @@ def _refuse_meaningless(arguments: Namespace) -> None:
 
 def _with_given(arguments: Namespace, roster: Roster) -> Roster:
     """The roster with what the options name put in its place."""
-    from agent.policies.local_model import Weights
+    from agent.policies.weights import Weights
 
     match arguments.policy:
         case "local":

@@ -20,13 +20,13 @@ from agent.policies.baseline import NAME as BASELINE
 from agent.policies.baseline import Baseline
 from agent.policies.endpoint import Endpoint, Health
 from agent.policies.local import Local
-from agent.policies.local_model import Weights
 from agent.policies.native import Native
 from agent.policies.native_prompts import Guidance
 from agent.policies.replay import Replay
 from agent.policies.sampling import Sampling
 from agent.policies.served import Served
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read
+from agent.policies.weights import Weights
 from agent.trajectory import Trajectory
 
 __all__ = ["Entry", "Roster", "RosterError", "default_server", "local_policy"]
