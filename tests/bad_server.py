@@ -126,8 +126,12 @@ class BadServer:
 
     async def _end(self) -> None:
         self._server.close()
-        for task in self._tasks:
-            task.cancel()
+        # A connection that was just accepted takes a few rounds of the loop to become a task. Left open, it
+        # would be a server that listens and never answers.
+        for _ in range(8):
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.sleep(0)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -134,13 +134,13 @@ class ChatApi:
                 # An answer has as long as the endpoint's patience; here only connections have a limit.
                 timeout=Timeout(None, connect=self._connect),
                 max_retries=0,
-                http_client=_connections(is_here(self.url)),
+                http_client=connections(is_here(self.url)),
             )
         return self._opened
 
 
 @cache
-def _connections(here: bool) -> DefaultAsyncHttpxClient:
+def connections(here: bool) -> DefaultAsyncHttpxClient:
     """Shared by all endpoints: to make one takes a tenth of a second. 1,000 connections at most (openai's
     default). A server on this machine is asked directly, whatever proxy the environment names.
     """

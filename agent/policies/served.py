@@ -28,8 +28,8 @@ class Served:
         facts = self.endpoint.facts()
         settings: dict[str, Any] = {"dialect": "spec-o3", "tool_block_sha256": TOOL_BLOCK_SHA256}
         settings |= self.sampling.settings()
-        for name in self.endpoint.left_out:
-            settings[name] = "left out: not taken by the server"
+        left_out = settings.keys() & self.endpoint.left_out
+        settings |= dict.fromkeys(left_out, "left out: not taken by the server")
         told = {"server": facts.server, "server_version": facts.version, "context": facts.context}
         settings |= {name: value for name, value in told.items() if value}
         return Drafter("model", self.endpoint.model or facts.model, settings)
