@@ -18,7 +18,7 @@ def png_bytes(picture: Image.Image) -> bytes:
 
     Pillow tries five filters on each row, which takes longer than compressing; here every row gets the same.
     """
-    pixels = np.asarray(picture.convert("RGBA"))
+    pixels = np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA"))
     height, width, _ = pixels.shape
     rows = pixels.reshape(height, 4 * width)
     filtered = np.empty((height, 1 + 4 * width), np.uint8)
