@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from agent.tool_schema import TOOL_BLOCK
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKE = Path(__file__).resolve().parent / "fake_vllm"
+SAID = (*(ROOT / "agent" / "serving").glob("*.py"), ROOT / "agent" / "commands" / "serve.py")
 
 
 def free_port() -> int:
@@ -299,6 +301,18 @@ def test_a_server_that_listens_everywhere_is_asked_at_home():
     assert Service("m", host="0.0.0.0").url == "http://127.0.0.1:8000"
     assert Service("m", host="::").url == "http://[::1]:8000"
     assert Service("m", host="gpu.example.org", port=9).url == "http://gpu.example.org:9"
+
+
+def test_what_the_guide_says_of_failures_is_what_is_said():
+    guide = (ROOT / "docs" / "live.md").read_text(encoding="utf-8")
+    rows = guide.partition("| it says |")[2].splitlines()[2:]
+    said = "".join(path.read_text(encoding="utf-8") for path in SAID)
+    # As the program has them: sentences are broken over lines, and numbers filled in.
+    said = re.sub(r'"\s*\+?\s*f?"', "", said)
+    assert len(rows) > 15
+    for row in rows:
+        for words in row.split("|")[1].split("…"):
+            assert words.strip() in said, row
 
 
 def test_the_caches_of_all_copies_are_added_up():

@@ -36,7 +36,7 @@ def wait(server: Server, service: Service, log: VllmLog, say: Callable[[str], No
         if answers(service.url):
             return True
         if time.monotonic() - said_at > QUIET:
-            say(f"still starting; vLLM's last line: {log.last:.120}")
+            say(f"still starting; vLLM's last line: {log.last:.120}" if log.last else "still starting")
             said_at = time.monotonic()
         time.sleep(BETWEEN)
     return False
