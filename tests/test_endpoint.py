@@ -1,4 +1,4 @@
-"""A model server: streamed from, let go of, tried again, and its failures said in words."""
+"""A model server: streamed from, let go of at any moment, and tried again."""
 
 import asyncio
 import socket
