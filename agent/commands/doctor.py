@@ -51,6 +51,8 @@ def _told(found: list[Diagnosis]) -> str:
 
 def _lines(finding: Finding) -> list[str]:
     first = f"{_MARK[finding.ok]} {finding.what}: {finding.found}"
-    lines = textwrap.wrap(first, _WIDTH, initial_indent="    ", subsequent_indent="      ")
+    lines = textwrap.wrap(
+        first, _WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False
+    )
     # A command stays on one line, to be copied.
     return [*lines, f"      → {finding.remedy}"] if finding.remedy and finding.ok is not True else lines

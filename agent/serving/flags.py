@@ -105,8 +105,7 @@ def command(service: Service, build: Build) -> list[str]:
         # Else what a request leaves out comes from the model's folder: Qwen2.5-VL's has a repetition penalty.
         "--generation-config": "vllm",
     }
-    sequences = service.sequences or (CPU_SEQUENCES if build.cpu else None)
-    if sequences:
+    if sequences := at_a_time(service, build):
         options["--max-num-seqs"] = sequences
     if service.pixels:
         options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
@@ -117,6 +116,11 @@ def command(service: Service, build: Build) -> list[str]:
     line += [word for option, value in options.items() for word in (option, str(value))]
     line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
     return [*line, *_adapters(service.adapters), *service.extra]
+
+
+def at_a_time(service: Service, build: Build) -> int | None:
+    """How many conversations are written at once; None: vLLM's own choice."""
+    return service.sequences or (CPU_SEQUENCES if build.cpu else None)
 
 
 def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[str, str]:

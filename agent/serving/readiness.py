@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.gpus import Gpu, gpus
 from agent.serving.build import Build, ServeError
-from agent.serving.flags import Service
+from agent.serving.flags import Service, at_a_time
 from agent.serving.process_tree import tree_bytes
 from agent.serving.server import Server, answers
 from agent.serving.vllm_log import VllmLog
@@ -97,8 +97,10 @@ class Ready:
         yield "model", ", ".join(self.to_json()["models"])
         yield "context", f"{service.context_length:,} tokens"
         if self.cache_tokens is not None:
-            room = f"{self.conversations:.1f} conversations of that length at once"
-            yield "cache", f"{self.cache_tokens:,} tokens: {room}; shorter ones, more"
+            room = f"room for {self.conversations:.1f} conversations of that length, or more shorter ones"
+            most = at_a_time(service, self.build)
+            written = f"; {most} are written at a time" if most else ""
+            yield "cache", f"{self.cache_tokens:,} tokens: {room}{written}"
         if self.weights_gib is not None:
             yield "weights", f"{self.weights_gib:g} GiB"
         for gpu, before in zip(self.gpus, self.used_before, strict=False):
