@@ -31,7 +31,7 @@ WINDOWS = [None, (6500.0, 6600.0), (4000.0, 5500.0), (8000.0, 8900.0), (6560.0, 
 
 
 def by_matplotlib(curve: Curve, title: str = "Spectrum") -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(reference.png(curve, title))))
+    return np.asarray(reference.picture(curve, title))
 
 
 def differs(wavelength, flux, window=None, title="Spectrum") -> bool:
@@ -188,7 +188,7 @@ def test_a_line_too_long_for_agg_is_left_to_matplotlib(monkeypatch):
 
 
 def test_usual_pictures_never_come_to_matplotlibs_figure(monkeypatch):
-    monkeypatch.setattr(reference, "png", lambda *_: pytest.fail("drawn by the reference"))
+    monkeypatch.setattr(reference, "picture", lambda *_: pytest.fail("drawn by the reference"))
     for window in WINDOWS:
         draw(WAVELENGTH, FLUX, window)
 

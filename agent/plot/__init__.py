@@ -14,17 +14,15 @@ renders other pixels.
 from __future__ import annotations
 
 import hashlib
-import io
 
 import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image
 
-from agent.plot import fast, reference
-from agent.plot.curve import PlotError, pixels_to_draw
+from agent.plot import fast
+from agent.plot.curve import DPI, PlotError, pixels_to_draw
 from agent.plot.layout import NotPromised
 from agent.plot.png_file import png_bytes
-from agent.plot.reference import DPI
 
 __all__ = ["DPI", "RENDERER", "PlotError", "draw", "pixels_sha256", "png"]
 
@@ -48,10 +46,12 @@ def draw(
     """
     curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
     try:
-        rows = fast.pixels(curve, title)
+        return Image.fromarray(fast.pixels(curve, title))
     except NotPromised:
-        return Image.open(io.BytesIO(reference.png(curve, title)))
-    return Image.fromarray(rows)
+        # Figures and axes take as long to import as everything else here together.
+        from agent.plot import reference
+
+        return reference.picture(curve, title)
 
 
 def png(

@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+DPI = 80
+
 # Figure size in inches by the extent of the data drawn, in Å: the first row whose limit is not reached.
 _ZOOM_SIZES = ((50.0, (6.0, 4.0)), (200.0, (7.0, 4.5)), (1000.0, (8.0, 5.0)), (math.inf, (9.0, 5.5)))
 _FULL_SIZES = ((200.0, (6.0, 4.0)), (1000.0, (7.0, 4.5)), (3000.0, (8.0, 5.0)), (math.inf, (10.0, 6.0)))

@@ -15,7 +15,7 @@ from matplotlib.backends._backend_agg import RendererAgg  # type: ignore[attr-de
 from matplotlib.patches import BoxStyle
 from numpy.typing import NDArray
 
-from agent.plot.curve import Curve
+from agent.plot.curve import DPI, Curve
 from agent.plot.grid import draw_ticks
 from agent.plot.layout import (
     STATISTICS,
@@ -27,7 +27,6 @@ from agent.plot.layout import (
     cropped,
     position,
 )
-from agent.plot.reference import DPI
 from agent.plot.strokes import BLACK, clipped, open_path, style
 from agent.plot.ticks import flux_axis, wavelength_axis
 

@@ -14,8 +14,8 @@ from matplotlib.backends._backend_agg import RendererAgg  # type: ignore[attr-de
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from agent.plot.curve import DPI
 from agent.plot.layout import MAJOR_TICK, MINOR_TICK, Frame
-from agent.plot.reference import DPI
 from agent.plot.strokes import BLACK, clipped, open_path, style
 
 _GREY = (0.6901960784313725, 0.6901960784313725, 0.6901960784313725)

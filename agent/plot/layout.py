@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib._path import affine_transform
 from numpy.typing import NDArray
 
+from agent.plot.curve import DPI
 from agent.plot.lettering import Block, Box, Font, block, upright
-from agent.plot.reference import DPI
 from agent.plot.ticks import Axis
 
 Matrix = NDArray[np.float64]

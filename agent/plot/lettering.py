@@ -16,7 +16,7 @@ from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
-from agent.plot.reference import DPI
+from agent.plot.curve import DPI
 
 Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels, y upwards."""

@@ -15,10 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoMinorLocator, MultipleLocator
+from PIL import Image
 
-from agent.plot.curve import Curve
-
-DPI = 80
+from agent.plot.curve import DPI, Curve
 
 # matplotlib's parameters are one table for the whole process, and `rc_context` swaps them for all
 # threads at once; the lock keeps two pictures from restoring each other's table.
@@ -35,12 +34,12 @@ class _QuietLocator(MultipleLocator):
         return locs
 
 
-def png(curve: Curve, title: str) -> bytes:
-    """The picture as PNG bytes."""
+def picture(curve: Curve, title: str) -> Image.Image:
+    """The RGBA picture."""
     buffer = io.BytesIO()
     with _style_lock, matplotlib.rc_context(_STYLE):
         _figure(curve, title).savefig(buffer, format="png", dpi=DPI, bbox_inches="tight")
-    return buffer.getvalue()
+    return Image.open(buffer)
 
 
 def _figure(curve: Curve, title: str) -> Figure:
