@@ -72,10 +72,7 @@ def _server(where: Where) -> Iterator[Finding]:
 
 
 def _serve(where: Where) -> Iterator[Finding]:
-    vllm = servers.vllm(where.python)
-    yield vllm
-    # vLLM's build for the CPU wants no card.
-    yield from machine.gpu(needed="CPU" not in vllm.found)
+    yield from servers.vllm(where.python)
     yield machine.weights()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.doctor import machine
 from agent.doctor.finding import Finding, pip
 from agent.doctor.packages import DISTRIBUTION
 from agent.serving.build import ServeError, find_build
@@ -12,13 +13,16 @@ from agent.serving.build import ServeError, find_build
 _SERVE = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in servers.toml (docs/live.md)"
 
 
-def vllm(python: Path | None) -> Finding:
-    """vLLM in the Python given, or in this one."""
+def vllm(python: Path | None) -> Iterator[Finding]:
+    """vLLM in the Python given, or in this one, and the cards that it wants unless it is built for the CPU."""
     try:
         build = find_build(python)
     except ServeError as error:
-        return Finding("vLLM", False, str(error).partition(";")[0], pip(f"'{DISTRIBUTION}[serve]'"))
-    return Finding("vLLM", True, f"{build.version}{', built for the CPU' if build.cpu else ''}")
+        yield Finding("vLLM", False, str(error).partition(";")[0], pip(f"'{DISTRIBUTION}[serve]'"))
+        yield from machine.gpu()
+        return
+    yield Finding("vLLM", True, f"{build.version}{', built for the CPU' if build.cpu else ''}")
+    yield from machine.gpu(needed=not build.cpu)
 
 
 def known(file: Path | None, beside: Path) -> Iterator[Finding]:
