@@ -174,14 +174,18 @@ class LiveDesk {
   /** A run has begun on the spectrum in front: the same zoom, and the lines of its question. */
   async showBegun(run) {
     const at = this.current
-    if (run.task !== at.task) {
-      at.atlas = await this.items.atlas(at.row.survey, run.task)
-      at.task = run.task
-      delete at.template
-      if (at !== this.current) return
-      this.#showSpectrum()
-    }
-    this.#showRun(run)
+    await this.#linesOf(run.task)
+    if (at === this.current) this.#showRun(run)
+  }
+
+  /** Draw the lines that a question is about. */
+  async #linesOf(task) {
+    const at = this.current
+    if (task === at.task) return
+    at.atlas = await this.items.atlas(at.row.survey, task)
+    at.task = task
+    delete at.template
+    if (at === this.current) this.#showSpectrum()
   }
 
   /** Its vote, if there is one, else its first trace. */
@@ -289,8 +293,9 @@ class LiveDesk {
   #optionsChanged(change) {
     Object.assign(this.options, change)
     remember(this.options)
-    if (this.current && !this.shownRun) this.#noRun()
-    else this.showBar()
+    if (!this.current || this.shownRun) return this.showBar()
+    this.#noRun()
+    this.#linesOf(this.options.task).catch((error) => this.tell(error))
   }
 
   /** A line over the trace. */

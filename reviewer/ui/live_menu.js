@@ -41,6 +41,7 @@ export class Menu {
     if (this.sheet.hidden) return
     Menu.#open = null
     const within = this.sheet.contains(document.activeElement)
+    if (within) document.activeElement.blur() // what was typed is taken over before it is out of sight
     this.sheet.hidden = true
     this.button.setAttribute('aria-expanded', 'false')
     if (focus && within) this.button.focus()

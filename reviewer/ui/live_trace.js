@@ -21,7 +21,7 @@ export class LiveTrace {
     this.by = h('span.by')
     this.said = h('span')
     this.head = h('div.run-head', { hidden: true }, this.spinner, this.turn, h('span.spring'), this.lost, this.by, this.said)
-    this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Samples', hidden: true })
+    this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Trace of which sample', hidden: true })
     this.cards = h('div')
     this.end = h('div.run-end', { role: 'status' })
     this.scroller = h('section.live-trace', { 'aria-label': 'Trace', onScroll: () => this.#scrolled() }, this.cards, this.end)

@@ -1,0 +1,127 @@
+"""The Live tab as its user comes to it, and what several tests do there."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, expect
+from review_app import PASSWORD, ROOT, signed_in
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from reviewer.store import Store
+
+RUN = ".so-live .decision-bar .run"
+
+
+def team(db: Path, *initials: str) -> Path:
+    """A database with these people, each with a password and a bench of their own."""
+    store = Store.open(db)
+    try:
+        for one in initials:
+            store.add_person(one, f"Person {one}", ["reviewer", "coordinator"], password=PASSWORD)
+    finally:
+        store.close()
+    return db
+
+
+def name_servers(folder: Path, servers: Mapping[str, str]) -> None:
+    """A ``servers.toml`` beside the database: key and address of each."""
+    tables = [f'[[server]]\nkey = "{key}"\nurl = "{url}"\n' for key, url in servers.items()]
+    (folder / "servers.toml").write_text("\n".join(tables))
+
+
+def write_csv(path: Path, seed: int = 1, redshift: float | None = None) -> Spectrum:
+    """A simulated cataclysmic variable as plain columns (vacuum, Å), shifted to ``redshift``."""
+    made = simulate("cv", "LAMOST", 25.0, seed=seed)
+    stretch = 1.0 + (redshift or 0.0)
+    comments = ["# wavelengths: vacuum"] + ([f"# redshift = {redshift}"] if redshift else [])
+    sigma = [i**-0.5 if i > 0 else 1e3 for i in made.ivar]
+    rows = [
+        f"{w * stretch:.3f},{f:.5g},{s:.4g}"
+        for w, f, s in zip(made.wavelength, made.flux, sigma, strict=True)
+    ]
+    path.write_text("\n".join([*comments, "wavelength,flux,error", *rows]) + "\n")
+    return made
+
+
+@contextmanager
+def live(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
+    """Somebody's page with the Live tab in front."""
+    with signed_in(chromium, url, initials, PASSWORD) as page:
+        open_live(page)
+        yield page
+
+
+def open_live(page: Page) -> None:
+    page.get_by_role("tab", name="Live").click()
+    expect(page.locator(RUN)).to_be_visible(timeout=30_000)
+    page.wait_for_function("window.specO3?.live?.policies.chosen && window.specO3.live.bench.drawn")
+
+
+def drop(page: Page, *paths: Path) -> None:
+    """Drop files on the tab, as a file manager does."""
+    files = [{"name": p.name, "data": base64.b64encode(p.read_bytes()).decode()} for p in paths]
+    page.evaluate(
+        """(files) => {
+          const data = new DataTransfer()
+          for (const { name, data: text } of files) {
+            data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name))
+          }
+          const tab = document.querySelector('.so-live')
+          for (const kind of ['dragover', 'drop']) {
+            tab.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }))
+          }
+        }""",
+        files,
+    )
+    expect(row(page, paths[-1].name)).to_be_visible(timeout=20_000)
+    page.wait_for_function(
+        "(name) => window.specO3.live.current?.row.name === name", arg=paths[0].name, timeout=20_000
+    )
+
+
+def ask(page: Page, policy: str, task: str = "cv", samples: int = 1) -> None:
+    """Choose who is asked what."""
+    page.locator(".so-live .policy select").select_option(policy)
+    page.get_by_label("Question").select_option(task)
+    if samples > 1:
+        page.get_by_label("Samples", exact=True).fill(str(samples))
+    page.locator(".so-live .item .name").click()
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator(".so-live .queue .row", has=page.locator(f'[title="{name}"]'))
+
+
+def cards(page: Page) -> Locator:
+    """The cards that are whole."""
+    return page.locator(".so-live .card:not(.growing)")
+
+
+def shown(page: Page, what: str) -> Any:
+    """A value of the page's own: ``run`` and ``trace`` are those shown."""
+    return page.evaluate(
+        f"(() => {{ const {{ shownRun: run, shownTrace: trace }} = window.specO3.live; return {what} }})()"
+    )
+
+
+__all__ = [
+    "PASSWORD",
+    "ROOT",
+    "RUN",
+    "ask",
+    "cards",
+    "drop",
+    "live",
+    "name_servers",
+    "open_live",
+    "row",
+    "shown",
+    "team",
+    "write_csv",
+]
