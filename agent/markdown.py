@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 
 # What begins markup anywhere in a line. A link or an address that some readers make of bare text is broken at
 # the colon, the first dot or the @.
-_ANYWHERE = re.compile(r"[\\`*_~\[\]<>&$|!@]|:(?=/)|\.(?=[^\W\d])")
-# What makes a heading, a list, a rule or an underline at the start of a line.
-_AT_START = re.compile(r"^(\d{0,9})([#+=.)-])", re.MULTILINE)
+_ANYWHERE = re.compile(r"[\\`*_~\[\]$|!@]|:(?=/)|\.(?=[^\W\d])")
+# A backslash before these is no escape to every reader of Markdown.
+_ENTITIES = {"&": "&amp;", "<": "&lt;"}
+# What makes a heading, a list, a quote, a rule or an underline at the start of a line.
+_AT_START = re.compile(r"^(\d{0,9})([#+=.)>-])")
 # Not white space, and nothing to be seen: in a file that is read as text they hide what is there. Those that
 # turn the reading direction are among them.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -17,8 +19,8 @@ _LINE_ENDS = re.compile(r"\r\n?|\n")
 
 
 def escaped(text: str) -> str:
-    """``text`` within a line or a table's cell: white space of any kind becomes one space."""
-    return _escaped(" ".join(_printable(text).split()))
+    """``text`` within a line or a table's cell; the ends of its lines become spaces."""
+    return _escaped(re.sub(r"[ \t\r\n]+", " ", _printable(text)).strip())
 
 
 def quoted(text: str) -> str:
@@ -38,7 +40,8 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _escaped(line: str) -> str:
-    return _AT_START.sub(r"\1\\\2", _ANYWHERE.sub(r"\\\g<0>", line))
+    marked = _AT_START.sub(r"\1\\\2", _ANYWHERE.sub(r"\\\g<0>", line))
+    return re.sub("[&<]", lambda found: _ENTITIES[found[0]], marked)
 
 
 def _printable(text: str) -> str:
