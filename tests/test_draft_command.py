@@ -175,9 +175,7 @@ def test_drafts_that_contradict_their_label_can_be_put_aside_and_are_not_made_ag
 def test_words_that_give_the_label_away_are_counted_and_a_fault(draft, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting(answer("YES", thought="The known answer is YES."))) as server:
-        done = draft(
-            server, spectra[0], "--labels", labels(tmp_path / "l.csv", {"star0.csv": "1"}), "--out", out
-        )
+        done = draft(server, spectra[0], "--label", "YES", "--out", out)
     assert done.told["giving_away"] == 1
     assert any("gives away" in fault for fault in rows(out)[0]["faults"])
 

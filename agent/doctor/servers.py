@@ -14,7 +14,7 @@ _SERVE = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in serv
 
 
 def vllm(python: Path | None) -> Iterator[Finding]:
-    """vLLM in the Python given, or in this one, and the cards that it wants unless it is built for the CPU."""
+    """vLLM in the Python given, or in this one, and the cards that it wants if it is built for them."""
     try:
         build = find_build(python)
     except ServeError as error:

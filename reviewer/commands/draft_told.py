@@ -53,6 +53,7 @@ class Told:
             told["cost"] = round(self.spending.cost, 6)
         if self.labels is not None:
             told |= {"without_label": self.work.without_label, "labels_unused": list(self.unused)}
+        if self.labels is not None or (self.arguments.label and used.requests):
             told |= {"contradicting": tally.contradicting, "giving_away": tally.giving_away}
             told |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
         if tally.empty:
