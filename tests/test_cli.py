@@ -161,7 +161,23 @@ def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
     given = []
     monkeypatch.setattr("reviewer.ui.serve", lambda *args: given.append(args))
     assert app.main([]) == app.main(["--port", "9000", "--no-browser"]) == 0
-    assert [call[1:] for call in given] == [("127.0.0.1", 7860, True), ("127.0.0.1", 9000, False)]
+    assert [call[1:4] for call in given] == [("127.0.0.1", 7860, True), ("127.0.0.1", 9000, False)]
+
+
+def test_the_web_app_is_told_which_model_servers_to_ask(monkeypatch, tmp_path):
+    given = []
+    monkeypatch.setattr("reviewer.ui.serve", lambda *args: given.append(args[4:]))
+    servers = tmp_path / "servers.toml"
+    assert app.main(["app", "--servers", str(servers), "--server", "http://127.0.0.1:9"]) == 0
+    assert given == [(servers, "http://127.0.0.1:9")]
+
+
+def test_the_web_app_does_not_start_with_model_servers_that_cannot_be_used(tmp_path, capsys):
+    database = tmp_path / "a.db"
+    for option, value in (("--servers", str(tmp_path / "none.toml")), ("--server", "not an address")):
+        assert app.main(["app", "--db", str(database), option, value]) == 2
+        assert value in capsys.readouterr().err
+    assert not database.exists()
 
 
 class Terminal:

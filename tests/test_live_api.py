@@ -125,6 +125,8 @@ def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
     """The app on a port of its own, as it is served."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
+        # A connection waits from now on until the server takes it.
+        listening.listen()
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
         running = uvicorn.Server(config)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
@@ -537,6 +539,22 @@ def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
     monkeypatch.setattr(live_bench, "LARGEST_FILE", 1000)
     answered = client.post("/api/live/files", files={"files": ("cv.txt", CV)}).json()
     assert "more bytes than there is room for" in answered["problems"][0]
+
+
+def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
+    def never() -> Iterator[bytes]:
+        raise AssertionError("it was read")
+        yield b""
+
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+    too_long = {**form, "Content-Length": str(live_bench.LARGEST_FOLDER + 1)}
+    stranger = TestClient(app, base_url="http://127.0.0.1")
+    assert stranger.post("/api/live/files", content=never(), headers=form).status_code == 401
+    client = client_of(app)
+    for headers in (form, too_long):
+        refused = client.post("/api/live/files", content=never(), headers=headers)
+        assert refused.status_code == 409
+        assert "too long" in refused.json()["error"]
 
 
 def test_taking_a_spectrum_off_stops_its_runs(app):

@@ -7,9 +7,11 @@ from dataclasses import asdict
 from io import BytesIO
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response, UploadFile
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import Field
+from starlette.datastructures import UploadFile
 
 from agent import hints as measured
 from agent.report import bundle, strip, trace_json
@@ -17,12 +19,15 @@ from agent.trajectory import TrajectoryError
 from reviewer.drafts import own_row
 from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.ui.api import FOREVER, At, Who
-from reviewer.ui.live_bench import Row
+from reviewer.ui.live_bench import LARGEST_FOLDER, BenchFull, Row
 from reviewer.ui.live_desk import MOST_SAMPLES, Here, Mine, OnBench, One, RunAsked, sample_of
 from reviewer.ui.live_log import server_sent
 from reviewer.ui.live_run import Run, Sample
 from reviewer.ui.payload import spectrum_bytes
 from reviewer.ui.requests import Sent
+
+MOST_FILES = 1_000
+"""Of one request; the page sends them one by one."""
 
 router = APIRouter(prefix="/api/live")
 
@@ -61,13 +66,17 @@ def bench(person: Who, live: Here, mine: OnBench) -> list[dict[str, Any]]:
 
 
 @router.post("/files")
-def files(person: Who, mine: OnBench, files: list[UploadFile]) -> dict[str, Any]:
+async def files(request: Request, person: Who, mine: OnBench) -> dict[str, Any]:
+    # FastAPI would take a body in before it asks who sends it; here nobody else fills the disk.
+    _refuse_if_too_long(request)
     added: list[Row] = []
     problems: list[str] = []
-    for file in files:
-        rows, wrong = mine.add_file(file.filename or "", file.file)
-        added += rows
-        problems += wrong
+    async with request.form(max_files=MOST_FILES) as form:
+        for file in form.getlist("files"):
+            if isinstance(file, UploadFile):
+                rows, wrong = await run_in_threadpool(mine.add_file, file.filename or "", file.file)
+                added += rows
+                problems += wrong
     return {"added": [_row_json(row, []) for row in added], "problems": problems}
 
 
@@ -178,6 +187,16 @@ def review(at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
     drafts = [_draft(sample_of(run, number), run) for number in dict.fromkeys(sent.samples)]
     added = at.store.add_items(drafts)
     return {"items": [{"item": one.item_id, "new": one.new} for one in added]}
+
+
+def _refuse_if_too_long(request: Request) -> None:
+    """:raises BenchFull: what is sent is too long, or does not say how long it is"""
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > LARGEST_FOLDER:
+        most = LARGEST_FOLDER / 2**30
+        raise BenchFull(
+            f"What was sent is too long, or does not say how long it is; wanted {most:.0f} GiB at most."
+        )
 
 
 def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _CHUNK = 2**20
 
 
 class BenchFull(Exception):
-    """A bench that holds as many spectra as it may."""
+    """More than a bench may hold."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Bench:
             if there is not None and there.id != row.id:
                 return there
             if there is None and len(self._rows) >= MOST_ROWS:
-                raise BenchFull(f"your bench holds {MOST_ROWS} spectra, and no more; take some off it.")
+                raise BenchFull(f"Your bench holds {MOST_ROWS} spectra, and no more; take some off it.")
             self._rows[row.id] = row
             return row
 
