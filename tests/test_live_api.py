@@ -530,6 +530,17 @@ def test_a_file_of_several_gives_a_row_each_and_says_what_it_left_out(app, monke
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
 
 
+def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
+    client = client_of(app)
+    content = (shared / "spectra/desi/UNLABELLED/coadd-sv3-dark-26065.fits").read_bytes()
+    answered = client.post("/api/live/files", files={"files": ("coadd.fits", content)}).json()
+    assert len(answered["added"]) == 2
+    assert {row["survey"] for row in answered["added"]} == {"DESI"}
+    (problem,) = answered["problems"]
+    assert problem.startswith("coadd.fits: ")
+    assert problem.endswith("of its spectra hold no data and were left out.")
+
+
 def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_ROWS", 2)
     client = client_of(app)

@@ -13,11 +13,13 @@ import secrets
 import shutil
 import tempfile
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from agent.readers import opened
+from agent.readers.pixels import NoDataError
 from agent.spectrum import Spectrum, SpectrumError, read
 from reviewer.store import Item, NotFound
 from reviewer.ui.pictures import Gallery, Recent
@@ -165,28 +167,24 @@ class Bench:
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
-        """Put the spectra of a file on the bench, into ``rows``; those that cannot be read into
+        """Put the spectra of a file on the bench, into ``rows``; what is wrong with others into
         ``problems``."""
         bad: list[str] = []
+        empty = 0
         with opened(path) as targets:
             names = targets.names
-            if not names:
-                raise SpectrumError(path.name, "sky fibres only", "a spectrum of an object")
             for target in names[:MOST_TARGETS]:
                 try:
                     spectrum = targets.read(target or None)
+                except NoDataError:
+                    if len(names) == 1:
+                        raise
+                    empty += 1
                 except SpectrumError as error:
                     bad.append(str(error))
-                    continue
-                rows.append(self._put(_row_of(spectrum, Dropped(path, target))))
-        problems += bad[:MOST_PROBLEMS]
-        if len(bad) > MOST_PROBLEMS:
-            problems.append(f"{path.name}: {len(bad) - MOST_PROBLEMS} more spectra cannot be read.")
-        if len(names) > MOST_TARGETS:
-            problems.append(
-                f"{path.name}: it holds {len(names)} spectra; the first {MOST_TARGETS} are here, "
-                f"{len(names) - MOST_TARGETS} are not."
-            )
+                else:
+                    rows.append(self._put(_row_of(spectrum, Dropped(path, target))))
+        problems += [*bad[:MOST_PROBLEMS], *_left_out(path.name, len(names), empty, len(bad))]
 
     def _put(self, row: Row) -> Row:
         """The row on the bench: this one, or the one with the same spectrum from a file that is there."""
@@ -239,6 +237,19 @@ def name_of(filename: str) -> str:
     while len(plain.encode()) > 200:
         plain = plain[1:]
     return plain or "spectrum"
+
+
+def _left_out(name: str, count: int, empty: int, bad: int) -> Iterator[str]:
+    """What is not on the bench of a file of ``count`` spectra, in sentences."""
+    if not count:
+        yield f"{name}: it holds sky fibres only, no object."
+    if empty:
+        yield f"{name}: {empty} of its spectra hold no data and were left out."
+    if bad > MOST_PROBLEMS:
+        yield f"{name}: {bad - MOST_PROBLEMS} more of its spectra cannot be read."
+    if count > MOST_TARGETS:
+        beyond = count - MOST_TARGETS
+        yield f"{name}: it holds {count} spectra; the first {MOST_TARGETS} are here, {beyond} are not."
 
 
 def _row_of(spectrum: Spectrum, file: Dropped | None) -> Row:
