@@ -34,8 +34,8 @@ export async function mountLive(root) {
   comeBackTo('Live', root)
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/keymap_live.json'), plotlyReady()])
   const desk = new LiveDesk(root, me, keymap)
-  window.specO3 = { ...window.specO3, live: desk }
   await desk.start()
+  window.specO3 = { ...window.specO3, live: desk }
 }
 
 class LiveDesk {

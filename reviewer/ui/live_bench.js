@@ -96,6 +96,7 @@ export class Bench {
     fill(this.problems)
     this.reading.push(...files.map((file) => file.name))
     this.draw()
+    let first = true
     for (const file of files) {
       try {
         const form = new FormData()
@@ -103,7 +104,8 @@ export class Bench {
         const { added, problems } = await postForm('/api/live/files', form)
         for (const sentence of problems) this.#problem(sentence)
         this.rows.push(...added.filter((row) => !this.row(row.id)))
-        if (added.length) this.on.onAdded(added)
+        if (added.length && first) this.on.onAdded(added)
+        first &&= added.length === 0
       } catch (error) {
         this.#problem(`${file.name}: ${error.message}`)
       }

@@ -28,7 +28,7 @@ export class Policies {
     fill(this.select, this.all.map(({ key, title }) => h('option', { value: key }, title)))
     this.select.value = this.all.some(({ key }) => key === wanted) ? wanted : this.all[0].key
     this.select.title = this.chosen.note || 'who is asked'
-    await this.look()
+    this.look()
   }
 
   get chosen() {

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import socket
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Locator, Page, expect
-from review_app import PASSWORD, ROOT, signed_in
+from review_app import PASSWORD, signed_in
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
@@ -60,7 +64,7 @@ def live(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
 def open_live(page: Page) -> None:
     page.get_by_role("tab", name="Live").click()
     expect(page.locator(RUN)).to_be_visible(timeout=30_000)
-    page.wait_for_function("window.specO3?.live?.policies.chosen && window.specO3.live.bench.drawn")
+    page.wait_for_function("window.specO3?.live")
 
 
 def drop(page: Page, *paths: Path) -> None:
@@ -110,18 +114,50 @@ def shown(page: Page, what: str) -> Any:
     )
 
 
-__all__ = [
-    "PASSWORD",
-    "ROOT",
-    "RUN",
-    "ask",
-    "cards",
-    "drop",
-    "live",
-    "name_servers",
-    "open_live",
-    "row",
-    "shown",
-    "team",
-    "write_csv",
-]
+class Cable:
+    """A way to the app that can be cut, with everything that goes through it, and mended."""
+
+    def __init__(self, url: str) -> None:
+        self._to = urlsplit(url)
+        self._whole = True
+        self._ends: list[socket.socket] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/"
+
+    def __enter__(self) -> Cable:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.close()
+        self.cut()
+
+    def cut(self) -> None:
+        self._whole = False
+        for end in self._ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        self._ends.clear()
+
+    def mend(self) -> None:
+        self._whole = True
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listening.accept()
+                if not self._whole:
+                    near.close()
+                    continue
+                far = socket.create_connection((self._to.hostname or "", self._to.port or 80))
+                self._ends += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=_carry, args=(one, other), daemon=True).start()
+
+
+def _carry(one: socket.socket, other: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while piece := one.recv(65536):
+            other.sendall(piece)
+    with contextlib.suppress(OSError):
+        other.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,226 @@
+"""Small things of the Live tab: what a model or a network does wrong, and what a day of work runs into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bad_server import BadServer, Say, answer, look, talking
+from live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
+from playwright.sync_api import Browser, Page, expect
+from review_app import serving
+
+pytestmark = pytest.mark.browser
+
+SHORT = talking((look(6400, 6700), answer("YES")), pieces=4)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[BadServer]:
+    with BadServer(SHORT) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def url(model: BadServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("live-details")
+    name_servers(folder, {"model": model.url})
+    with serving(team(folder / "annotations.db", "AA")) as address:
+        yield address
+
+
+@pytest.fixture
+def desk(chromium: Browser, url: str, model: BadServer, tmp_path: Path) -> Iterator[Page]:
+    """Somebody with one spectrum on the bench, about to ask the model whether it is a CV."""
+    model.answers = SHORT
+    with live(chromium, url, "AA") as page:
+        page.evaluate(
+            "Promise.all(window.specO3.live.bench.rows.map((r) => window.specO3.live.bringing.takeOff(r.id)))"
+        )
+        expect(page.locator(".so-live .queue .row")).to_have_count(0)
+        write_csv(tmp_path / "star.csv")
+        drop(page, tmp_path / "star.csv")
+        ask(page, "model")
+        yield page
+
+
+def ran(page: Page) -> None:
+    page.keyboard.press("r")
+    page.wait_for_function("(window.specO3.live.shownRun?.state ?? 'running') !== 'running'")
+
+
+def test_a_window_at_rest_is_drawn_where_its_light_arrived(desk: Page, tmp_path: Path) -> None:
+    write_csv(tmp_path / "far.csv", redshift=0.05)
+    drop(desk, tmp_path / "far.csv")
+    ran(desk)
+    expect(desk.locator(".so-live .card.zoom .edges")).to_have_text("6400 – 6700")
+    expect(desk.locator(".so-live .card.zoom .chip")).to_have_text("rest · vacuum")
+    span = desk.evaluate("window.specO3.live.spectrum.scene.windows[0].span")
+    assert span == pytest.approx([6400 * 1.05, 6700 * 1.05])
+
+
+def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServer) -> None:
+    markup = '<b onclick="alert(1)">bold</b><img src=x onerror=alert(1)>'
+    model.answers = talking((look(6400, 6700, markup, thought=markup), answer("NO", markup)), pieces=9)
+    ran(desk)
+    expect(desk.locator(".so-live .card.think").first).to_contain_text(markup)
+    expect(desk.locator(".so-live .card.zoom .label")).to_contain_text(markup)
+    expect(desk.locator(".so-live .card.answer")).to_contain_text(markup)
+    assert desk.locator(".so-live .live-trace b, .so-live .live-trace img[src=x]").count() == 0
+
+
+def test_a_call_that_cannot_be_run_is_shown_and_the_fault_is_told_quietly(
+    desk: Page, model: BadServer
+) -> None:
+    reversed_and_cut = look(6700, 6400).removesuffix("}\n</tool_call>")
+    model.answers = talking((reversed_and_cut, answer("NO")), pieces=5)
+    ran(desk)
+    expect(desk.locator(".so-live .card.zoom .refused")).to_be_visible()
+    faults = desk.locator(".so-live .faults")
+    expect(faults.locator("summary")).to_contain_text("noted")
+    expect(faults.locator("li").first).to_be_hidden()
+    expect(desk.locator(".so-live .ending .outcome")).to_be_visible()
+
+
+def test_the_turn_limit_is_shown_while_it_runs_and_when_it_ends_the_run(desk: Page, model: BadServer) -> None:
+    model.answers = lambda body: Say(look(6400, 6700), pieces=6, delay=0.05)
+    desk.keyboard.press("w")
+    desk.get_by_label("Turn limit").fill("2")
+    desk.keyboard.press("Escape")
+    expect(desk.locator(".so-live .settings")).to_contain_text("2 turns")
+    desk.keyboard.press("r")
+    expect(desk.locator(".so-live .run-head .turn")).to_contain_text("turn 2 of 2")
+    expect(desk.locator(".so-live .ending")).to_contain_text("No answer in 2 turns")
+    expect(desk.locator(".so-live .card.zoom").last).to_contain_text("Not run")
+
+
+def test_a_file_that_is_no_spectrum_is_a_sentence_and_the_others_come(desk: Page, tmp_path: Path) -> None:
+    (tmp_path / "shopping.txt").write_text("milk\nbread\n")
+    write_csv(tmp_path / "other.csv", seed=3)
+    drop(desk, tmp_path / "other.csv", tmp_path / "shopping.txt", tmp_path / "star.csv")
+    expect(desk.locator(".so-live .problems li")).to_have_count(1)
+    expect(desk.locator(".so-live .problems")).to_contain_text("shopping.txt")
+    expect(desk.locator(".so-live .queue .row")).to_have_count(2)
+    expect(row(desk, "other.csv")).to_have_class("row current")
+
+
+def test_run_all_goes_through_the_bench_and_each_row_gets_its_verdict(
+    desk: Page, model: BadServer, tmp_path: Path
+) -> None:
+    for seed in (2, 3):
+        write_csv(tmp_path / f"star{seed}.csv", seed=seed)
+    drop(desk, tmp_path / "star2.csv", tmp_path / "star3.csv")
+    desk.locator(".so-live .row .pick").first.click()
+    before = len(model.chats)
+    desk.keyboard.press("Shift+A")
+    for name in ("star.csv", "star2.csv", "star3.csv"):
+        expect(row(desk, name).locator(".pill.green")).to_have_text("YES", timeout=20_000)
+    assert len(model.chats) - before == 6
+    expect(row(desk, "star3.csv")).to_have_class("row current")
+
+
+def test_the_library_is_searched_and_picked_from_by_keyboard(desk: Page) -> None:
+    desk.keyboard.press("/")
+    field = desk.get_by_label("Search the library")
+    expect(field).to_be_focused()
+    expect(desk.locator("dialog .option").first).to_be_visible()
+    desk.keyboard.type("wd")
+    expect(desk.locator("dialog .option .name").first).to_contain_text("wd")
+    desk.keyboard.press("ArrowDown")
+    picked = desk.locator("dialog .option:focus .name").inner_text()
+    desk.keyboard.press("Enter")
+    expect(row(desk, picked)).to_have_class("row current")
+    found = desk.evaluate("async () => (await fetch('/api/live/library?q=wd&limit=1')).json()")
+    expect(desk.get_by_label("Question")).to_have_value(found[0]["task"])
+    assert found[0]["name"] == picked
+
+
+def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(
+    desk: Page, model: BadServer
+) -> None:
+    turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(5)]
+    model.answers = talking((*turns, answer("YES")), delay=0.06, pieces=10)
+    desk.keyboard.press("r")
+    expect(desk.locator(".so-live .card.zoom:not(.growing)")).to_have_count(2, timeout=20_000)
+    desk.locator(".so-live .card").first.locator(".number").click()
+    expect(desk.locator(".so-live .follow")).to_be_visible()
+    place = desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop")
+    expect(desk.locator(".so-live .card.zoom:not(.growing)")).to_have_count(3, timeout=20_000)
+    assert desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop") == place
+    expect(desk.locator(".so-live .card.selected .number")).to_have_text("1")
+    desk.locator(".so-live .follow").click()
+    expect(desk.locator(".so-live .follow")).to_be_hidden()
+    expect(desk.locator(".so-live .card.answer")).to_be_in_viewport(timeout=20_000)
+
+
+def test_a_lost_connection_is_told_and_no_step_is_missed_or_shown_twice(
+    chromium: Browser, url: str, model: BadServer, tmp_path: Path
+) -> None:
+    thoughts = ["One.", "Two.", "Three."]
+    turns = (
+        look(6400, 6700, thought="One."),
+        look(4800, 4920, thought="Two."),
+        answer("YES", thought="Three."),
+    )
+    model.answers = talking(turns, delay=0.2, pieces=6)
+    write_csv(tmp_path / "cut.csv", seed=5)
+    with Cable(url) as cable, live(chromium, cable.url, "AA") as page:
+        drop(page, tmp_path / "cut.csv")
+        ask(page, "model")
+        page.keyboard.press("r")
+        expect(cards(page)).to_have_count(2, timeout=20_000)
+        cable.cut()
+        expect(page.locator(".so-live .lost")).to_contain_text("connection lost")
+        cable.mend()
+        expect(page.locator(".so-live .ending .outcome")).to_have_text("YES", timeout=30_000)
+        expect(page.locator(".so-live .lost")).to_have_text("")
+        assert shown(page, "trace.steps.map((s) => s.text).filter(Boolean)") == thoughts
+        expect(cards(page)).to_have_count(6)
+
+
+def test_the_trace_the_pictures_and_the_report_can_be_kept(desk: Page) -> None:
+    ran(desk)
+    for link, ending in (("Trace", "trace.json"), ("Pictures", "strip.png"), ("Report", "report.zip")):
+        desk.locator(".so-live .download").click()
+        with desk.expect_download() as kept:
+            desk.locator(".so-live .sheet a", has_text=link).click()
+        assert kept.value.suggested_filename.endswith(ending)
+        assert Path(kept.value.path()).stat().st_size > 500
+
+
+def test_no_key_acts_in_a_tab_that_is_not_in_front(desk: Page) -> None:
+    review = "window.specO3.review.spectrum.state.smoothing"
+    at_live = "window.specO3.live.spectrum.state.smoothing"
+    before = desk.evaluate(review)
+    desk.keyboard.press("s")
+    assert desk.evaluate(at_live) > 0
+    assert desk.evaluate(review) == before
+    desk.get_by_role("tab", name="Review").click()
+    expect(desk.locator(".so-review .decision-bar")).to_be_visible()
+    desk.keyboard.press("r")
+    expect(desk.locator(".so-live")).to_be_hidden()
+    assert desk.evaluate("window.specO3.live.shownRun") is None
+    desk.get_by_role("tab", name="Live").click()
+    desk.keyboard.press("?")
+    expect(desk.locator("dialog.panel")).to_contain_text("run, and run again")
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
+    desk.set_viewport_size({"width": size[0], "height": size[1]})
+    ran(desk)
+    outside = desk.evaluate(
+        """() => ['.so-live > *', '.decision-bar > *', '.queue-title *', '.so-live .bring *']
+          .flatMap((selector) => [...document.querySelectorAll(selector)])
+          .filter((e) => {
+            const { width, left, right, bottom } = e.getBoundingClientRect()
+            return width && (left < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5)
+          }).map((e) => e.className)"""
+    )
+    assert outside == []
+    assert desk.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    bar = desk.locator(".so-live .decision-bar").bounding_box()
+    assert bar is not None
+    assert bar["height"] < 60
+    expect(desk.locator(RUN)).to_contain_text("Again")
