@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import io
 import weakref
 
 from PIL import Image
+
+from agent.plot.png_file import png_bytes
 
 # By id: an image cannot be hashed. An id is an image's own for as long as it lives, and no longer than that
 # is it kept here.
@@ -18,9 +19,7 @@ def png_of(image: Image.Image) -> bytes:
     key = id(image)
     encoded = _encoded.get(key)
     if encoded is None:
-        buffer = io.BytesIO()
-        image.save(buffer, format="PNG", compress_level=1)
-        encoded = _encoded[key] = buffer.getvalue()
+        encoded = _encoded[key] = png_bytes(image)
         weakref.finalize(image, _encoded.pop, key, None)
     return encoded
 

@@ -51,6 +51,12 @@ SECTIONS = (
         ("-m", "benchmarks.draw"),
     ),
     Section(
+        "loop",
+        "The agent besides its model",
+        "A policy that answers at once. The goal is 10 ms a turn for everything that is not the model.",
+        ("-m", "benchmarks.loop"),
+    ),
+    Section(
         "next",
         "The next item in the browser",
         "From key press to painted spectrum and trace, headless Chromium with software rendering.",

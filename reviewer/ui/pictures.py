@@ -7,7 +7,6 @@ wrong picture.
 
 from __future__ import annotations
 
-import io
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,6 +14,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from agent import plot, tool
+from agent.pictures import png_of
 from agent.spectrum import Spectrum
 from reviewer.store import Store
 
@@ -72,7 +72,7 @@ class Gallery:
         if observation.image is None:
             return observation, None
         name = plot.pixels_sha256(observation.image)
-        self._pictures.put(name, _png(observation.image))
+        self._pictures.put(name, png_of(observation.image))
         return observation, name
 
     def picture(
@@ -96,12 +96,6 @@ class Gallery:
                     "Drawn again from the stored spectrum, this picture is not the one the model saw "
                     f"(renderer here: {plot.RENDERER})."
                 )
-            return _png(observation.image)
+            return png_of(observation.image)
 
         return self._pictures.get(name, make)
-
-
-def _png(image: Any) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG", compress_level=1)
-    return buffer.getvalue()
