@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.batch import Job, Outcome
-from agent.journal import Journal
-from agent.sources import Source, spectra
+from agent.many.batch import Job, Outcome
+from agent.many.journal import Journal
+from agent.many.sources import Source, spectra
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.drafting import contradicts, gives_away

@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from agent.batch import IN_A_ROW, THREADS, Job, Outcome, Plan, drained, inspect_one, readings, until_gone
 from agent.conversation import Policy
+from agent.many.batch import IN_A_ROW, THREADS, Job, Outcome, Plan, drained, inspect_one, readings, until_gone
+from agent.many.reading import Reading
 from agent.policies.native_prompts import mentions_label
-from agent.reading import Reading
 from agent.steps import Answer, Think
 from agent.stop import Stop
 from agent.tasks import Task

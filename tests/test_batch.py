@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from astropy.table import Table
 
-from agent import batch, tasks
-from agent.batch import IN_A_ROW, Job, Outcome, PolicyGone, inspect_many, jobs_of
+from agent import tasks
 from agent.conversation import Conversation, PolicyError, Usage
+from agent.many import batch
+from agent.many.batch import IN_A_ROW, Job, Outcome, PolicyGone, inspect_many, jobs_of
+from agent.many.sources import Source, files, spectra
 from agent.policies.baseline import Baseline
-from agent.sources import Source, files, spectra
 from agent.stop import Stop
 from agent.trajectory import Drafter
 

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import tasks
-from agent.batch import inspect_many, jobs_of
-from agent.candidate_table import COLUMNS, TableError, write
-from agent.candidates import Candidate, candidate, candidates_of, ranked
 from agent.consensus import Limits, consensus
-from agent.journal import Inspected, Journal
+from agent.many.batch import inspect_many, jobs_of
+from agent.many.candidate_table import COLUMNS, TableError, write
+from agent.many.candidates import Candidate, candidate, candidates_of, ranked
+from agent.many.journal import Inspected, Journal
+from agent.many.sources import files
 from agent.policies.baseline import Baseline
 from agent.simulate import simulate
-from agent.sources import files
 from agent.steps import Answer, Zoom
 from agent.trajectory import Drafter, Trajectory
 

@@ -255,7 +255,7 @@ def test_a_run_that_was_killed_goes_on_without_asking_twice_for_what_is_there(sp
 
 
 def test_a_server_that_is_gone_ends_the_run_in_words(draft, spectra, tmp_path, monkeypatch):
-    monkeypatch.setattr("agent.batch.PAUSE", 0.01)
+    monkeypatch.setattr("agent.many.batch.PAUSE", 0.01)
     with BadServer([Status(401, {"error": {"message": "Incorrect API key provided: sk-test"}})]) as server:
         done = draft(server, *spectra, "--concurrency", 1, "--out", tmp_path / "d.jsonl")
     assert done.status == 1

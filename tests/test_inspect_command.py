@@ -18,9 +18,9 @@ from astropy.table import Table
 from bad_server import BadServer, Say, Status, answer, look
 
 import app
-from agent.inspecting import Work
-from agent.journal import Journal, JournalError
-from agent.sources import files
+from agent.many.inspecting import Work
+from agent.many.journal import Journal, JournalError
+from agent.many.sources import files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -224,7 +224,7 @@ def test_a_model_asked_otherwise_is_another_run(here, capsys):
 
 
 def test_a_server_that_fails_for_good_ends_the_run_with_its_sentence(here, capsys, monkeypatch):
-    monkeypatch.setattr("agent.batch.PAUSE", 0.001)
+    monkeypatch.setattr("agent.many.batch.PAUSE", 0.001)
     for n in range(3, 20):
         (here / "sky" / f"star-{n}.csv").write_bytes((here / "sky" / "star-0.csv").read_bytes())
     with BadServer([Status(400)]) as server:

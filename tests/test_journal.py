@@ -17,10 +17,10 @@ from drawn_traces import a_spectrum, a_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.batch import Job, Outcome
 from agent.conversation import Usage
-from agent.journal import Journal, JournalError
-from agent.journal_files import differences, whole_lines
+from agent.many.batch import Job, Outcome
+from agent.many.journal import Journal, JournalError
+from agent.many.journal_files import differences, whole_lines
 from reviewer.drafts import import_file
 from reviewer.store import Store
 
@@ -216,8 +216,8 @@ def test_the_traces_of_a_spectrum_come_together_in_the_order_of_their_samples(pa
 def test_the_disk_is_waited_for_at_the_end_and_while_writing(path, monkeypatch):
     synced = []
     real = os.fsync
-    monkeypatch.setattr("agent.journal.os.fsync", lambda file: synced.append(real(file)))
-    monkeypatch.setattr("agent.journal.monotonic", lambda: 0.0)
+    monkeypatch.setattr("agent.many.journal.os.fsync", lambda file: synced.append(real(file)))
+    monkeypatch.setattr("agent.many.journal.monotonic", lambda: 0.0)
     with Journal(path, SETTINGS) as journal:
         before = len(synced)
         for number in range(64):

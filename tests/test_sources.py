@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.sources import Source, SourceError, files, spectra
+from agent.many.sources import Source, SourceError, files, spectra
 
 
 @pytest.fixture

@@ -20,13 +20,13 @@ from agent.command import BAD_NEWS, DONE, Bar, CannotRun, progress, say
 from agent.policies.options import add_policy, choice_from, roster_from
 
 if TYPE_CHECKING:
-    from agent.batch import PolicyFor
-    from agent.candidates import Candidate
     from agent.consensus import Limits
     from agent.conversation import Policy
-    from agent.inspecting import Made
-    from agent.journal import Journal
-    from agent.sources import Source
+    from agent.many.batch import PolicyFor
+    from agent.many.candidates import Candidate
+    from agent.many.inspecting import Made
+    from agent.many.journal import Journal
+    from agent.many.sources import Source
     from agent.stop import Stop
     from agent.tasks import Task
 
@@ -71,11 +71,11 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from agent.candidate_table import TableError, check, write
-    from agent.candidates import candidates_of, ranked
     from agent.conversation import PolicyError
-    from agent.journal import Journal, JournalError
-    from agent.sources import SourceError, files
+    from agent.many.candidate_table import TableError, check, write
+    from agent.many.candidates import candidates_of, ranked
+    from agent.many.journal import Journal, JournalError
+    from agent.many.sources import SourceError, files
     from agent.stop import Stop
 
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
@@ -119,8 +119,8 @@ def _inspect(
     journal: Journal,
     stop: Stop,
 ) -> Made:
-    from agent.batch import THREADS, inspect_many
-    from agent.inspecting import Work, write_down
+    from agent.many.batch import THREADS, inspect_many
+    from agent.many.inspecting import Work, write_down
 
     work = Work(found, arguments.samples, journal, arguments.limit)
     processes = _processes(arguments, work.expected)
@@ -236,7 +236,7 @@ def _may_begin(arguments: Namespace) -> None:
 
 
 def _result(arguments: Namespace, made: Made, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
-    from agent.candidates import CandidateVerdict
+    from agent.many.candidates import CandidateVerdict
 
     counts = Counter(row.verdict for row in rows)
     seconds = made.seconds or 1.0

@@ -14,8 +14,8 @@ from agent.policies.options import add_policy
 from reviewer.commands.database import DATABASE, add_database, add_json, opened
 
 if TYPE_CHECKING:
+    from agent.many.sources import Source
     from agent.policies.options import Choice
-    from agent.sources import Source
     from agent.tasks import Task
     from agent.trajectory import Verdict
     from reviewer.commands.draft_told import Told
@@ -72,9 +72,9 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from agent.conversation import PolicyError
-    from agent.journal import JournalError
+    from agent.many.journal import JournalError
+    from agent.many.sources import SourceError, files
     from agent.policies.options import choice_from, roster_from
-    from agent.sources import SourceError, files
 
     _check(arguments)
     beside = arguments.db or DATABASE
@@ -97,8 +97,8 @@ def _draft(
     arguments: Namespace, task: Task, choice: Choice, labels: Labels | None, found: list[Source]
 ) -> tuple[Told, bool]:
     """Draft what is not drafted yet; what came of it, and whether it was stopped."""
-    from agent.batch import PolicyGone
     from agent.commands.inspect import stopping
+    from agent.many.batch import PolicyGone
     from agent.stop import Stop
     from reviewer.commands.draft_told import Told
     from reviewer.draft_results import ToDraft
@@ -147,7 +147,7 @@ def _known(label: Verdict | None, labels: Labels | None) -> Known:
 def _results(
     arguments: Namespace, task: Task, choice: Choice, database: Path | None, open_things: ExitStack
 ) -> Results:
-    from agent.journal import Journal
+    from agent.many.journal import Journal
     from reviewer.draft_results import Results, aside
 
     drafter = _policy_for(choice)("YES" if arguments.label or arguments.labels else None, 0).drafter

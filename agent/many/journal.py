@@ -22,9 +22,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from agent.batch import Outcome
-from agent.journal_files import JournalError, append_text, differences, json_lines, lock, put, whole_lines
-from agent.sources import key_of
+from agent.many.batch import Outcome
+from agent.many.journal_files import (
+    JournalError,
+    append_text,
+    differences,
+    json_lines,
+    lock,
+    put,
+    whole_lines,
+)
+from agent.many.sources import key_of
 from agent.trajectory import Trajectory
 
 __all__ = ["Inspected", "Journal", "JournalError"]

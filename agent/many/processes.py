@@ -15,7 +15,7 @@ from functools import cache
 from itertools import groupby, islice
 from multiprocessing.synchronize import Event
 
-from agent.batch import Job, Outcome, Plan, PolicyFor, PolicyGone, drained, inspect_one, readings
+from agent.many.batch import Job, Outcome, Plan, PolicyFor, PolicyGone, drained, inspect_one, readings
 from agent.stop import Stop
 
 AT_ONCE = 8
@@ -38,7 +38,7 @@ _child: _Child | None = None  # of this process, set once by ``_begin`` before a
 def in_processes(
     jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
-    """As ``agent.batch.inspect_many``, with the policy made anew in each process.
+    """As ``agent.many.batch.inspect_many``, with the policy made anew in each process.
 
     :raises PolicyGone: a process ended by itself; what it was doing is not done
     """

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from time import monotonic
 
-from agent.batch import Job, Outcome, PolicyGone, jobs_of
 from agent.conversation import Usage
-from agent.journal import Journal
-from agent.sources import Source, spectra
+from agent.many.batch import Job, Outcome, PolicyGone, jobs_of
+from agent.many.journal import Journal
+from agent.many.sources import Source, spectra
 
 KEPT = 5  # sentences on failures; the journal has them all
 

@@ -22,9 +22,9 @@ from typing import Literal
 
 from agent.conversation import Policy, PolicyError, Usage
 from agent.loop import MAX_TURNS, Ended, Reason, inspect
+from agent.many.reading import Reading, SpectrumFile
+from agent.many.sources import Source
 from agent.readers.pixels import NoDataError
-from agent.reading import Reading, SpectrumFile
-from agent.sources import Source
 from agent.spectrum import Spectrum
 from agent.stop import Stop
 from agent.tasks import Task
@@ -50,7 +50,7 @@ class PolicyGone(PolicyError):
 
 @dataclass(frozen=True)
 class Job:
-    """One sample of one spectrum; ``key`` names the spectrum in the results (``agent.sources``)."""
+    """One sample of one spectrum; ``key`` names the spectrum in the results (``agent.many.sources``)."""
 
     key: str
     path: Path
@@ -138,7 +138,7 @@ def inspect_many(
     inner = Stop()
     with (stop or Stop()).waking(inner.set):
         if processes:
-            from agent.batch_processes import in_processes
+            from agent.many.processes import in_processes
 
             outcomes = in_processes(jobs, plan, concurrency, inner)
         else:

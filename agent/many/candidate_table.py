@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agent.candidates import Candidate
 from agent.consensus import DEFINITION
+from agent.many.candidates import Candidate
 
 SUFFIXES = (".csv", ".vot", ".xml", ".fits")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

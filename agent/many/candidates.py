@@ -15,8 +15,8 @@ from statistics import fmean
 from typing import Literal
 
 from agent.consensus import Consensus, Limits, consensus
-from agent.journal import Inspected
-from agent.reading import SpectrumFile
+from agent.many.journal import Inspected
+from agent.many.reading import SpectrumFile
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Trajectory
@@ -27,7 +27,7 @@ _ORDER: dict[CandidateVerdict, int] = {"YES": 0, "NO": 1, "ASK": 2}
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row. ``agent.candidate_table`` describes every column."""
+    """One row. ``agent.many.candidate_table`` describes every column."""
 
     rank: int | None
     verdict: CandidateVerdict

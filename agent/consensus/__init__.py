@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent.consensus.paths import Node, node_to_json, parts_at, paths
 from agent.lines import convert
 from agent.measure import Undefined, Window, coverage, rest, signal_to_noise
 from agent.measure.pixels import shown
-from agent.paths import Node, node_to_json, parts_at, paths
 from agent.spectrum import Spectrum
 from agent.steps import Answer, Verdict, Zoom
 from agent.tasks import Feature, Task
@@ -67,7 +67,7 @@ class Consensus:
     ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, unless there are
     ``reasons`` to ask a person, when it is None. ``yes_fraction`` and ``interval`` are as ``DEFINITION``
     says, None where nothing was answered. ``snr`` is per pixel, None where it is not defined. ``paths`` is
-    the way of the traces (``agent.paths``), ``parts_at`` the turn at which they first go apart.
+    the way of the traces (``agent.consensus.paths``), ``parts_at`` the turn at which they first go apart.
     """
 
     samples: int
