@@ -139,6 +139,7 @@ class LiveDesk {
   }
 
   showEmpty() {
+    this.opening += 1
     this.current = this.shownRun = null
     this.parts.spectrum.classList.add('absent')
     this.header = null

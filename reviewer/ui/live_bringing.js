@@ -30,7 +30,7 @@ export class Bringing {
     try {
       await remove(`/api/live/bench/${id}`)
       bench.show(bench.rows.filter((row) => row.id !== id))
-      if (this.desk.current?.row.id !== id) return
+      if (bench.row(bench.current)) return
       const next = bench.rows[Math.min(at, bench.rows.length - 1)]
       if (next) await this.desk.select(next.id)
       else this.desk.showEmpty()
