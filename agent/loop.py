@@ -16,6 +16,7 @@ policy is closed with it, so that a server is free for the next one. Only ``Stop
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -38,6 +39,9 @@ MAX_CHARACTERS = 100_000
 """A turn longer than this is cut: about the 32,768 tokens that training allowed for a whole trajectory."""
 NOT_RUN = "Not run: the last allowed turn had been taken."
 """Observation of a call beyond the limit; no model ever saw it."""
+
+# Half a character, as a broken server may send one, could be neither stored nor sent back.
+_HALF = re.compile("[\ud800-\udfff]")
 
 Reason = Literal["answered", "turn limit", "no call and no answer", "policy failed", "stopped"]
 
@@ -194,6 +198,7 @@ class _Inspection:
                 if self.stop.is_set:
                     break
                 if isinstance(piece, str):
+                    piece = _HALF.sub("\ufffd", piece)
                     text += piece
                     yield Said(piece, self.number)
                     if not called and "</tool_call>" in text:

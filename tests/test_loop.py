@@ -312,3 +312,10 @@ def test_the_call_is_told_before_the_turn_has_ended():
     called = next(e for e in events if isinstance(e, Called))
     assert called.call.arguments["wavelength_range"] == [6500, 6600]
     assert isinstance(next(events), Said)
+
+
+def test_half_a_character_is_replaced_before_anybody_stores_it():
+    broken = ANSWER.replace("emission", "emi\ud800ssion")
+    trajectory = run(SPECTRUM, TASK, Script([broken]))
+    assert trajectory.steps[0].text == "It is in emi\ufffdssion."
+    assert Trajectory.from_json(trajectory.to_json()) == trajectory

@@ -16,12 +16,12 @@ from PIL import Image
 from agent import plot, tool
 from agent.hints import hints
 from agent.loop import run
-from agent.markdown import escaped, quoted
 from agent.policies.baseline import Baseline
 from agent.report import bundle, markdown, picture_names, strip
+from agent.report.escaping import escaped, quoted
+from agent.report.sheet import pictures, shown
 from agent.simulate import simulate
 from agent.steps import Answer, Think, Zoom
-from agent.strip import pictures, shown
 from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
 from reviewer.drafts import import_file, own_row

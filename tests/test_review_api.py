@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rounds import Rules
 from reviewer.store import Store
 from reviewer.ui import server
+from reviewer.ui.payload import spectrum_bytes
 
 WINDOWS = ([6500, 6630], [4800, 4920])
 PASSWORD = "correct horse"
@@ -259,3 +261,12 @@ def test_only_our_own_files_are_served(app: Any) -> None:
     assert client.get("/ui/plotly.min.js").status_code == 200
     for name in ("api.py", "..%2f..%2fpyproject.toml", "nothing.js"):
         assert client.get(f"/ui/{name}").status_code == 404
+
+
+def test_a_header_value_that_is_no_number_reaches_the_page_as_null():
+    spectrum = simulate("cv", "LAMOST", 20.0, 1)
+    odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan"), "LIST": [1.0, float("inf")]})
+    packed = spectrum_bytes(odd)
+    (length,) = struct.unpack("<I", packed[:4])
+    header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
+    assert (header["meta"]["Z_ERR"], header["meta"]["LIST"]) == (None, [1.0, None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -215,13 +216,23 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
     }
 
 
+def without_nan(value: Any) -> Any:
+    """The same with null for every number that JSON does not have; survey headers hold NaN for unknown."""
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
     """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
     """
-    header = json.dumps({"n": len(spectrum), **about_json(spectrum)}, ensure_ascii=False).encode()
+    about = without_nan({"n": len(spectrum), **about_json(spectrum)})
+    header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (
         spectrum.wavelength.astype("<f8"),

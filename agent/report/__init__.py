@@ -10,11 +10,11 @@ from importlib import metadata
 from typing import Any
 
 from agent.hints import Hint
-from agent.markdown import escaped, quoted, table
 from agent.pictures import png_of
+from agent.report.escaping import escaped, quoted, table
+from agent.report.sheet import pictures, shown, strip, window_text
 from agent.spectrum import Spectrum
 from agent.steps import Answer, Step, Think, Zoom
-from agent.strip import pictures, shown, strip, window_text
 from agent.trajectory import Trajectory
 
 __all__ = ["bundle", "markdown", "picture_names", "strip"]
