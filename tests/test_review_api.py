@@ -265,8 +265,8 @@ def test_only_our_own_files_are_served(app: Any) -> None:
 
 def test_a_header_value_that_is_no_number_reaches_the_page_as_null():
     spectrum = simulate("cv", "LAMOST", 20.0, 1)
-    odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan"), "LIST": [1.0, float("inf")]})
+    odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan")}, snr={"g": float("inf"), "r": 3.0})
     packed = spectrum_bytes(odd)
     (length,) = struct.unpack("<I", packed[:4])
     header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
-    assert (header["meta"]["Z_ERR"], header["meta"]["LIST"]) == (None, [1.0, None])
+    assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"g": None, "r": 3.0})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -207,22 +208,21 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "errors": spectrum.errors,
         "redshift": spectrum.redshift,
         "catalogue_class": spectrum.catalogue_class,
-        "snr": dict(spectrum.snr),
+        "snr": _json_scalars(spectrum.snr),
         "snr_typical": spectrum.snr_typical,
         "ids": dict(spectrum.ids),
-        "meta": dict(spectrum.meta),
+        "meta": _json_scalars(spectrum.meta),
         "position": position,
         "links": links(spectrum),
     }
 
 
-def without_nan(value: Any) -> Any:
-    """The same with null for every number that JSON does not have; survey headers hold NaN for unknown."""
-    if isinstance(value, dict):
-        return {key: without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _json_scalars(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with null for a number that JSON does not have; survey headers hold NaN for unknown."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in values.items()
+    }
 
 
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
@@ -231,7 +231,7 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
     """
-    about = without_nan({"n": len(spectrum), **about_json(spectrum)})
+    about = {"n": len(spectrum), **about_json(spectrum)}
     header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
     header += b" " * (-(len(header) + 4) % 8)
     arrays = (
