@@ -56,20 +56,26 @@ def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
             assert verb in text
 
 
-def test_no_key_is_given_two_actions_and_each_action_is_told() -> None:
-    keymap = json.loads((ROOT / "reviewer" / "ui" / "keymap.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("table", "acting"), [("keymap.json", "actions.js"), ("keymap_live.json", "live_actions.js")]
+)
+def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting: str) -> None:
+    keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))
     keys = [key for group in keymap["groups"] for key in group["keys"]]
     assert len({k["key"] for k in keys}) == len(keys)
     assert all(k["what"] and k["action"] for k in keys)
-    acts = (ROOT / "reviewer" / "ui" / "actions.js").read_text(encoding="utf-8")
+    acts = (ROOT / "reviewer" / "ui" / acting).read_text(encoding="utf-8")
     for key in keys:
         action = key["action"].removesuffix("-stay")
         assert f"'{action}'" in acts or f"{action}:" in acts or action.startswith("decide-"), action
 
 
-def test_each_keys_letter_in_the_guide_is_the_keymaps() -> None:
-    keymap = json.loads((ROOT / "reviewer" / "ui" / "keymap.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("guide", "table"), [("reviewing.md", "keymap.json"), ("live.md", "keymap_live.json")]
+)
+def test_each_keys_letter_in_the_guide_is_the_keymaps(guide: str, table: str) -> None:
+    keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))
     shown = {k.get("show", k["key"]) for group in keymap["groups"] for k in group["keys"]}
-    text = (ROOT / "docs" / "reviewing.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     for key in re.findall(r"`([A-Za-z0-9?/]|Esc|Enter|Del|Ctrl [A-Z])`", text):
-        assert key in shown, f"reviewing.md names the key {key}"
+        assert key in shown, f"{guide} names the key {key}"

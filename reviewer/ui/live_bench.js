@@ -3,7 +3,7 @@
 import { cap, fill, h } from './dom.js'
 import { postForm } from './http.js'
 import { TONES } from './live_words.js'
-import { nameInQueue } from './queue_view.js'
+import { nameInQueue, surveyOf } from './queue_view.js'
 
 export class Bench {
   /**
@@ -69,7 +69,7 @@ export class Bench {
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
           outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, outcome),
           row.simulated && h('span.pill.grey', {}, 'simulated'),
-          h('span.muted', {}, [row.simulated ? row.survey.replace(/^simulated /, '') : row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
+          h('span.muted', {}, [surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
       h('button.off', { type: 'button', 'aria-label': `take ${row.name} off the bench`, title: 'take it off the bench', onClick: () => this.on.onRemove(row.id) }, '×'))
   }
 
@@ -115,7 +115,7 @@ export class Bench {
   }
 
   #problem(sentence) {
-    const problem = h('li', {}, sentence, h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, ' ✕'))
+    const problem = h('li', {}, sentence, h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'))
     this.problems.append(problem)
   }
 }

@@ -3,6 +3,7 @@
 import { fill, h } from './dom.js'
 import { getJSON } from './http.js'
 import { openPanel } from './panels.js'
+import { surveyOf } from './queue_view.js'
 
 const SHOWN = 30
 
@@ -44,7 +45,7 @@ export function pickFromLibrary(tasks) {
 function option(row, tasks, take) {
   return h('button.option', { type: 'button', role: 'option', onClick: () => take(row) },
     h('span.name', {}, row.name),
-    h('span.muted', {}, [tasks[row.task]?.title ?? row.task, row.survey, row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')),
+    h('span.muted', {}, [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')),
     row.simulated && h('span.pill.grey', {}, 'simulated'))
 }
 

@@ -149,6 +149,9 @@ export class QueueView {
   }
 }
 
+/** The survey, where it stands beside a mark that says "simulated". */
+export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
+
 /** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
 export function nameInQueue(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
