@@ -5,6 +5,8 @@ import { cap, fill, h } from './dom.js'
 import { Menu } from './live_menu.js'
 import { settingFields, settingsText } from './live_options.js'
 
+const FIRST_QUESTION = 'cv' // until somebody chooses another
+
 export class LiveBar {
   /**
    * @param {HTMLElement} root
@@ -19,7 +21,7 @@ export class LiveBar {
     this.primary = h('button.primary.run', { type: 'button', onClick: () => this.on.onPrimary() })
     this.task = h('select', { 'aria-label': 'Question', title: 'the question', onChange: () => this.#changed({ task: this.task.value }) },
       Object.entries(tasks).map(([key, { title }]) => h('option', { value: key }, title)))
-    if (!(options.task in tasks)) options.task = Object.keys(tasks)[0]
+    if (!(options.task in tasks)) options.task = FIRST_QUESTION in tasks ? FIRST_QUESTION : Object.keys(tasks)[0]
     this.samples = h('input.samples', { type: 'number', min: 1, max: 16, step: 1, 'aria-label': 'Samples', onChange: () => this.#samplesChanged() })
     this.many = h('label.many', {}, this.samples, ' ', this.manyWord = h('span'))
     this.settings = h('button.settings', { type: 'button', title: 'temperature, seed, limits' })

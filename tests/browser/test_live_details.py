@@ -9,7 +9,7 @@ import pytest
 from bad_server import BadServer, Say, answer, look, talking
 from live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
 from playwright.sync_api import Browser, Page, expect
-from review_app import serving
+from review_app import picture, serving
 
 pytestmark = pytest.mark.browser
 
@@ -224,3 +224,22 @@ def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
     assert bar is not None
     assert bar["height"] < 60
     expect(desk.locator(RUN)).to_contain_text("Again")
+
+
+def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    with serving(team(tmp_path / "annotations.db", "AA")) as url, live(chromium, url, "AA") as page:
+        page.set_viewport_size({"width": 1600, "height": 900})
+        page.locator(".so-live .welcome button", has_text="Try one").click()
+        expect(page.locator(".so-live .item .who")).to_contain_text("simulated")
+        page.get_by_label("Question").select_option("cv")
+        page.locator(".so-live .item .name").click()
+        page.keyboard.press("r")
+        expect(page.locator(".so-live .ending .outcome")).to_be_visible()
+        first = page.locator(".so-live .card.zoom").first
+        first.locator(".number").click()
+        expect(first.locator("img")).to_be_visible()
+        expect(first.locator(".hints li").first).not_to_have_class("waiting")
+        page.evaluate("() => document.querySelector('.so-live .card').scrollIntoView({ block: 'start' })")
+        picture(page, "live")
