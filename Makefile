@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
+# vLLM wants torch and 6 GB of its own.
+VLLM := .venv-vllm
 
-.PHONY: run test lint types unit browser bench demo clean
+.PHONY: run test lint types unit browser test-vllm bench demo clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
@@ -20,18 +22,22 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 unit: $(VENV)/test
-	$(BIN)/pytest -n $(PYTEST_WORKERS) --ignore=tests/browser
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --ignore=tests/browser --ignore=tests/models
 
 # One at a time: each browser test has a server and a Chromium of its own, and two cores are soon full.
 browser: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/pytest tests/browser
 
+# With real models: a tiny one that is trained first, in this process and behind a real vLLM on the CPU.
+test-vllm: $(VLLM)/made
+	$(VLLM)/bin/python -m pytest tests/models
+
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VLLM) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -46,4 +52,8 @@ $(VENV)/core: pyproject.toml | $(VENV)/bin/python
 $(VENV)/test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+$(VLLM)/made: pyproject.toml tests/models/make_env.py | $(VENV)/bin/python
+	$(BIN)/python tests/models/make_env.py $(VLLM)
 	@touch $@

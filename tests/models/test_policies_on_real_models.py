@@ -1,0 +1,176 @@
+"""The policies with a real model: behind a real vLLM, and in this process."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from learned_traces import INSPECTED, inspected, shown
+from real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, until
+
+from agent.conversation import Conversation, Exchange, PolicyError
+from agent.loop import Ended, Event, Looked, Said, inspect
+from agent.policies.local import Local
+from agent.policies.sampling import Sampling
+from agent.simulate import simulate
+from agent.stop import Stop
+from agent.tasks import load
+from agent.tool import overview
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TASKS = load()
+WILD = Sampling(temperature=2.0, max_tokens=40, seed=1)
+
+
+def events(policy, key: str = "cv", stop: Stop | None = None) -> list[Event]:
+    return list(inspect(shown(key), TASKS[key], policy, stop=stop))
+
+
+def ended(policy, key: str = "cv") -> Ended:
+    last = events(policy, key)[-1]
+    assert isinstance(last, Ended)
+    return last
+
+
+def said(found: list[Event]) -> list[str]:
+    """What was said, turn by turn."""
+    pieces = [event for event in found if isinstance(event, Said)]
+    return ["".join(p.text for p in pieces if p.turn == n) for n in range(1, pieces[-1].turn + 1)]
+
+
+def said_until_stopped(policy) -> tuple[Ended, str]:
+    """An endless turn, stopped at its third piece."""
+    stop, pieces = Stop(), []
+    for event in inspect(shown("cv"), TASKS["cv"], policy, stop=stop):
+        if isinstance(event, Said):
+            pieces.append(event.text)
+            if len(pieces) == 3:
+                stop.set()
+    return event, "".join(pieces)
+
+
+@pytest.fixture(params=["served", "local"])
+def policy(request):
+    """Makes the policy, of either kind: ``policy(sampling, endless=False)``."""
+    if request.param == "served":
+        server = request.getfixturevalue("vllm_server")
+        return lambda sampling=None, endless=False: server.policy(ENDLESS if endless else TRAINED, sampling)
+    model, adapter = (str(request.getfixturevalue(name)) for name in ("tiny_model", "adapter"))
+    return lambda sampling=None, endless=False: Local(model, adapter if endless else None, sampling=sampling)
+
+
+@pytest.mark.parametrize("key", INSPECTED)
+def test_the_model_inspects_as_it_was_taught_word_for_word(policy, key):
+    found = events(policy(), key)
+    assert said(found) == inspected(key).turns
+    end = found[-1]
+    assert (end.reason, end.trajectory.faults) == ("answered", ())
+    assert [event.picture is not None for event in found if isinstance(event, Looked)] == [True] * 4
+    assert end.usage.requests == 5
+
+
+def test_a_turn_comes_piece_by_piece(policy):
+    pieces = [event for event in events(policy()) if isinstance(event, Said) and event.turn == 1]
+    assert len(pieces) > 10
+
+
+def test_the_same_seed_says_the_same_again_and_another_does_not(policy):
+    first, again, other = (said(events(policy(WILD.for_sample(n)))) for n in (0, 0, 1))
+    assert first == again != other
+
+
+def test_a_turn_without_end_is_cut_at_its_limit_and_the_trace_says_so(policy):
+    end = ended(policy(Sampling(max_tokens=60), endless=True))
+    assert end.reason == "no call and no answer"
+    assert "turn 1: cut at its limit of 60 tokens" in end.trajectory.faults
+    assert end.usage.completion == 60
+
+
+def test_stopped_in_the_middle_of_a_turn_it_keeps_what_was_said(policy):
+    end, text = said_until_stopped(policy(endless=True))
+    assert end.reason == "stopped"
+    assert end.trajectory.steps[0].text == text.removeprefix("<think>").strip()
+
+
+def test_a_stop_frees_the_servers_place(vllm_server):
+    assert until(vllm_server.idle)
+    written = vllm_server.metric(WRITTEN)
+    said_until_stopped(vllm_server.policy(ENDLESS, Sampling(max_tokens=3000)))
+    assert until(vllm_server.idle)
+    assert vllm_server.metric(WRITTEN) - written < 3000
+
+
+def test_the_server_does_not_read_the_earlier_turns_again(vllm_server):
+    """A spectrum that it has not seen: but for the system turn nothing of it is cached before."""
+    unseen = simulate("cv", "LAMOST", 20.0, seed=4)
+    *_, end = inspect(unseen, TASKS["cv"], vllm_server.policy())
+    assert end.usage.requests == 5
+    assert end.usage.cached > end.usage.prompt / 2
+
+
+def test_inspections_at_once_do_not_mix(vllm_server):
+    keys = [*INSPECTED] * 2
+    with ThreadPoolExecutor(len(keys)) as pool:
+        found = list(pool.map(lambda key: said(events(vllm_server.policy(), key)), keys))
+    assert found == [inspected(key).turns for key in keys]
+
+
+def test_the_trace_says_by_what_it_was_served(vllm_server):
+    drafter = ended(vllm_server.policy()).trajectory.drafter
+    assert (drafter.kind, drafter.name) == ("model", TRAINED)
+    served = {"server": "vLLM", "server_version": vllm_server.facts["vllm"], "context": CONTEXT}
+    assert served.items() <= drafter.settings.items()
+
+
+def test_the_server_is_well_and_says_what_it_is(vllm_server):
+    assert until(vllm_server.idle)
+    health = vllm_server.policy().endpoint.check()
+    assert (health.ok, health.model, health.context) == (True, TRAINED, CONTEXT)
+    assert (health.server, health.version) == ("vLLM", vllm_server.facts["vllm"])
+    assert (health.running, health.waiting) == (0, 0)
+
+
+def test_a_conversation_too_long_for_the_server_is_said_in_a_sentence(vllm_server):
+    spectrum = shown("cv")
+    before = (Exchange("<think>More and more.</think>" * CONTEXT, None),)
+    conversation = Conversation(spectrum, TASKS["cv"], overview(spectrum), 7, before)
+    with pytest.raises(PolicyError, match=r"4,?096 tokens"):
+        list(vllm_server.policy().turn(conversation))
+
+
+def test_a_model_that_the_server_has_not_is_said_in_a_sentence(vllm_server):
+    end = ended(vllm_server.policy("spec-o3-7b"))
+    assert end.reason == "policy failed"
+    assert "spec-o3-7b" in end.detail
+    assert TRAINED in end.detail
+
+
+def test_serve_says_what_it_serves_and_what_it_costs(vllm_server):
+    facts = vllm_server.facts
+    assert facts["models"] == [TRAINED, ENDLESS]
+    assert (facts["cpu"], facts["context"], facts["gpus"]) == (True, CONTEXT, [])
+    assert facts["conversations"] == facts["cache_tokens"] / CONTEXT > 1
+    assert facts["main_memory_bytes"] > 2**30
+
+
+def test_a_model_that_has_learned_nothing_is_a_trace_with_faults(random_model):
+    end = ended(Local(str(random_model), sampling=Sampling(max_tokens=60)))
+    assert end.reason == "no call and no answer"
+    assert "turn 1: cut at its limit of 60 tokens" in end.trajectory.faults
+    assert end.trajectory.answer is None
+
+
+def test_many_spectra_are_inspected_from_the_command_line(vllm_server, tmp_path):
+    from astropy.table import Table
+
+    for key in ("cv", "cc"):
+        spectrum = shown(key)
+        columns = {name: getattr(spectrum, name) for name in ("wavelength", "flux", "ivar")}
+        Table(columns).write(tmp_path / f"{key}.csv")
+    given = ["--task", "cv", "--policy", "spec-o3", "--server", vllm_server.url, "--model", TRAINED, "--json"]
+    line = [sys.executable, ROOT / "app.py", "inspect", *given, "--out", "r.jsonl", "cv.csv", "cc.csv"]
+    ran = subprocess.run(list(map(str, line)), cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert len((tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+    assert '"yes": 2' in ran.stdout
