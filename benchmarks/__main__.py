@@ -63,6 +63,14 @@ SECTIONS = (
         ("-m", "benchmarks.next_item"),
     ),
     Section(
+        "live",
+        "Live vetting in the browser",
+        "From the key that starts a run to what is painted, headless Chromium with software rendering; then "
+        "what a live run costs the server beside the bare loop. The model server answers at once and shares "
+        "the cores.",
+        ("-m", "benchmarks.live_page"),
+    ),
+    Section(
         "view",
         "The interactive spectrum",
         "What drawing costs the browser, alone on a page.",

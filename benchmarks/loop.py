@@ -97,7 +97,7 @@ def main() -> None:
         run(spectrum, task, policy)
     seconds = time.perf_counter() - start
     print(_row("loop", policy.between))
-    with _server() as url:
+    with scripted_server() as url:
         served = Timed(Served(Endpoint(url)))
         run(spectrum, task, served)
         served.turns.clear()
@@ -114,8 +114,8 @@ def _row(name: str, times: Sequence[float]) -> str:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
-    """The tests' server, holding conversations as the scripted policy does."""
+def scripted_server() -> Iterator[str]:
+    """The address of the tests' model server, in a process of its own: it answers at once."""
     command = [sys.executable, str(TESTS / "bad_server.py"), "--port", "0", "--delay", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
