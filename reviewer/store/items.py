@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -115,12 +115,14 @@ class Items(Spectra, Facts):
 
     def _prepare(self, draft: Draft, described: dict[str, _Described]) -> _Prepared:
         content_hash = draft.trajectory.content_hash()
+        spectrum = self._describe(draft, described)
         return _Prepared(
-            draft=draft,
+            # Its arrays and pictures are stored by now; kept for a whole campaign they would fill the memory.
+            draft=replace(draft, spectrum=spectrum.sha256, pictures={}),
             key=draft.key or content_hash,
             content_hash=content_hash,
             body=body_of(draft.trajectory),
-            spectrum=self._describe(draft, described),
+            spectrum=spectrum,
         )
 
     def _describe(self, draft: Draft, described: dict[str, _Described]) -> _Described:
