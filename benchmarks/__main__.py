@@ -2,9 +2,10 @@
 
     python -m benchmarks [--spectra FOLDER] [--only NAME ...]
 
-Runs the benchmarks one after the other in processes of their own and writes ``docs/measurements.md`` with the
-machine, the date, the versions and the command of each figure. ``FOLDER`` holds labelled survey files and a
-MANIFEST.csv; without it the sections that need real files say that they were not run.
+Runs the benchmarks one after the other in processes of their own and writes ``docs/measurements.md`` with
+machine, date, versions and command of each figure, and plots of what depends on how much there is. ``FOLDER``
+holds labelled survey files and a MANIFEST.csv; without it the sections that need real files say that they
+were not run.
 """
 
 from __future__ import annotations
@@ -14,25 +15,31 @@ import datetime
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import plots
+
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "measurements.md"
+PICTURES = DOCUMENT.parent / "images"
 PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 SPECTRA = "SPECTRA"
+_PLOT = re.compile(rf"^!\[.*\]\({PICTURES.name}/measured-.*\)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what is to be said before the figures, and the command that prints them."""
+    """A heading, what is to be said before the figures, the command that prints them, and their plot."""
 
     name: str
     title: str
     about: str
     command: tuple[str, ...]
+    plot: plots.Plot | None = None
 
 
 SECTIONS = (
@@ -49,6 +56,7 @@ SECTIONS = (
         "Drawing a picture",
         "The published tool's pixels, PNG encoding included, one core.",
         ("-m", "benchmarks.draw"),
+        plots.PICTURES,
     ),
     Section(
         "loop",
@@ -61,6 +69,7 @@ SECTIONS = (
         "The next item in the browser",
         "From key press to painted spectrum and trace, headless Chromium with software rendering.",
         ("-m", "benchmarks.next_item"),
+        plots.NEXT_ITEM,
     ),
     Section(
         "live",
@@ -81,6 +90,7 @@ SECTIONS = (
         "annotations.db",
         "What a reviewer waits for.",
         ("benchmarks/store.py", "--items", "100", "10000", "100000"),
+        plots.STORE,
     ),
     Section(
         "size",
@@ -100,14 +110,17 @@ SECTIONS = (
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--spectra", type=Path, metavar="FOLDER", help="real files with a MANIFEST.csv")
-    parser.add_argument("--only", nargs="+", choices=[s.name for s in SECTIONS], help="only these sections")
+    names = [s.name for s in SECTIONS]
+    parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")
+    parser.add_argument("--plots", action="store_true", help="measure nothing, draw the plots again")
     chosen = parser.parse_args()
     kept = _kept()
-    for section in SECTIONS:
+    for section in () if chosen.plots else SECTIONS:
         if chosen.only is None or section.name in chosen.only:
             print(f"{section.title} ...", file=sys.stderr, flush=True)
             kept[section.title] = _text(section, chosen.spectra)
             _write(kept)
+    _write({title: _with_plot(title, text) for title, text in kept.items()})
 
 
 def _text(section: Section, spectra: Path | None) -> str:
@@ -142,7 +155,15 @@ def _kept() -> dict[str, str]:
     if not DOCUMENT.exists():
         return {}
     parts = DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]
-    return {title.strip(): text.strip() for title, _, text in (part.partition("\n") for part in parts)}
+    named = (part.partition("\n") for part in parts)
+    return {title.strip(): _PLOT.sub("", text).strip() for title, _, text in named}
+
+
+def _with_plot(title: str, text: str) -> str:
+    """A section with its plot below, if it has one and there are numbers to draw."""
+    plot = next((section.plot for section in SECTIONS if section.title == title), None)
+    name = plot and plots.drawn(plot, text, PICTURES)
+    return f"{text}\n\n![{plot.caption}]({PICTURES.name}/{name})" if plot and name else text
 
 
 def _write(sections: dict[str, str]) -> None:
