@@ -2,8 +2,7 @@
 
 import { drawHeader } from './item_header.js'
 import { fill, h } from './dom.js'
-import { Unreachable, getBytes, getJSON } from './http.js'
-import { Items, unpackSpectrum } from './items.js'
+import { Unreachable, getJSON } from './http.js'
 import { Keys } from './keys.js'
 import { LiveActions } from './live_actions.js'
 import { Asking } from './live_asking.js'
@@ -14,13 +13,12 @@ import { remember, remembered } from './live_options.js'
 import { Policies } from './live_policies.js'
 import { coming } from './live_run.js'
 import { Runs } from './live_runs.js'
+import { LiveSpectrum } from './live_spectrum.js'
 import { LiveTrace } from './live_trace.js'
-import { voteCard } from './live_vote.js'
+import { Vote } from './live_vote.js'
 import { firstSteps, nothingYet } from './live_welcome.js'
 import * as panels from './panels.js'
 import { plotlyReady } from './plotly_ready.js'
-import { keepForNextVisit, lastVisit } from './spectrum_state.js'
-import { SpectrumView } from './spectrum_view.js'
 import { windowOf, windowsOf } from './steps.js'
 import { comeBackTo } from './tabs.js'
 import { onTheme } from './theme.js'
@@ -42,11 +40,9 @@ class LiveDesk {
   constructor(root, me, keymap) {
     this.root = root
     this.me = me
-    this.items = new Items(() => false) // its atlases and templates
-    this.spectra = new Map()
-    this.current = null // {row, spectrum, atlas}
     this.shownRun = null
     this.sample = 0 // or "vote"
+    this.vote = null // where it is shown
     this.opening = 0
     this.inFront = () => root.getClientRects().length > 0
     this.actions = new LiveActions(this)
@@ -73,7 +69,8 @@ class LiveDesk {
     this.trace = new LiveTrace(parts.trace, {
       keys: this.keys, onSelect: (id) => this.choose(id), onPicture: panels.openPicture, onAgain: () => this.asking.run(), onSample: (sample) => this.showSample(sample),
     })
-    this.spectrum = new SpectrumView(parts.spectrum, { onSelect: (id) => this.choose(id, { scroll: true }), onState: keepForNextVisit, state: lastVisit() })
+    this.front = new LiveSpectrum(parts.spectrum, (id) => this.choose(id, { scroll: true }))
+    this.spectrum = this.front.view
     this.options = remembered()
     this.policies = new Policies({ looking: () => this.inFront() && !document.hidden, onChoose: (policy) => this.#optionsChanged({ policy }) })
     this.bar = new LiveBar(parts.bar, { tasks: this.me.tasks, policies: this.policies, keys: this.keys, options: this.options }, {
@@ -103,14 +100,11 @@ class LiveDesk {
     this.bench.select(id)
     sessionStorage.setItem(CHOSEN, id)
     try {
-      const spectrum = await this.#spectrumOf(row)
       const run = row.runs.length ? await this.runs.find(row.runs.at(-1)).catch(() => null) : null
-      const task = run?.task ?? this.options.task
-      const atlas = await this.items.atlas(row.survey, task)
+      const found = await this.front.fetch(row, run?.task ?? this.options.task)
       if (ticket !== this.opening) return
       this.notice(null)
-      this.current = { row, spectrum, atlas, task }
-      this.#showSpectrum()
+      this.front.show(found)
       if (run) this.#showRun(run)
       else this.#noRun()
     } catch (error) {
@@ -118,17 +112,12 @@ class LiveDesk {
     }
   }
 
-  #spectrumOf({ spectrum }) {
-    if (!this.spectra.has(spectrum)) {
-      const bytes = getBytes(`/api/live/spectrum/${spectrum}`).then(unpackSpectrum)
-      bytes.catch(() => this.spectra.delete(spectrum))
-      this.spectra.set(spectrum, bytes)
-      if (this.spectra.size > 24) this.spectra.delete(this.spectra.keys().next().value)
-    }
-    return this.spectra.get(spectrum)
-  }
-
   // ---- what is shown
+
+  /** {row, spectrum, …} in front, or null. */
+  get current() {
+    return this.front.shown
+  }
 
   get shownTrace() {
     return this.shownRun && this.sample !== 'vote' ? this.shownRun.traces[this.sample] : null
@@ -140,8 +129,8 @@ class LiveDesk {
 
   showEmpty() {
     this.opening += 1
-    this.current = this.shownRun = null
-    this.parts.spectrum.classList.add('absent')
+    this.shownRun = this.vote = null
+    this.front.hide()
     this.header = null
     fill(this.parts.header, h('div.who', {}, h('strong.name', {}, 'No spectrum yet')))
     this.trace.showInstead(firstSteps({ onFiles: () => this.bench.choose(), onLibrary: () => this.bringing.fromLibrary(), onTry: () => this.bringing.tryOne() }))
@@ -149,17 +138,10 @@ class LiveDesk {
   }
 
   #noRun() {
-    this.shownRun = null
+    this.shownRun = this.vote = null
     this.#showHeader()
     this.trace.showInstead(nothingYet({ task: this.me.tasks[this.options.task], policy: this.policies.chosen, keys: this.keys, onRun: () => this.asking.run() }))
     this.showBar()
-  }
-
-  #showSpectrum() {
-    const { row, spectrum, atlas } = this.current
-    this.parts.spectrum.classList.remove('absent')
-    this.spectrum.show({ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines: atlas.lines, bands: atlas.bands, editable: false })
-    this.windows = '[]'
   }
 
   #showHeader() {
@@ -175,18 +157,8 @@ class LiveDesk {
   /** A run has begun on the spectrum in front: the same zoom, and the lines of its question. */
   async showBegun(run) {
     const at = this.current
-    await this.#linesOf(run.task)
+    await this.front.ask(run.task)
     if (at === this.current) this.#showRun(run)
-  }
-
-  /** Draw the lines that a question is about. */
-  async #linesOf(task) {
-    const at = this.current
-    if (task === at.task) return
-    at.atlas = await this.items.atlas(at.row.survey, task)
-    at.task = task
-    delete at.template
-    if (at === this.current) this.#showSpectrum()
   }
 
   /** Its vote, if there is one, else its first trace. */
@@ -199,17 +171,19 @@ class LiveDesk {
   showSample(sample) {
     const run = this.shownRun
     this.sample = sample
-    if (sample === 'vote') {
-      this.trace.showVote(run, voteCard(run, (other, turn) => this.#showTurn(other, turn)))
-      this.#paintWindows()
-    } else {
-      this.trace.show(run, sample, this.current.spectrum.medium)
-      this.#paintWindows()
-      const first = run.state !== 'running' && windowsOf(run.traces[sample].steps)[0]
-      if (first) this.choose(first.id)
-    }
+    this.vote = null
+    if (sample === 'vote') this.#showVote(run)
+    else this.trace.show(run, sample, this.current.spectrum.medium)
+    this.#paintWindows()
+    const first = run.state !== 'running' && this.#windows()[0]
+    if (first) this.choose(first.id)
     this.#showHeader()
     this.showBar()
+  }
+
+  #showVote(run) {
+    this.vote = new Vote(run, this.current.spectrum.redshift, { onWindow: (id) => this.choose(id), onStep: (sample, turn) => this.#showTurn(sample, turn) })
+    this.trace.showVote(run, this.vote.element)
   }
 
   /** The step with which a turn of a sample ends. */
@@ -222,12 +196,23 @@ class LiveDesk {
 
   /** Select a step, on its card and on the spectrum; null follows the newest again. */
   choose(id, { scroll = false } = {}) {
+    if (this.vote) return id && this.#chooseWindow(id)
     const steps = this.#steps()
     const step = steps.find((one) => one.id === id)
     if (step && step !== steps.at(-1)) this.trace.stay()
     if (step) this.trace.select(id, { scroll })
     if (step && windowOf(step)) this.spectrum.select(id, { zoomTo: true })
     if (id === null) this.#paintWindows()
+  }
+
+  #chooseWindow(id) {
+    this.spectrum.select(id, { zoomTo: true })
+    this.vote.select(id)
+  }
+
+  /** What is drawn on the spectrum: where this trace looked, or where the samples did. */
+  #windows() {
+    return this.vote?.windows ?? windowsOf(this.#steps())
   }
 
   #steps() {
@@ -254,14 +239,10 @@ class LiveDesk {
 
   /** The windows asked for so far; the newest is in front as long as the trace is followed. */
   #paintWindows() {
-    const windows = windowsOf(this.#steps())
-    const newest = windows.at(-1)?.id ?? null
-    const selected = this.trace.following && newest ? newest : this.spectrum.selected
-    const key = JSON.stringify([windows, selected])
-    if (key === this.windows) return
-    this.windows = key
-    this.spectrum.update({ windows, selected })
-    if (this.trace.following && newest) this.trace.select(newest, { scroll: false })
+    const windows = this.#windows()
+    const newest = !this.vote && this.trace.following && windows.at(-1)?.id
+    const news = this.front.paint(windows, newest || this.spectrum.selected)
+    if (news && newest) this.trace.select(newest, { scroll: false })
   }
 
   showBar() {
@@ -269,18 +250,6 @@ class LiveDesk {
     const samples = this.asking.sendable
     const sent = run && samples.length && samples.every((sample) => run.sent.has(sample)) ? 'In the queue ✓' : null
     this.bar.draw({ run, row: this.current?.row ?? null, stopping: run?.stopping, sent, sendable: samples.length })
-  }
-
-  async template() {
-    if (!this.current) return
-    try {
-      const known = this.current.template
-      this.current.template ??= await this.items.template(this.question)
-      this.spectrum.command('template', known ? undefined : true)
-      this.spectrum.update({ template: this.current.template })
-    } catch (error) {
-      this.tell(error)
-    }
   }
 
   #over(run) {
@@ -296,7 +265,7 @@ class LiveDesk {
     remember(this.options)
     if (!this.current || this.shownRun) return this.showBar()
     this.#noRun()
-    this.#linesOf(this.options.task).catch((error) => this.tell(error))
+    this.front.ask(this.options.task).catch((error) => this.tell(error))
   }
 
   /** A line over the trace. */

@@ -21,7 +21,7 @@ export class LiveActions {
       next: () => this.#row(1), back: () => this.#row(-1), library: () => desk.bringing.fromLibrary(), files: () => desk.bench.choose(), off: () => desk.current && desk.bringing.takeOff(desk.current.row.id),
       queue: () => desk.root.classList.toggle('no-queue'), 'step-next': () => this.#step(1), 'step-back': () => this.#step(-1), follow: () => desk.trace.follow(),
       'sample-next': () => this.#sample(1), 'sample-back': () => this.#sample(-1), vote: () => desk.shownRun?.consensus && desk.showSample('vote'),
-      template: () => desk.template(), guide: () => panels.openGuide(desk.me.tasks[desk.question]), dark: toggleTheme,
+      template: () => desk.front.template().catch((error) => desk.tell(error)), guide: () => panels.openGuide(desk.me.tasks[desk.question]), dark: toggleTheme,
       keys: () => panels.openPanel('Keys', desk.keys.sheet(), { wide: true }),
     }[action]
     if (!does) return false
@@ -44,8 +44,10 @@ export class LiveActions {
   }
 
   #step(by) {
-    const steps = this.desk.shownTrace?.steps ?? []
-    const at = steps.findIndex((step) => step.id === this.desk.trace.selected)
+    const { vote, shownTrace, trace, spectrum } = this.desk
+    const steps = vote?.windows ?? shownTrace?.steps ?? []
+    const selected = vote ? spectrum.selected : trace.selected
+    const at = steps.findIndex((step) => step.id === selected)
     const from = at < 0 && by < 0 ? steps.length : at
     const to = steps[Math.max(0, Math.min(steps.length - 1, from + by))]
     if (to) this.desk.choose(to.id, { scroll: true })

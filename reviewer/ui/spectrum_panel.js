@@ -239,7 +239,7 @@ function badges(geometry, scene) {
     while (taken.some((other) => other.row === row && Math.abs(other.at - at) < 24)) row += 1
     taken.push({ at, row })
     const badge = h(`button.so-badge${window.selected ? '.so-selected' : ''}`, {
-      type: 'button', tabIndex: -1, 'data-step': window.id, title: window.title, 'aria-label': `Step ${window.number}: ${window.title}`,
+      type: 'button', tabIndex: -1, 'data-step': window.id, title: window.title, 'aria-label': `${window.noun} ${window.number}: ${window.title}`,
     }, String(window.number))
     badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
     return badge

@@ -77,7 +77,7 @@ export function readColours(root) {
 function placedWindows(item, selected, dragged) {
   return item.windows.map((window) => {
     const shown = dragged?.id === window.id ? { ...window, ...dragged } : window
-    return { ...shown, title: windowTitle(shown), span: windowInData(shown, item.spectrum), selected: window.id === selected }
+    return { noun: 'step', ...shown, title: windowTitle(shown), span: windowInData(shown, item.spectrum), selected: window.id === selected }
   })
 }
 

@@ -372,7 +372,7 @@ export class SpectrumView {
   /** What the readout tells while the pointer is elsewhere. */
   #atRest() {
     const window = this.scene.windows.find(({ selected }) => selected)
-    return window ? `step ${window.number} · ${window.title}` : ''
+    return window ? `${window.noun} ${window.number} · ${window.title}` : ''
   }
 
   #say(text) {

@@ -207,7 +207,7 @@ def test_a_vote_without_a_majority_asks_a_person_and_shows_where_the_traces_part
         chips = page.locator(".so-live .sample")
         assert chips.all_inner_texts() == ["vote", "1 YES", "2 YES", "3 NO", "4 NO"]
         picture(page, "live-vote")
-        vote.locator(".path", has_text="[O III] 5007").click()
+        vote.locator(".path", has_text="[O III] 5007").locator(".who button").click()
         expect(chips.nth(4)).to_have_attribute("aria-selected", "true")
         expect(page.locator(".so-live .card.selected")).to_contain_text("4900 – 5100")
         page.keyboard.press("v")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bad_server import BadServer, Say, answer, look, talking
+from bad_server import BadServer, Behaviour, Say, answer, look, talking
 from live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
 from playwright.sync_api import Browser, Page, expect
 from review_app import picture, serving
@@ -243,3 +244,46 @@ def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(
         expect(first.locator(".hints li").first).not_to_have_class("waiting")
         page.evaluate("() => document.querySelector('.so-live .card').scrollIntoView({ block: 'start' })")
         picture(page, "live")
+
+
+def two_ways(body: Mapping[str, Any]) -> Behaviour:
+    """By the seed: all look at Hα and then at Hβ or He II, the second way at Hα once more."""
+    turn = sum(message["role"] == "assistant" for message in body["messages"])
+    ways = (
+        (look(6400, 6700), look(4800, 4920, "Hβ"), answer("YES")),
+        (look(6400, 6700), look(4600, 4760, "He II 4686"), look(6400, 6700), answer("NO")),
+    )
+    way = ways[body["seed"] % len(ways)]
+    return Say(way[min(turn, len(way) - 1)])
+
+
+def test_the_vote_shows_where_the_samples_looked_and_a_window_of_the_tree_is_selected_by_click_and_key(
+    desk: Page, model: BadServer
+) -> None:
+    model.answers = two_ways
+    ask(desk, "model", samples=3)
+    desk.locator(".so-live .settings").click()
+    desk.get_by_label("Seed").fill("2")
+    desk.keyboard.press("Escape")
+    ran(desk)
+    vote = desk.locator(".so-live article.vote")
+    expect(vote).to_be_visible()
+    windows = "window.specO3.live.spectrum.scene.windows"
+    drawn = desk.evaluate(f"{windows}.map((w) => [w.number, ...w.span])")
+    assert drawn == [[1, 6400, 6700], [2, 4800, 4920], [3, 4600, 4760]]
+    assert vote.locator(".path .seen").all_inner_texts() == ["1", "2", "3", "1"]
+    assert desk.locator(".so-live .so-full .so-badge").all_inner_texts() == ["1", "2", "3"]
+    selected = f"{windows}.find((w) => w.selected).number"
+    assert desk.evaluate(selected) == 1
+    expect(vote.locator(".path.selected")).to_have_count(2)
+    vote.locator(".path .does", has_text="He II 4686").click()
+    desk.wait_for_function(f"{selected} === 3")
+    expect(vote.locator(".path.selected")).to_contain_text("4600 – 4760")
+    desk.keyboard.press("ArrowLeft")
+    expect(vote.locator(".path.selected")).to_contain_text("4800 – 4920")
+    picture(desk, "live-vote-windows")
+    desk.locator(".so-live .so-full .so-badge", has_text="3").click()
+    expect(vote.locator(".path.selected")).to_contain_text("4600 – 4760")
+    vote.locator(".path.selected .who button").click()
+    expect(desk.locator(".so-live .card.selected")).to_contain_text("4600 – 4760")
+    assert desk.evaluate(f"{windows}.map((w) => w.number)") == [2, 4, 6]
