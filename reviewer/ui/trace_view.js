@@ -2,9 +2,8 @@
 // measured from the data. It holds no truth: the page gives it steps and hears what the person did.
 
 import { cap, fill, h } from './dom.js'
-import { parseNumber } from './format.js'
-import { diffWords, stepText } from './diff.js'
-import { windowOf } from './steps.js'
+import { diffWords } from './diff.js'
+import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
 export const MARKS = [
   { mark: 'supported', short: 'supported', key: 'y', good: true },
@@ -13,9 +12,6 @@ export const MARKS = [
   { mark: 'wrong frame', short: 'wrong frame', key: '3' },
   { mark: 'needless zoom', short: 'needless', key: '4', zoomOnly: true },
 ]
-
-/** Å as people write them: up to two decimals, none when whole. */
-const angstrom = (x) => String(Math.round(x * 100) / 100)
 
 export class TraceView {
   /**
@@ -76,7 +72,7 @@ export class TraceView {
       const number = this.state.steps.length + index + 1
       const card = this.growing.get(step.kind) ?? this.#sprout(step, number)
       card.querySelector('.number').textContent = String(number)
-      if (step.kind === 'zoom') this.#zoomInto(card, step)
+      if (step.kind === 'zoom') drawZoom(card, step, this)
       else card.querySelector('.text').textContent = step.kind === 'think' ? step.text : step.explanation
     })
   }
@@ -99,7 +95,7 @@ export class TraceView {
       if (!card) continue
       fill(card.querySelector('.marks'), this.#marks(step))
       this.#noteInto(card, step)
-      if (step.kind === 'zoom') fill(card.querySelector('.hints'), this.#hints(step))
+      if (step.kind === 'zoom') fill(card.querySelector('.hints'), hintList(step, this.state.hints[step.id]))
     }
   }
 
@@ -118,7 +114,7 @@ export class TraceView {
       if (before.get(step.id) === step) return
       const old = this.cards.get(step.id)
       if (old && !old.contains(document.activeElement)) old.replaceWith(this.#card(step, index + 1))
-      else if (old && step.kind === 'zoom') this.#zoomInto(old, step)
+      else if (old && step.kind === 'zoom') drawZoom(old, step, this)
     })
     if (this.selected) this.select(this.selected, { scroll: false })
   }
@@ -151,12 +147,7 @@ export class TraceView {
   /** While an edge is being dragged: the numbers follow, the picture waits for the end. */
   previewWindow(id, lo, hi) {
     const card = this.cards.get(id)
-    if (!card) return
-    for (const [name, value] of [['lo', lo], ['hi', hi]]) {
-      const field = card.querySelector(`[name=${name}]`)
-      field.value = angstrom(value)
-      field.removeAttribute('aria-invalid')
-    }
+    if (card) showEdges(card, lo, hi)
   }
 
   #overview(url) {
@@ -179,7 +170,7 @@ export class TraceView {
     this.cards.set(step.id, card)
     const body = card.querySelector('.body')
     if (step.kind === 'think') this.#textInto(body, step)
-    if (step.kind === 'zoom') this.#zoomInto(card, step)
+    if (step.kind === 'zoom') drawZoom(card, step, this)
     if (step.kind === 'answer') this.#answerInto(body, step)
     fill(card.querySelector('.marks'), this.#marks(step))
     this.#noteInto(card, step)
@@ -259,69 +250,6 @@ export class TraceView {
     this.#noteInto(card, step)
   }
 
-  #zoomInto(card, step) {
-    const body = card.querySelector('.body')
-    const typing = body.contains(document.activeElement) ? document.activeElement.name : null
-    const window = windowOf(step)
-    const field = (name, at) => h('input', {
-      name, value: window ? angstrom(window[at]) : '', inputMode: 'decimal', autocomplete: 'off',
-      'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å', title: 'type an edge, or drag it on the spectrum',
-      onChange: () => this.#windowTyped(card, step.id), onKeydown: (event) => leaves(event, card),
-    })
-    const edges = this.state.editable
-      ? [field('lo', 0), ' – ', field('hi', 1)]
-      : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : step.pending ? 'calling the tool …' : 'no window')]
-    const picture = step.picture
-      ? h('img', { src: this.state.pictureURL(step), alt: `What the agent saw: ${step.observation}`, title: 'what the agent saw; click for full size', onClick: (e) => this.on.onPicture(e.target.src) })
-      : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
-    fill(body, h('div.zoom-row', {},
-      h('figure.picture', {}, picture),
-      h('div.facts', {},
-        h('div.window', {}, edges, (window || this.state.editable) && h('span.unit', {}, 'Å'),
-          step.frame && h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
-            `${step.frame} · ${step.medium}`)),
-        this.#label(step),
-        this.#before(step),
-        h('ul.hints', {}, this.#hints(step)))))
-    if (typing) body.querySelector(`[name=${typing}]`)?.focus()
-  }
-
-  #label(step) {
-    const label = step.arguments?.label ?? ''
-    if (!this.state.editable) return label ? h('p.label', {}, `“${label}”`) : null
-    return h('input.label', {
-      name: 'label', value: label, placeholder: 'label', 'aria-label': 'Label of the window', autocomplete: 'off',
-      onChange: (event) => this.on.onLabel(step.id, event.target.value),
-      onKeydown: (event) => leaves(event, this.cards.get(step.id)),
-    })
-  }
-
-  #before(step) {
-    const original = this.state.originals.get(step.id)
-    if (!original || stepText(original) === stepText(step)) return null
-    return h('p.was', {}, h('del', {}, stepText(original)))
-  }
-
-  #windowTyped(card, id) {
-    const fields = ['lo', 'hi'].map((name) => card.querySelector(`[name=${name}]`))
-    const [lo, hi] = fields.map((field) => parseNumber(field.value.replace(',', '.')))
-    const reversed = lo >= hi
-    for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
-    // Whoever moves a window types one edge after the other, so the edges may stand the wrong way round meanwhile.
-    if (reversed) return this.on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is no window yet: the lower edge comes first.`)
-    if (Number.isFinite(lo) && Number.isFinite(hi)) return this.on.onWindow(id, lo, hi)
-    this.on.onMistyped('A window edge is a wavelength in Å, such as 6562.8.')
-    const window = windowOf(this.state.steps.find((s) => s.id === id))
-    if (window) this.previewWindow(id, ...window)
-  }
-
-  #hints(step) {
-    if (step.pending) return []
-    const hints = this.state.hints[step.id]
-    if (hints === undefined) return [h('li.waiting', {}, 'measuring …')]
-    return hints.map((hint) => h(`li.${hint.level}`, {}, hint.text))
-  }
-
   #answerInto(body, step) {
     const original = this.state.originals.get(step.id)
     const verdict = this.state.editable
@@ -349,15 +277,6 @@ export class TraceView {
   #addRow(after) {
     return h('div.tools', {}, h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'))
   }
-}
-
-/** Enter and Escape leave a field for its card; what was typed is taken over by the field's change. */
-function leaves(event, card) {
-  if (event.key !== 'Escape' && event.key !== 'Enter') return
-  event.preventDefault()
-  event.stopPropagation()
-  event.target.blur()
-  card.focus({ preventScroll: true })
 }
 
 /** A textarea as tall as its text. */
