@@ -14,12 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from learned_traces import INSPECTED, inspected
 from real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache"
-LEARNED = ("tiny.py", "tiny_qwen.py", "learned_traces.py")
+LEARNED = ("tiny.py", "tiny_qwen.py")
 
 
 @pytest.fixture(scope="session")
@@ -65,10 +66,9 @@ def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
 def _made(name: str, *options: str) -> Path:
     """What ``tiny.py`` makes, now or earlier; the folder's name ends with a hash of what decides it."""
     _wants("torch", "transformers", "peft")
-    agent = ROOT / "agent"
-    sources = [HERE / file for file in LEARNED] + [agent / "messages.py", agent / "tool_schema.py"]
-    sources += [*sorted((agent / "tasks").glob("*.toml")), *(agent / "policies").glob("scorecards.toml")]
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    sources = [(HERE / file).read_text(encoding="utf-8") for file in LEARNED]
+    texts = [text for key in INSPECTED for text in inspected(key).texts]
+    digest = hashlib.sha256("\0".join(sources + texts).encode()).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"
     if not folder.is_dir():
         unfinished = CACHE / f"{name}-{os.getpid()}"

@@ -34,6 +34,12 @@ class Trace:
         return self.trajectory.to_messages(self.pictures)
 
     @property
+    def texts(self) -> list[str]:
+        """All that is said in it, by whomever."""
+        blocks = [block for message in self.messages for block in message["content"]]
+        return [block["text"] for block in blocks if "text" in block]
+
+    @property
     def turns(self) -> list[str]:
         """What the assistant says, turn by turn."""
         return [turn_text(turn) for turn in self.trajectory.turns()]

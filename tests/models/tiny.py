@@ -34,8 +34,7 @@ def make(folder: Path, random: bool = False) -> None:
 
     torch.manual_seed(0)
     learned = [inspected(key) for key in INSPECTED]
-    blocks = [block for trace in learned for message in trace.messages for block in message["content"]]
-    processor = processor_for([block["text"] for block in blocks if "text" in block])
+    processor = processor_for([text for trace in learned for text in trace.texts])
     model = model_for(processor.tokenizer)
     if not random:
         _train(model, [_example(processor, trace) for trace in learned], STEPS, RATE)
