@@ -77,6 +77,8 @@ def _values_of(db: sqlite3.Connection, column: str) -> list[str]:
 
 def read_rows(db: sqlite3.Connection, ids: Sequence[int], rules: Rules, now: str) -> list[QueueRow]:
     """The queue's lines for these items, in the order asked for."""
+    if not ids:
+        return []
     marks = ", ".join("?" * len(ids))
     rows = {row["id"]: row for row in db.execute(_ROWS.format(marks), ids)}
     held: dict[int, list[str]] = {}

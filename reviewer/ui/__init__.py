@@ -14,6 +14,8 @@ def serve(
     server: str | None = None,
 ) -> None:
     """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
-    from reviewer.ui.server import serve as serve_app
+    from reviewer.ui.without_stubs import without_stubs
 
+    with without_stubs():
+        from reviewer.ui.server import serve as serve_app
     serve_app(db, host, port, open_browser, servers, server)
