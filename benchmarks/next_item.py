@@ -6,23 +6,32 @@ Fills a database (or copies the one an earlier run left in FOLDER), starts the r
 its own, opens it in headless Chromium without a GPU and presses ``n``. The clock runs from the key event
 until the frame after the one in which the item was drawn. "at reading pace" leaves a second and a half
 between presses, as a person does at the very least, so that the next items are there before they are asked
-for; "key held down" leaves none. Markdown, milliseconds.
+for; "key held down" leaves none. "10 filters" sets ten of the queue's filters at once, all of which the items
+pass. "20 people" are the one who presses and nineteen scripted ones in a process of their own: each signs in
+over HTTP and, every ten seconds or so, takes an item with its spectrum, pictures, hints and lease, renews the
+lease, marks a step and keeps the item. Markdown, milliseconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
+import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Page, expect, sync_playwright
+import httpx
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from agent import plot, tool
 from agent.simulate import CLASSES, simulate
@@ -34,13 +43,30 @@ from reviewer.store import Draft, Store
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "browser"))
 
 from conftest import CHROMIUM_ARGUMENTS, system_chromium
-from review_app import serving, settled
+from review_app import PASSWORD, serving, settled
 
 SPECTRA = 60
 """Each made and its pictures drawn once; more than any cache of the page keeps, and the items take turns."""
 PRESSES = 40
 WINDOWS = ([6400, 6700], [4800, 4920], [5100, 5250])
 TEXT = "The continuum is blue and the Balmer lines are in absorption; the wings reach beyond ±25 Å. "
+
+PEOPLE = 20
+PAUSE = 2.5
+"""Seconds on average between two things that a scripted person does; an item takes four of them."""
+FILTER = {
+    "text": "simulated",
+    "mine": "true",
+    "state": "screening",
+    "survey": "simulated LAMOST",
+    "drafter": "benchmark",
+    "batch": "benchmark",
+    "snr_min": "0.1",
+    "snr_max": "10000",
+    "disagreement": "false",
+    "simulated": "true",
+}
+"""As many as the queue's filter sets at once, besides the class, of which the items have many."""
 
 TIMED = """() => new Promise((done) => {
   const desk = window.specO3.review
@@ -134,9 +160,93 @@ def row(items: int, how: str, times: list[float]) -> str:
     )
 
 
-def measure(page: Page, url: str, items: int) -> None:
-    page.goto(url)
-    page.fill("input[name=initials]", "AB")
+# ---- the other people
+
+
+@contextmanager
+def others_at_work(url: str, how_many: int) -> Iterator[None]:
+    """So many people at the app, in a process of their own, until the block ends."""
+    command = [sys.executable, "-m", "benchmarks.next_item", "--people-at", url, "--people", str(how_many)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        if process.stdout.readline().strip() != "at work":
+            raise SystemExit("the scripted people could not sign in")
+        yield
+        if process.poll() is not None:
+            raise SystemExit("the scripted people stopped before the end")
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+async def be_people(url: str, how_many: int) -> None:
+    async with asyncio.TaskGroup() as group:
+        signed_in = asyncio.Barrier(how_many + 1)
+        for number in range(how_many):
+            group.create_task(_person(url, number, signed_in))
+        await signed_in.wait()
+        print("at work", flush=True)
+
+
+async def _person(url: str, number: int, signed_in: asyncio.Barrier) -> None:
+    rng = random.Random(number)
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        answer = await http.post("/sign-in", data={"initials": f"P{number:02d}", "password": PASSWORD})
+        if answer.status_code != 303:
+            raise SystemExit(f"P{number:02d} could not sign in: {answer.status_code}")
+        await signed_in.wait()
+        # Each begins somewhere else in the queue, as people do whose leases keep them apart.
+        at = number * 1000
+        while True:
+            at = await _one_item(http, at, rng)
+
+
+async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> int:
+    """What the page asks for and sends while a person reads an item and keeps it; the item's number."""
+    rows = (await _asked(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
+    if not rows:
+        return 0
+    at = int(rows[0]["id"])
+    item = await _asked(http, f"/api/item/{at}")
+    await http.get(f"/api/spectrum/{item['row']['spectrum']}")
+    lease = await http.post(f"/api/item/{at}/lease", json={})
+    if lease.status_code != 200:
+        return at
+    await _asked(http, f"/api/place/{at}?mine=true")
+    await _asked(http, f"/api/item/{at}/hints")
+    for step in item["trajectory"]["steps"]:
+        if step.get("picture"):
+            asked = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
+            (await http.get(f"/api/picture/{step['picture']}", params=asked)).raise_for_status()
+    await _pause(rng)
+    token, version = lease.json()["lease"], item["version"]["id"]
+    (await http.post("/api/renew", json={"lease": token})).raise_for_status()
+    await _pause(rng)
+    mark = {"version": version, "step": "s1", "mark": "supported", "key": rng.randbytes(8).hex()}
+    (await http.post(f"/api/item/{at}/mark", json=mark)).raise_for_status()
+    await _pause(rng)
+    decision = {"version": version, "verb": "keep", "key": rng.randbytes(8).hex(), "lease": token}
+    (await http.post(f"/api/item/{at}/decide", json=decision)).raise_for_status()
+    await _pause(rng)
+    return at
+
+
+async def _asked(http: httpx.AsyncClient, path: str) -> dict[str, Any]:
+    answer = await http.get(path)
+    answer.raise_for_status()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def _pause(rng: random.Random) -> None:
+    await asyncio.sleep(rng.uniform(0.5, 1.5) * PAUSE)
+
+
+# ---- the one who presses
+
+
+def measure(page: Page, items: int, how: str = "") -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
     settled(page)
@@ -144,9 +254,28 @@ def measure(page: Page, url: str, items: int) -> None:
     for _ in range(PRESSES // 10):
         page.wait_for_timeout(1500)
         page.evaluate(TIMED)
-    print(row(items, "at reading pace", presses(page, 1500)), flush=True)
-    if items >= 2 * PRESSES + 20:
+    print(row(items, f"at reading pace{how}", presses(page, 1500)), flush=True)
+    if items >= 2 * PRESSES + 20 and not how:
         print(row(items, "key held down", presses(page, 0)), flush=True)
+
+
+def signing_in(
+    browser: Browser, url: str, initials: str, filters: dict[str, str], password: str = ""
+) -> Page:
+    """The sign-in page filled in, with the queue's filter as an earlier visit would have left it."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.add_init_script(f"localStorage.setItem('so-filter', {json.dumps(json.dumps(filters))})")
+    page.goto(url)
+    page.fill("input[name=initials]", initials)
+    if password:
+        page.fill("input[name=password]", password)
+    return page
+
+
+def team(db: Path) -> None:
+    with closing(Store.open(db)) as store:
+        for initials in ("AB", *(f"P{number:02d}" for number in range(PEOPLE - 1))):
+            store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"], password=PASSWORD)
 
 
 def main(sizes: list[int], db_dir: Path | None) -> None:
@@ -157,11 +286,21 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
         kept.mkdir(parents=True, exist_ok=True)
         for items in sizes:
             # A copy: who signs in and what is leased stays out of the database that is kept.
-            db = shutil.copy(filled(items, kept), Path(folder) / f"{items}.db")
+            db = Path(shutil.copy(filled(items, kept), Path(folder) / f"{items}.db"))
             with serving(db) as url:
-                page = browser.new_page(viewport={"width": 1366, "height": 768})
-                measure(page, url, items)
-                page.close()
+                for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
+                    page = signing_in(browser, url, "AB", filters)
+                    measure(page, items, how)
+                    page.context.close()
+            if items != max(sizes):
+                continue
+            crowded = Path(shutil.copy(filled(items, kept), Path(folder) / "crowded.db"))
+            team(crowded)
+            with serving(crowded) as url, others_at_work(url, PEOPLE - 1):
+                for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
+                    page = signing_in(browser, url, "AB", filters, PASSWORD)
+                    measure(page, items, f"{how}, {PEOPLE} people")
+                    page.context.close()
         browser.close()
 
 
@@ -169,5 +308,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, nargs="+", default=[100, 10_000, 100_000])
     parser.add_argument("--db-dir", type=Path, help="keep the filled databases here, and take them from here")
+    parser.add_argument("--people-at", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("--people", type=int, default=PEOPLE - 1, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    main(given.items, given.db_dir)
+    if given.people_at:
+        asyncio.run(be_people(given.people_at, given.people))
+    else:
+        main(given.items, given.db_dir)
