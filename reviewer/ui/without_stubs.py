@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _WRITER = "gradio.component_meta"
 
@@ -21,10 +22,10 @@ def without_stubs() -> Iterator[None]:
     """
     find = inspect.getfile
 
-    def getfile(component: object) -> str:
+    def getfile(object: Any) -> str:
         if sys._getframe(1).f_globals.get("__name__") == _WRITER:
             raise OSError("no stub is wanted")
-        return find(component)  # type: ignore[arg-type]
+        return find(object)
 
     inspect.getfile = getfile
     try:
