@@ -1,5 +1,6 @@
 """Whether a server is well, said before it is asked."""
 
+import asyncio
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +9,7 @@ from asking import KEY, MESSAGES, turn
 from bad_server import BadServer, Say, Stall
 
 from agent.policies.endpoint import Endpoint
+from agent.policies.health import examine
 from agent.policies.refusals import unreachable
 from agent.policies.sampling import Sampling
 from agent.stop import Stop
@@ -80,3 +82,15 @@ def test_facts_are_asked_once():
             endpoint.facts()
             turn(endpoint)
     assert [asked.path for asked in server.asked].count("/v1/models") == 1
+
+
+def test_an_adapter_has_the_context_of_the_model_that_it_adapts():
+    cards = [
+        {"id": "base", "owned_by": "vllm", "max_model_len": 4096},
+        {"id": "first", "owned_by": "vllm", "parent": "base", "max_model_len": None},
+    ]
+
+    async def fetch(url: str) -> object:
+        return {"data": cards} if url.endswith("/models") else {}
+
+    assert asyncio.run(examine("http://127.0.0.1:1/v1", "first", fetch)).context == 4096

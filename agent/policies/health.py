@@ -59,8 +59,9 @@ async def examine(where: str, wanted: str | None, fetch: Fetch) -> Health:
         names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
         return Health(False, f"{where} does not serve {model}. It serves {names}.", model)
     server = SERVERS.get(str(models[model].get("owned_by", "")).lower(), "")
-    context = models[model].get("max_model_len")
-    context = context if isinstance(context, int) else None
+    # vLLM tells the context of an adapter only on the card of the model that it adapts.
+    cards = (models[model], models.get(str(models[model].get("parent")), {}))
+    context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
     version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
     sentence = _well(where, model, f"{server} {version}".strip(), context, running, waiting)
     return Health(True, sentence, model, server, version, context, running, waiting)
