@@ -7,13 +7,15 @@ length, each with a spectrum of its own, which is one of a few simulated ones wi
 hundred have the pictures of their own spectrum; the others name the pictures of the one they were made from,
 which nobody looks at here. Then the clock runs from starting ``python app.py --no-browser`` until it answers
 ``/api/me``, and until Chromium, which is open already, has painted the first item. The first start is told
-apart: the system may have to read from the disk what later ones find in memory. Last, which modules a start
-imports, and what it costs the processor: on a busy machine that says more than the clock. Markdown, seconds.
+apart: as after an installation, Python compiles every module it imports, and keeps them for the later ones.
+Last, which modules a start imports, and what it costs the processor: on a busy machine that says more than
+the clock. Markdown, seconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import socket
 import statistics
 import subprocess
@@ -119,14 +121,14 @@ def _of(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
 
 
 @contextmanager
-def _starting(db: Path) -> Iterator[tuple[str, float]]:
+def _starting(db: Path, compiled: Path) -> Iterator[tuple[str, float]]:
     """The app being started; its address and the moment before. It need not answer yet."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "app.py", "--db", str(db), "--port", str(port), "--no-browser"]
     begun = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=_environment(compiled))
     try:
         yield f"http://127.0.0.1:{port}", begun
     finally:
@@ -147,10 +149,16 @@ def _answers(url: str) -> None:
     raise SystemExit("the app did not answer within a minute")
 
 
-def _start(db: Path, browser: Browser) -> tuple[float, float]:
+def _environment(compiled: Path) -> dict[str, str]:
+    """This one, but Python keeps what it compiles in a folder that was empty before the first start."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(compiled)}
+
+
+def _start(db: Path, compiled: Path, browser: Browser) -> tuple[float, float]:
     """Seconds until it answers and until the first item is painted."""
     page = browser.new_page(viewport={"width": 1366, "height": 768})
-    with _starting(db) as (url, begun):
+    with _starting(db, compiled) as (url, begun):
         _answers(url)
         answered = time.perf_counter() - begun
         page.goto(url, wait_until="commit")
@@ -160,11 +168,22 @@ def _start(db: Path, browser: Browser) -> tuple[float, float]:
     return answered, painted
 
 
-def _imports() -> tuple[float, float, list[str]]:
+def _imports(compiled: Path) -> tuple[float, float, list[str]]:
     """Seconds and processor seconds that a bare start spends importing, and the heavy modules it imports."""
-    code = "import sys, time, app; from reviewer.ui import server; print(time.process_time(), *sys.modules)"
+    code = (
+        "import sys, time, app; from reviewer.ui.without_stubs import without_stubs\n"
+        "with without_stubs(): from reviewer.ui import server\n"
+        "print(time.process_time(), *sys.modules)"
+    )
     begun = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=_environment(compiled),
+    )
     seconds = time.perf_counter() - begun
     processor, *modules = done.stdout.split()
     return seconds, float(processor), [name for name in HEAVY if name in modules]
@@ -181,6 +200,7 @@ def main() -> None:
     parser.add_argument("--db-dir", type=Path, help="keep the filled database here, and take it from here")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        compiled = Path(folder) / "compiled"
         kept = chosen.db_dir or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         db = filled(chosen.gigabytes, kept)
@@ -189,16 +209,16 @@ def main() -> None:
             store.work_alone("AB")
             items = store.queue(QueueFilter(), "", limit=1).total
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
-        times = [_start(db, browser) for _ in range(1 + chosen.runs)]
+        times = [_start(db, compiled, browser) for _ in range(1 + chosen.runs)]
         browser.close()
         size = db.stat().st_size / 1e9
+        seconds, processor, found = _imports(compiled)
     print(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.\n")
     print("| until | median | longest | the first start |\n|---|---:|---:|---:|")
     for what, (first, *later) in zip(
         ("/api/me answers", "first item painted"), zip(*times, strict=True), strict=True
     ):
         print(f"| {what} | {statistics.median(later):.2f} | {max(later):.2f} | {first:.2f} |")
-    seconds, processor, found = _imports()
     missing = [name for name in HEAVY if name not in found]
     print(f"\nImporting alone: {seconds:.2f} s, of which the processor worked {processor:.2f} s.")
     print(f"Imported: {', '.join(found)}. Not imported: {', '.join(missing)}.")
