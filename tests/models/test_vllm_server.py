@@ -13,6 +13,8 @@ from test_messages import as_trajectory, published_cases
 
 from agent.pictures import data_url
 from agent.policies.dialect import messages
+from agent.serving import picture_tokens
+from agent.serving.context import LARGEST_OVERVIEW, LARGEST_ZOOM
 
 TRACE = inspected("cv")
 IMAGE = "<|image_pad|>"
@@ -145,3 +147,10 @@ def test_a_stream_that_is_left_frees_its_place_on_the_server(client, vllm_server
     stream.close()
     assert until(vllm_server.idle)
     assert vllm_server.metric(WRITTEN) - written < 3000
+
+
+def test_tokens_of_a_picture_are_those_of_transformers_own_processor():
+    processing = pytest.importorskip("transformers.models.qwen2_vl.image_processing_qwen2_vl")
+    for width, height in (LARGEST_OVERVIEW, LARGEST_ZOOM, (792, 472), (551, 351), (447, 312)):
+        high, wide = processing.smart_resize(height, width, factor=28)
+        assert picture_tokens(width, height) == high // 28 * (wide // 28)
