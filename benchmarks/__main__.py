@@ -65,6 +65,14 @@ SECTIONS = (
         ("-m", "benchmarks.loop"),
     ),
     Section(
+        "vllm",
+        "What the agent leaves of vLLM's throughput",
+        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as whoever asks. The same requests without "
+        "an agent, then vLLM's own benchmark with as many requests of the same mean token counts. The goal is "
+        "90 %; what it is on a GPU has not been measured.",
+        ("-m", "benchmarks.vllm"),
+    ),
+    Section(
         "next",
         "The next item in the browser",
         "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "
