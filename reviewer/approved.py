@@ -1,17 +1,19 @@
-"""An approved item as an export takes it: text, spectrum, pictures, and how it came to be approved."""
+"""An approved item as an export takes it: text, spectrum, pictures, and how it came to be approved.
+
+Reading is the database's part and quick; drawing is slow, needs no database, and may be done by another
+process.
+"""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-from PIL import Image
 
 from agent import tool
 from agent.messages import pictures_of
 from agent.plot import RENDERER, pixels_sha256
+from agent.plot.png_file import png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.wire import turn_text
@@ -34,29 +36,43 @@ class Picture:
 
 @dataclass(frozen=True)
 class Approved:
-    """One approved item, whole. ``pictures`` are in the order of the messages; ``provenance`` is JSON."""
+    """One approved item as the database has it. ``stored`` are PNG bytes by the SHA-256 of the RGBA bytes, of
+    the pictures that are kept; ``provenance`` is JSON."""
 
     item_id: int
     trajectory: Trajectory
     spectrum: Spectrum | None
-    pictures: tuple[Picture, ...]
-    provenance: dict[str, Any]
+    stored: Mapping[str, bytes]
+    provenance: Mapping[str, Any]
 
 
 def read_approved(store: Store, item_id: int) -> Approved | None:
-    """The approved item; None if it is approved no longer. :raises NotFit: it cannot be training data"""
+    """The approved item; None if it is approved no longer."""
     item = store.item(item_id)
     if item.standing.state != "approved":
         return None
     trajectory = item.version.trajectory
+    spectrum = None if item.row.spectrum_sha256 is None else store.spectrum(item.row.spectrum_sha256)
+    seen = pictures_of(trajectory)
+    kept = {sha256: store.picture(sha256) for sha256 in seen if sha256 is not None}
+    stored = {sha256: png for sha256, png in kept.items() if png is not None}
+    provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
+    return Approved(item_id, trajectory, spectrum, stored, provenance)
+
+
+def pictures(approved: Approved) -> tuple[Picture, ...]:
+    """The pictures the model saw, in the order of the messages: stored ones as they are, the others drawn
+    again and checked.
+
+    :raises NotFit: the item cannot be training data
+    """
+    trajectory = approved.trajectory
     unfit = trajectory.problems() or _bad_form(trajectory)
     if unfit:
         raise NotFit("; ".join(unfit))
-    spectrum = None if item.row.spectrum_sha256 is None else store.spectrum(item.row.spectrum_sha256)
-    pictures = tuple(_pictures(store, trajectory, spectrum))
-    provenance = _provenance(store, item_id, item.key, trajectory)
-    provenance["pictures"] = [picture.sha256 for picture in pictures]
-    return Approved(item_id, trajectory, spectrum, pictures, provenance)
+    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
+    wanted = zip(calls, pictures_of(trajectory), strict=True)
+    return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
 
 
 def _bad_form(trajectory: Trajectory) -> list[str]:
@@ -66,28 +82,17 @@ def _bad_form(trajectory: Trajectory) -> list[str]:
     return [] if score(said, verdict or "").format_ok else ["the reward finds fault with its form"]
 
 
-def _pictures(store: Store, trajectory: Trajectory, spectrum: Spectrum | None) -> Iterator[Picture]:
-    """The pictures the model saw: stored ones as they are, the others drawn again and checked."""
-    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
-    for arguments, sha256 in zip(calls, pictures_of(trajectory), strict=True):
-        if sha256 is None:
-            raise NotFit("the first picture is not known")
-        stored = store.picture(sha256)
-        if stored is not None:
-            yield Picture(sha256, stored, drawn=False)
-            continue
-        if spectrum is None:
-            raise NotFit(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
-        seen = tool.call(replace(spectrum, redshift=trajectory.redshift), arguments)
-        if seen.image is None or pixels_sha256(seen.image) != sha256:
-            raise NotFit(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
-        yield Picture(sha256, _png(seen.image), drawn=True)
-
-
-def _png(image: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG")
-    return buffer.getvalue()
+def _picture(approved: Approved, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
+    if sha256 is None:
+        raise NotFit("the first picture is not known")
+    if sha256 in approved.stored:
+        return Picture(sha256, approved.stored[sha256], drawn=False)
+    if approved.spectrum is None:
+        raise NotFit(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
+    seen = tool.call(replace(approved.spectrum, redshift=approved.trajectory.redshift), arguments)
+    if seen.image is None or pixels_sha256(seen.image) != sha256:
+        raise NotFit(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
+    return Picture(sha256, png_bytes(seen.image), drawn=True)
 
 
 def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:

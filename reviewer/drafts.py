@@ -24,7 +24,7 @@ from agent.spectrum import Spectrum, SpectrumError
 from agent.tasks import Task
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from reviewer.campaign import known_tasks
-from reviewer.picture_files import PictureError, PictureFiles
+from reviewer.picture_files import PictureError, PictureFiles, Pictures
 from reviewer.spectra_folder import SpectraFolder, SpectrumNotFound
 from reviewer.store import Draft, Store
 
@@ -74,7 +74,7 @@ def import_file(
     :param batch: what the items can be filtered by; the file's name if not given
     :param skip_bad: write the good rows where others are bad; else bad rows keep every row out
     :param progress: called with the number of rows done, of twice as many: checked, then written
-    :raises ImportFileError: there is no such file or folder, or no row in it
+    :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
     """
     known, _ = known_tasks(store.path)
     drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.has_spectrum)
@@ -90,7 +90,10 @@ def import_file(
     if problems and not skip_bad:
         return Imported(problems=tuple(problems))
     good = (found for found in drafts.rows() if isinstance(found, Draft))
-    added = store.add_items(good, None if progress is None else lambda done: progress(rows + done))
+    try:
+        added = store.add_items(good, None if progress is None else lambda done: progress(rows + done))
+    except PictureError as error:
+        raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
     return Imported(
         added=tuple(a.item_id for a in added if a.new),
         known=sum(not a.new for a in added),
@@ -194,17 +197,18 @@ class DraftFile:
             )
         return Draft(trajectory, spectrum, pictures=pictures)
 
-    def _named_pictures(self, paths: object) -> dict[str, bytes]:
+    def _named_pictures(self, paths: object) -> Pictures:
         if not isinstance(paths, Mapping):
             raise _Bad("pictures", f"found {type(paths).__name__}, wanted paths by SHA-256")
-        for sha256, path in paths.items():
-            if self._pictures.sha256(path) != sha256:
+        found = self._pictures.sha256_of_each(list(paths.values()))
+        for (sha256, path), pixels in zip(paths.items(), found, strict=True):
+            if pixels != sha256:
                 raise _Bad("pictures", f"found other pixels in {path!r:.80}, wanted {sha256:.12}…")
-        return {sha256: self._pictures.png(path) for sha256, path in paths.items()}
+        return Pictures(self._pictures, paths)
 
     def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
         trajectory = Trajectory.from_sharegpt(row)
-        hashes = [self._pictures.sha256(path) for path in row["images"]]
+        hashes = self._pictures.sha256_of_each(row["images"])
         trajectory = with_pictures(trajectory, hashes)
         spectrum = self._look_up(trajectory)
         if isinstance(spectrum, Spectrum):
@@ -212,7 +216,7 @@ class DraftFile:
             if row.get("medium") is None:
                 trajectory = _in_medium(trajectory, spectrum.medium)
         # The published pictures carry the file's name, so drawing them again would give other pixels.
-        pictures = {h: self._pictures.png(path) for h, path in zip(hashes, row["images"], strict=True)}
+        pictures = Pictures(self._pictures, dict(zip(hashes, row["images"], strict=True)))
         return Draft(trajectory, spectrum, pictures=pictures)
 
     def _look_up(self, trajectory: Trajectory) -> Spectrum | str | None:

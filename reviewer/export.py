@@ -7,8 +7,9 @@
 - ``manifest.json``: written last; its existence means that the export is complete
 
 The folder appears whole or not at all: everything is written beside it, flushed to the disk, then renamed.
-Nothing in it tells the time or the machine, so two exports of one state are the same bytes. Simulated spectra
-and the baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
+Several processes draw and write the pictures; the database is read in this one alone. Nothing in the folder
+tells the time or the machine, so two exports of one state are the same bytes. Simulated spectra and the
+baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
 """
 
 from __future__ import annotations
@@ -20,23 +21,26 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from agent.messages import to_messages
 from agent.plot import RENDERER
 from agent.tool_schema import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
-from reviewer.approved import Approved, NotFit, read_approved
-from reviewer.drafts import own_row
+from reviewer.approved import Approved, read_approved
+from reviewer.export_rows import LeftOut, Written, write_item
+from reviewer.in_order import ProcessLost, cores, in_order
 from reviewer.store import Store
 
 SCHEMA = "spec-o3/export/1"
 FOLDER = Path(__file__).parents[1] / "training" / "approved"
 MANIFEST = "manifest.json"
+WORTH_PROCESSES = 40
+"""Items from which on processes that draw save more time than they take to start."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 
 # LLaMA-Factory's names for what the columns of a ShareGPT file are.
@@ -64,12 +68,13 @@ class NothingToExport(ExportError):
     """No approved item was found, or none that can be training data."""
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """An approved item that cannot be training data, and why."""
+@dataclass
+class _Rows:
+    """What has been written of an export so far."""
 
-    item_id: int
-    reason: str
+    provenance: list[Mapping[str, Any]] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ def export(
     include_simulated: bool = True,
     replace: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    processes: int | None = None,
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
@@ -98,41 +104,53 @@ def export(
     :param task: only this task's; ``batch`` only this import's
     :param replace: put it in the place of an export of that name, which stays until the new one is whole
     :param progress: called with the number of items done, and of all
-    :raises ExportError: the name cannot be used or is taken, or there is nothing to export
+    :param processes: draw in so many; one a core if not given, and in this one where there is little to draw.
+        However many, the files are the same
+    :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
+        drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
     """
     target = _target(folder, name, replace)
     if person is not None:
         store.person(person)
     items = store.approved(task, batch)
-    left_out: list[LeftOut] = []
-
-    def approved() -> Iterator[Approved]:
-        for number, item_id in enumerate(items):
-            if progress is not None:
-                progress(number, len(items))
-            try:
-                one = read_approved(store, item_id)
-            except NotFit as unfit:
-                left_out.append(LeftOut(item_id, str(unfit)))
-                continue
-            if one is not None and (include_simulated or not one.trajectory.simulated):
-                yield one
+    if processes is None:
+        processes = cores() if len(items) >= WORTH_PROCESSES else 1
 
     folder.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder))
     try:
-        provenance = _write_rows(part, approved())
-        if not provenance:
-            raise NothingToExport(_nothing(len(items), left_out))
-        manifest = _manifest(store, part, provenance, left_out)
+        (part / "images").mkdir()
+        approved = _approved(store, items, include_simulated, progress)
+        with closing(in_order(partial(write_item, part), approved, processes)) as written:
+            rows = _write_rows(part, written)
+        if not rows.provenance:
+            raise NothingToExport(_nothing(len(items), rows.left_out))
+        manifest = _manifest(store, rows)
         _write(part / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         _put_in_place(part, target)
+    except ProcessLost as lost:
+        raise ExportError(f"{target}: no export was made: {lost}") from lost
     finally:
         shutil.rmtree(part, ignore_errors=True)
     if person is not None:
         store.record_export(person, name, manifest)
-    return Exported(target, manifest, tuple(left_out))
+    return Exported(target, manifest, tuple(rows.left_out))
+
+
+def _approved(
+    store: Store,
+    items: Sequence[int],
+    include_simulated: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Approved]:
+    """Each item when it is asked for: with processes that is a few before its turn."""
+    for number, item_id in enumerate(items):
+        if progress is not None:
+            progress(number, len(items))
+        one = read_approved(store, item_id)
+        if one is not None and (include_simulated or not one.trajectory.simulated):
+            yield one
 
 
 def _target(folder: Path, name: str, replace: bool) -> Path:
@@ -157,49 +175,32 @@ def _nothing(items: int, left_out: Sequence[LeftOut]) -> str:
     return f"found no approved item that can be training data, of {items} approved ({why})"
 
 
-def _write_rows(part: Path, approved: Iterator[Approved]) -> list[dict[str, Any]]:
-    """Write every row and picture; how each item came to be approved."""
-    (part / "images").mkdir()
-    provenance = []
+def _write_rows(part: Path, written: Iterable[Written | LeftOut]) -> _Rows:
+    """Write every row, and what tells LLaMA-Factory of them."""
+    rows = _Rows()
+    names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
-        names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
         sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
-        for index, one in enumerate(approved):
-            paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(one.pictures))]
-            for path, picture in zip(paths, one.pictures, strict=True):
-                (part / path).write_bytes(picture.png)
-            row = one.trajectory.to_sharegpt(paths) | {"sample_index": index, "item": one.item_id}
+        for one in written:
+            if isinstance(one, LeftOut):
+                rows.left_out.append(one)
+                continue
+            index = len(rows.provenance)
+            row = {**one.sharegpt, "sample_index": index, "item": one.item_id}
             sharegpt.write("[\n" if index == 0 else ",\n")
             sharegpt.write(json.dumps(row, ensure_ascii=False))
-            trl.write(json.dumps(_trl_row(one, paths), ensure_ascii=False) + "\n")
-            own.write(json.dumps(_own_row(one, paths), ensure_ascii=False) + "\n")
-            provenance.append(one.provenance)
+            trl.write(one.trl + "\n")
+            own.write(one.own + "\n")
+            rows.files.update(one.files)
+            rows.provenance.append(one.provenance)
         sharegpt.write("\n]\n")
     _write(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
-    return provenance
+    rows.files.update((name, _file_hash(part / name)) for name in (*names, "dataset_info.json"))
+    return rows
 
 
-def _trl_row(one: Approved, paths: list[str]) -> dict[str, Any]:
-    trajectory = one.trajectory
-    return {
-        "messages": to_messages(trajectory),
-        "images": paths,
-        "item": one.item_id,
-        "task": trajectory.task,
-        "label": trajectory.label,
-        "simulated": trajectory.simulated,
-        "drafter_kind": trajectory.drafter.kind,
-    }
-
-
-def _own_row(one: Approved, paths: list[str]) -> dict[str, Any]:
-    stored = {p.sha256: path for p, path in zip(one.pictures, paths, strict=True) if not p.drawn}
-    return own_row(one.trajectory, one.spectrum, stored)
-
-
-def _manifest(
-    store: Store, part: Path, items: list[dict[str, Any]], left_out: list[LeftOut]
-) -> dict[str, Any]:
+def _manifest(store: Store, rows: _Rows) -> dict[str, Any]:
+    items = rows.provenance
     people = {d["person"] for one in items for d in one["decisions"]}
     people |= {v["author"] for one in items for v in one["versions"] if v["author"]}
     return {
@@ -219,12 +220,8 @@ def _manifest(
             "verdicts": _count(one["verdict"] for one in items),
             "drafters": _count(one["drafter"]["kind"] for one in items),
         },
-        "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
-        "files": {
-            path.relative_to(part).as_posix(): _file_hash(path)
-            for path in sorted(part.rglob("*"))
-            if path.is_file()
-        },
+        "left_out": [{"item": one.item_id, "reason": one.reason} for one in rows.left_out],
+        "files": dict(sorted(rows.files.items())),
         "items": items,
     }
 
@@ -248,8 +245,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Flush every file, then rename. An export that is replaced is back in its place if that fails."""
-    for path in (*part.rglob("*"), part):
+    """Flush what is not on the disk yet, then rename. An export that is replaced is back in its place if that
+    fails."""
+    # Whoever wrote a picture has flushed it; that it is in the folder is for us to flush.
+    for path in (*part.glob("*"), part):
         _flush(path)
     # mkdtemp makes folders that nobody else may read; an export is for others.
     part.chmod(0o755)

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import shutil
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from agent.messages import to_messages
 from agent.plot import pixels_sha256
 from agent.steps import Think, Zoom
 from reviewer import export as exporting
+from reviewer.approved import Approved
 from reviewer.drafts import import_file
 from reviewer.export import ExportError, NothingToExport, export
+from reviewer.export_rows import Written
 from reviewer.store import Draft, NotFound, QueueFilter, Store
 
 
@@ -270,3 +274,40 @@ def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
     approve(store, item_id)
     (item,) = export(store, "one", folder=tmp_path).manifest["items"]
     assert "reject" not in {d["verb"] for d in item["decisions"]}
+
+
+def killed(part: Path, one: Approved) -> Written:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("a killed process goes on")
+
+
+def test_one_process_or_two_write_the_same_bytes(approved, tmp_path):
+    more = [a_spectrum(f"{n}.fits") for n in range(4)]
+    traces = [a_trace(one, overview="ab" * 32) if n % 2 else a_trace(one) for n, one in enumerate(more)]
+    add_approved(approved, *zip(traces, more, strict=True))
+    alone = export(approved, "alone", folder=tmp_path, processes=1)
+    both = export(approved, "both", folder=tmp_path, processes=2)
+    assert [one.item_id for one in alone.left_out] == [5, 7]
+    assert both.left_out == alone.left_out
+    assert every_byte(both.folder) == every_byte(alone.folder)
+
+
+def test_a_killed_process_leaves_nothing_and_is_told(approved, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "write_item", killed)
+    with pytest.raises(ExportError, match=r"no export was made: a process .* was ended from outside"):
+        export(approved, "one", folder=tmp_path / "out", processes=2)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_interrupted_export_leaves_the_earlier_one_and_nothing_else(approved, tmp_path):
+    first = export(approved, "one", folder=tmp_path / "out")
+    before = every_byte(first.folder)
+
+    def interrupted(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(approved, "one", folder=tmp_path / "out", replace=True, progress=interrupted, processes=2)
+    assert list((tmp_path / "out").iterdir()) == [first.folder]
+    assert every_byte(first.folder) == before

@@ -1,5 +1,6 @@
 """Drafts come in whole or not at all, once, and what is wrong is named by row and field."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,14 @@ import pytest
 from astropy.table import Table
 from drawn_traces import a_spectrum, a_store, a_trace
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from test_sharegpt import published_row
 
 from agent.plot import pixels_sha256
 from agent.spectrum import read
 from agent.steps import Zoom
 from reviewer.drafts import ImportFileError, ImportProblem, import_file, own_row
+from reviewer.picture_files import PictureFiles
 from reviewer.store import QueueFilter, Store
 
 EVERYTHING = QueueFilter()
@@ -216,3 +219,51 @@ def test_a_file_that_is_no_file_of_drafts_is_refused(store, tmp_path, name, cont
 
 def test_a_problem_reads_as_one_line():
     assert str(ImportProblem(3, "label", "found 1, wanted 2")) == "row 3: label: found 1, wanted 2"
+
+
+def test_a_picture_is_stored_with_nothing_but_its_pixels(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    image = path.parent / "images" / "lf_cv_0_0.png"
+    told = PngInfo()
+    told.add_text("Author", "somebody@a-laptop")
+    Image.open(image).save(image, pnginfo=told, dpi=(100, 100))
+    import_file(store, path)
+    stored = Image.open(io.BytesIO(store.picture(pixels_sha256(Image.open(image)))))
+    stored.load()
+    assert stored.info == {}
+
+
+@pytest.mark.parametrize(
+    ("mode", "suffix", "saved"),
+    [
+        ("RGB", "png", {}),
+        ("RGBA", "png", {}),
+        ("P", "png", {}),
+        ("P", "png", {"transparency": 0}),
+        ("RGB", "png", {"transparency": (0, 0, 0)}),
+        ("L", "png", {}),
+        ("I;16", "png", {}),
+        ("RGB", "jpeg", {}),
+        ("RGBA", "webp", {"lossless": True}),
+    ],
+)
+def test_a_stored_picture_has_the_pixels_of_its_file(tmp_path, mode, suffix, saved):
+    pixels = np.random.default_rng(1).integers(0, 256, (12, 9, 4), np.uint8)
+    pixels[:3] = 0
+    picture = Image.fromarray(pixels).convert("L" if mode == "I;16" else "RGB" if mode == "P" else mode)
+    picture.convert(mode).save(tmp_path / f"x.{suffix}", **saved)
+    files = PictureFiles(tmp_path)
+    stored = Image.open(io.BytesIO(files.png(f"x.{suffix}")), formats=("PNG",))
+    assert pixels_sha256(stored) == files.sha256(f"x.{suffix}")
+
+
+def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    image = path.parent / "images" / "lf_cv_0_1.png"
+
+    def changed(done: int) -> None:
+        Image.new("RGB", (40, 30), "white").save(image)
+
+    with pytest.raises(ImportFileError, match=r"nothing was imported: .*found other bytes than a moment ago"):
+        import_file(store, path, progress=changed)
+    assert count(store) == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--replace", action="store_true", help="put it in the place of an export of that name"
     )
+    parser.add_argument("--processes", type=_whole, metavar="N", help="draw in N processes (one a core)")
     parser.add_argument("--by", metavar="INITIALS", help="who exports (whoever works here alone)")
     add_database(parser)
     add_json(parser)
@@ -45,6 +47,7 @@ def run(arguments: Namespace) -> int:
                 include_simulated=not arguments.no_simulated,
                 replace=arguments.replace,
                 progress=lambda done, _: bar.at(done),
+                processes=arguments.processes,
             )
         except NothingToExport as nothing:
             say(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
@@ -53,6 +56,9 @@ def run(arguments: Namespace) -> int:
             raise CannotRun(str(error)) from error
         except OSError as error:
             raise CannotRun(f"{folder}: {error.strerror}; no export was made") from error
+        except KeyboardInterrupt:
+            print("\nno export was made", file=sys.stderr)
+            raise
     result = {
         "folder": str(made.folder),
         "counts": made.manifest["counts"],
@@ -60,6 +66,12 @@ def run(arguments: Namespace) -> int:
     }
     say(arguments, result, _told(made))
     return BAD_NEWS if made.left_out else DONE
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return int(text)
 
 
 def _alone(store: Store) -> str | None:
