@@ -163,6 +163,10 @@ def row(items: int, how: str, times: list[float]) -> str:
 # ---- the other people
 
 
+def initials_of(number: int) -> str:
+    return f"P{chr(ord('A') + number)}"
+
+
 @contextmanager
 def others_at_work(url: str, how_many: int) -> Iterator[None]:
     """So many people at the app, in a process of their own, until the block ends."""
@@ -192,9 +196,9 @@ async def be_people(url: str, how_many: int) -> None:
 async def _person(url: str, number: int, signed_in: asyncio.Barrier) -> None:
     rng = random.Random(number)
     async with httpx.AsyncClient(base_url=url, timeout=60) as http:
-        answer = await http.post("/sign-in", data={"initials": f"P{number:02d}", "password": PASSWORD})
+        answer = await http.post("/sign-in", data={"initials": initials_of(number), "password": PASSWORD})
         if answer.status_code != 303:
-            raise SystemExit(f"P{number:02d} could not sign in: {answer.status_code}")
+            raise SystemExit(f"{initials_of(number)} could not sign in: {answer.status_code}")
         await signed_in.wait()
         # Each begins somewhere else in the queue, as people do whose leases keep them apart.
         at = number * 1000
@@ -274,7 +278,7 @@ def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str],
 
 def team(db: Path) -> None:
     with closing(Store.open(db)) as store:
-        for initials in ("AB", *(f"P{number:02d}" for number in range(PEOPLE - 1))):
+        for initials in ("AB", *map(initials_of, range(PEOPLE - 1))):
             store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"], password=PASSWORD)
 
 
