@@ -67,9 +67,9 @@ SECTIONS = (
     Section(
         "vllm",
         "What the agent leaves of vLLM's throughput",
-        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as whoever asks. The same requests without "
-        "an agent, then vLLM's own benchmark with as many requests of the same mean token counts. The goal is "
-        "90 %; what it is on a GPU has not been measured.",
+        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as whoever asks. The same requests "
+        "without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
+        "The goal is 90 %; what it is on a GPU has not been measured.",
         ("-m", "benchmarks.vllm"),
     ),
     Section(
