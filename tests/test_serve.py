@@ -37,6 +37,12 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
+def obey_signals() -> None:
+    """What runs in the background, or under nohup, ignores some of them, and so would every child."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Serve:
     """``spec-o3 serve`` in a process of its own, with the stand-in on its path."""
 
@@ -54,8 +60,7 @@ class Serve:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Whoever runs the tests under nohup ignores SIGHUP, and so would every child.
-            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+            preexec_fn=obey_signals,
         )
 
     def until_ready(self) -> dict:
