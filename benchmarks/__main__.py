@@ -114,6 +114,13 @@ SECTIONS = (
         plots.STORE,
     ),
     Section(
+        "bulk",
+        "Much at once",
+        "Runs of the program over simulated spectra, its start included. Memory is that of all its processes; "
+        "what they share is counted in each.",
+        ("-m", "benchmarks.bulk"),
+    ),
+    Section(
         "size",
         "Size of the database",
         "1,000 trajectories, each on a spectrum of its own.",

@@ -39,7 +39,7 @@ from reviewer.store import Store
 SCHEMA = "spec-o3/export/1"
 FOLDER = Path(__file__).parents[1] / "training" / "approved"
 MANIFEST = "manifest.json"
-WORTH_PROCESSES = 40
+WORTH_PROCESSES = 60
 """Items from which on processes that draw save more time than they take to start."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 

@@ -1,0 +1,180 @@
+"""What much work at once costs, and how that grows with how much it is: inspect, export, import.
+
+    python -m benchmarks.bulk [--sizes 100 300 1000] [--inspect 10000]
+
+Simulated spectra of every kind, on each survey's grid, as FITS files; the baseline inspects them, its traces
+are approved in a new database, exported, and imported into empty ones. Each line is a run of the ``spec-o3``
+program, its start included, with one process and with two. Memory is the peak of the resident memory of the
+program and its processes together, looked at every 50 ms; what they share is counted in each. Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from astropy.table import Table
+
+from agent.simulate import KINDS, simulate
+from agent.simulate.instrument import SURVEYS
+from reviewer.drafts import import_file
+from reviewer.export import MANIFEST
+from reviewer.store import Store
+from reviewer.workflow import Rules, Verb
+
+ROOT = Path(__file__).resolve().parent.parent
+TASK = "cv"
+EVERY = 0.05
+"""Seconds between two looks at the memory."""
+APPROVED: tuple[Verb, ...] = ("keep", "submit", "pass", "approve")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bulk", description=__doc__)
+    sizes = {"type": int, "nargs": "+", "metavar": "N"}
+    parser.add_argument("--sizes", **sizes, default=[100, 300, 1000], help="spectra (100 300 1000)")
+    parser.add_argument("--inspect", **sizes, default=[], help="more spectra, which are only inspected")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_spectra(place / "spectra", max([*chosen.sizes, *chosen.inspect]))
+        busy = os.getloadavg()[0]
+        print("| what | n | processes | seconds | a thousand, s | peak memory, MB |")
+        print("|---|--:|--:|--:|--:|--:|", flush=True)
+        for number in chosen.sizes:
+            inspected(place, number)
+            there = filled(place, number)
+            exported(place, there, number)
+            imported(place, number)
+        manifest = place / "exports" / f"{number}-1" / MANIFEST
+        counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
+        for more in chosen.inspect:
+            inspected(place, more)
+    shown = f"{counts['items']:,} trajectories exported last have {counts['pictures']:,} pictures"
+    print(f"\nThe {shown}. Load of the machine before the first line: {busy:.1f}.")
+
+
+def inspected(place: Path, number: int) -> None:
+    for processes in (1, 2):
+        out = place / f"{number}-{processes}.jsonl"
+        asked = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", processes]
+        told("inspect", number, processes, "inspect", place / "spectra", *asked, "--out", out)
+
+
+def exported(place: Path, database: Path, number: int) -> None:
+    for processes in (1, 2):
+        asked = ["--db", database, "--to", place / "exports", "--processes", processes]
+        told("export", number, processes, "export", f"{number}-{processes}", *asked)
+
+
+def imported(place: Path, number: int) -> None:
+    """Our rows, which bring their spectra; and rows as published, which bring pictures."""
+    export = place / "exports" / f"{number}-1"
+    for what, name in (("our rows", "trajectories.jsonl"), ("ShareGPT rows", "train_sharegpt.json")):
+        database = place / f"{number}-{name}.db"
+        told(f"import of {what}", number, 1, "import", export / name, "--db", database)
+
+
+def told(what: str, number: int, processes: int, *command: object) -> None:
+    """Run a command of the program and print its line of the table."""
+    seconds, memory = measured([sys.executable, str(ROOT / "app.py"), *map(str, command)])
+    each = 1000 * seconds / number
+    print(f"| {what} | {number:,} | {processes} | {seconds:.1f} | {each:.0f} | {memory:.0f} |", flush=True)
+
+
+def measured(command: Sequence[str]) -> tuple[float, float]:
+    """Seconds, and the peak of the resident memory in MB."""
+    peak = 0
+    over = threading.Event()
+    since = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+
+        def look() -> None:
+            nonlocal peak
+            while not over.wait(EVERY):
+                peak = max(peak, resident(process.pid))
+
+        watching = threading.Thread(target=look)
+        watching.start()
+        _, said = process.communicate()
+        seconds = time.perf_counter() - since
+        over.set()
+        watching.join()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit status {process.returncode}\n{said[-2000:]}")
+    return seconds, peak / 1e6
+
+
+def resident(pid: int) -> int:
+    """Bytes of a process and of those it started, as far as they are there still."""
+    started: dict[int, list[int]] = {}
+    pages: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name, in brackets, may hold anything; the fields after it are numbered from 3 (proc(5)).
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        one = int(status.parent.name)
+        started.setdefault(int(fields[1]), []).append(one)
+        pages[one] = int(fields[21])
+    family = [pid]
+    for one in family:
+        family += started.get(one, [])
+    return sum(pages.get(one, 0) for one in family) * os.sysconf("SC_PAGE_SIZE")
+
+
+def write_spectra(folder: Path, number: int) -> None:
+    """Kinds, surveys and S/N change from one file to the next."""
+    folder.mkdir()
+    kinds, surveys = list(KINDS), list(SURVEYS)
+    for seed in range(number):
+        snr = float(np.exp(np.random.default_rng(seed).uniform(np.log(5), np.log(50))))
+        kind, survey = kinds[seed % len(kinds)], surveys[seed // len(kinds) % len(surveys)]
+        spectrum = simulate(kind, survey, snr, seed)
+        columns = {"wavelength": spectrum.wavelength, "flux": spectrum.flux, "ivar": spectrum.ivar}
+        Table(columns).write(folder / f"{seed:06d}.fits")
+
+
+def filled(place: Path, number: int) -> Path:
+    """A database with the traces of an inspection, approved by one person."""
+    path = place / f"{number}.db"
+    with Store.open(path) as store:
+        store.add_person("AA", "Reviewer", ("reviewer", "auditor", "coordinator"))
+        store.set_rules("AA", Rules(solo=True))
+        approve_all(store, import_file(store, place / f"{number}-1.jsonl", place / "spectra").added)
+    return path
+
+
+def approve_all(store: Store, ids: Sequence[int]) -> None:
+    """Through the store's own parts, but without a lease and a wait for the disk for each decision."""
+    with store._writing() as db:
+        for item_id in ids:
+            for verb in APPROVED:
+                now = store._standing(db, item_id)
+                decision = {
+                    "person": "AA",
+                    "item": item_id,
+                    "version": now.version_id,
+                    "verb": verb,
+                    "reason": "",
+                    "comment": "",
+                    "key": f"{item_id} {verb}",
+                    "round": now.round,
+                    "withdraws": None,
+                }
+                store._append(db, decision)
+                store._refresh(db, item_id)
+
+
+if __name__ == "__main__":
+    main()
