@@ -116,8 +116,8 @@ SECTIONS = (
     Section(
         "bulk",
         "Much at once",
-        "Runs of the program over simulated spectra, its start included. Memory is that of all its processes, "
-        "what they share counted in each.",
+        "Runs of the program over simulated spectra, its start included. Memory is that of all its "
+        "processes, what they share counted in each.",
         ("-m", "benchmarks.bulk"),
     ),
     Section(
