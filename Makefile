@@ -4,15 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_WORKERS ?= 2
-# vLLM wants torch and 6 GB of its own.
-VLLM := .venv-vllm
+# torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
+MODELS := .venv-models
 
-.PHONY: run test lint types unit browser test-vllm bench demo clean
+.PHONY: run test lint types unit browser test-models bench demo clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
 
-test: lint types unit browser
+test: lint types unit browser test-models
 
 lint: $(VENV)/test
 	$(BIN)/ruff format --check .
@@ -29,15 +29,15 @@ browser: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/pytest tests/browser
 
-# With real models: a tiny one that is trained first, in this process and behind a real vLLM on the CPU.
-test-vllm: $(VLLM)/made
-	$(VLLM)/bin/python -m pytest tests/models
+# With a tiny real model: trained by TRL, loaded in this process, and behind a real vLLM on the CPU.
+test-models: $(MODELS)/made
+	$(MODELS)/bin/python -m pytest tests/models
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
 
 clean:
-	rm -rf $(VENV) $(VLLM) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -54,6 +54,6 @@ $(VENV)/test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 
-$(VLLM)/made: pyproject.toml tests/models/make_env.py | $(VENV)/bin/python
-	$(BIN)/python tests/models/make_env.py $(VLLM)
+$(MODELS)/made: pyproject.toml tests/models/make_env.py | $(VENV)/bin/python
+	$(BIN)/python tests/models/make_env.py $(MODELS)
 	@touch $@

@@ -63,8 +63,9 @@ class Conversation:
     """What a policy is given to write its next turn.
 
     A model is to see ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that
-    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run. A policy that
-    waits ends its turn once ``stop`` is set, wherever it is.
+    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run. Where
+    ``with_tool`` is False the model is told of no tool. A policy that waits ends its turn once ``stop`` is
+    set, wherever it is.
     """
 
     spectrum: Spectrum
@@ -73,6 +74,7 @@ class Conversation:
     turns_left: int
     exchanges: tuple[Exchange, ...] = ()
     system: str = SYSTEM
+    with_tool: bool = True
     stop: Stop = field(default_factory=Stop, compare=False)
 
     @property

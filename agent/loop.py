@@ -19,7 +19,7 @@ import hashlib
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from PIL import Image
 
@@ -116,18 +116,20 @@ def inspect(
     policy: Policy,
     max_turns: int = MAX_TURNS,
     stop: Stop | None = None,
+    with_tool: bool = True,
 ) -> Iterator[Event]:
     """Inspect one spectrum, yielding each step as it happens; ``Ended`` comes last and holds the whole
     trajectory.
 
     :param max_turns: assistant turns allowed, 1 or more
+    :param with_tool: False tells the policy of no tool and allows one turn: what a model sees without looking
     :param stop: set from another thread, it ends the inspection with what was said until then
     :raises ValueError: ``max_turns`` is below 1
     """
     if max_turns < 1:
         raise ValueError(f"max_turns: found {max_turns}, wanted 1 or more")
-    inspection = _Inspection(spectrum, task, policy, max_turns, stop or Stop())
-    yield Started(inspection.conversation.overview, inspection.overview, task.prompt, max_turns)
+    inspection = _Inspection(spectrum, task, policy, max_turns if with_tool else 1, stop or Stop(), with_tool)
+    yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
     while inspection.ended is None:
         yield from inspection.turn()
     reason, detail = inspection.ended
@@ -150,11 +152,20 @@ def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TUR
 class _Inspection:
     """The state of one inspection: the conversation as the policy sees it, the steps as they are kept."""
 
-    def __init__(self, spectrum: Spectrum, task: Task, policy: Policy, max_turns: int, stop: Stop) -> None:
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        task: Task,
+        policy: Policy,
+        max_turns: int,
+        stop: Stop,
+        with_tool: bool,
+    ) -> None:
         self.policy = policy
         self.max_turns = max_turns
         self.stop = stop
-        self.conversation = Conversation(spectrum, task, tool.overview(spectrum), max_turns, stop=stop)
+        overview = tool.overview(spectrum)
+        self.conversation = Conversation(spectrum, task, overview, max_turns, with_tool=with_tool, stop=stop)
         self.overview = pixels_sha256(self.conversation.overview)
         self.number = 0
         self.steps: list[Step] = []
@@ -256,11 +267,13 @@ class _Inspection:
     def trajectory(self) -> Trajectory:
         spectrum, task = self.conversation.spectrum, self.conversation.task
         drafter = self.policy.drafter
-        settings = {
+        settings: dict[str, Any] = {
             "prompt_sha256": hashlib.sha256(task.prompt.encode()).hexdigest(),
             "renderer": RENDERER,
             "max_turns": self.max_turns,
         }
+        if not self.conversation.with_tool:
+            settings["with_tool"] = False
         return Trajectory(
             task=task.key,
             prompt=task.prompt,

@@ -3,7 +3,7 @@
     python -m benchmarks.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
 
 ``FOLDER`` holds a model that follows the wire format, ``PYTHON`` is one that has vLLM; those that ``make
-test-vllm`` makes, if none are given. Simulated spectra are inspected by ``agent.many`` at the given
+test-models`` makes, if none are given. Simulated spectra are inspected by ``agent.many`` at the given
 concurrency. Then the very same requests, as recorded, are sent again without an agent: as many conversations
 at a time, each request as soon as the one before it has ended, answers read and thrown away. Then vLLM's own
 benchmark (``vllm bench serve``, random text and pictures) sends as many requests of the same mean token
@@ -88,12 +88,12 @@ class Recorded(Served):
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.vllm", description=__doc__)
     parser.add_argument("--model", type=Path, default=next(ROOT.glob(".cache/tiny-*"), None))
-    parser.add_argument("--python", type=Path, default=ROOT / ".venv-vllm" / "bin" / "python")
+    parser.add_argument("--python", type=Path, default=ROOT / ".venv-models" / "bin" / "python")
     parser.add_argument("--spectra", type=int, default=64)
     parser.add_argument("--concurrency", type=int, default=16)
     chosen = parser.parse_args()
     if chosen.model is None or not chosen.python.exists():
-        print("Not run: it needs vLLM and a model; `make test-vllm` makes both.")
+        print("Not run: it needs vLLM and a model; `make test-models` makes both.")
         return
     with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
         sources = _spectra(Path(folder), chosen.spectra)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer.labels import Labels, LabelsError
+from agent.labels import Labels, LabelsError
 
 TASKS = {"cv": True, "Cataclysmic": True, "wd": False}
 

@@ -58,8 +58,9 @@ class Native:
         reply = Reply()
         said = ""
         finish: str | None = None
+        tools = [TOOL_SCHEMA] if conversation.with_tool else None
         stream = self.endpoint.stream(
-            self.messages(conversation), self.sampling, conversation.stop, tools=[TOOL_SCHEMA]
+            self.messages(conversation), self.sampling, conversation.stop, tools=tools
         )
         with closing(stream):
             for delta in stream:
@@ -79,7 +80,8 @@ class Native:
     def messages(self, conversation: Conversation) -> list[Message]:
         """The conversation as the Chat Completions API takes it."""
         turns = len(conversation.exchanges) + conversation.turns_left
-        system = [conversation.system, instructions(turns)]
+        told = instructions(turns) if conversation.with_tool else prompts().unaided
+        system = [conversation.system, told]
         if self.guidance is not None:
             system.append(self.guidance.text)
         messages: list[Message] = [

@@ -44,6 +44,7 @@ class Prompts:
     """The texts, with ``$turns`` and ``$verdict`` where numbers and verdicts go."""
 
     instructions: str
+    unaided: str
     guidance: str
     picture: str
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reviewer.commands.draft_told import Told
     from reviewer.draft_results import Results
     from reviewer.drafting import Known, PolicyFor
-    from reviewer.labels import Labels
+    from agent.labels import Labels
     from reviewer.spending import Spending
 
 AT_A_TIME = 8
@@ -191,7 +191,7 @@ def _check(arguments: Namespace) -> None:
 def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
     from agent import tasks
     from reviewer.campaign import known_tasks
-    from reviewer.labels import Labels, LabelsError
+    from agent.labels import Labels, LabelsError
 
     if arguments.labels is None:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reviewer.draft_results import Tally, ToDraft, aside
-from reviewer.labels import Labels
+from agent.labels import Labels
 from reviewer.spending import Spending
 
 SHOWN = 20  # names and sentences printed for a person; --json has them all

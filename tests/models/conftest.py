@@ -1,4 +1,4 @@
-"""A real model and a real vLLM for a session of tests: ``make test-vllm`` makes the Python that has them."""
+"""A real model and a real vLLM for a session of tests: ``make test-models`` makes the Python that has them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _made(name: str, *options: str) -> Path:
 def _wants(*packages: str) -> None:
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
-        pytest.skip(f"no {' and '.join(missing)} in this Python: run make test-vllm")
+        pytest.skip(f"no {' and '.join(missing)} in this Python: run make test-models")
 
 
 def _free_port() -> int:

@@ -1,4 +1,4 @@
-"""An environment with a real vLLM on the CPU: ``python tests/models/make_env.py .venv-vllm``.
+"""An environment with torch, TRL and a real vLLM on the CPU: ``python tests/models/make_env.py .venv-models``.
 
 vLLM's CPU wheel asks for ``torch==2.13.0+cpu``, a build that only PyTorch's own index has. The registry's
 build of the same release runs on the CPU as well, so vLLM is installed without its requirements, and then
@@ -42,7 +42,7 @@ def make(folder: Path) -> None:
     _install(python, "--no-deps", VLLM)
     asked = subprocess.run([python, "-c", _REQUIREMENTS], check=True, capture_output=True, text=True).stdout
     listed = [line for name, line in json.loads(asked) if name not in NOT_ASKED]
-    _install(python, *TORCH, *listed, "peft>=0.21", "--editable", f"{ROOT}[local,test]")
+    _install(python, *TORCH, *listed, "--editable", f"{ROOT}[local,train,test]")
 
 
 def _install(python: Path, *wanted: str) -> None:
