@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from agent.command import CANNOT_RUN, CannotRun, Command
 from agent.commands import COMMANDS as AGENT_COMMANDS
 from reviewer.commands import COMMANDS as REVIEWER_COMMANDS
+from training.commands import COMMANDS as TRAINING_COMMANDS
 
-COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *AGENT_COMMANDS)
+COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *AGENT_COMMANDS, *TRAINING_COMMANDS)
 WITHOUT_A_COMMAND = "app"
 
 

@@ -31,7 +31,7 @@ have it twice."""
 
 
 def messages(conversation: Conversation) -> list[Message]:
-    """System turn, with the tool block if there is a tool; the question; each turn and what the tool answered."""
+    """System turn, with the tool block if there is a tool; the question; then turns and tool results."""
     found = [
         _message("system", _text(conversation.system + (TOOL_BLOCK if conversation.with_tool else ""))),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),

@@ -14,6 +14,7 @@ from agent.policies.options import add_policy
 from reviewer.commands.database import DATABASE, add_database, add_json, opened
 
 if TYPE_CHECKING:
+    from agent.labels import Labels
     from agent.many.sources import Source
     from agent.policies.options import Choice
     from agent.tasks import Task
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from reviewer.commands.draft_told import Told
     from reviewer.draft_results import Results
     from reviewer.drafting import Known, PolicyFor
-    from agent.labels import Labels
     from reviewer.spending import Spending
 
 AT_A_TIME = 8
@@ -190,8 +190,8 @@ def _check(arguments: Namespace) -> None:
 
 def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
     from agent import tasks
-    from reviewer.campaign import known_tasks
     from agent.labels import Labels, LabelsError
+    from reviewer.campaign import known_tasks
 
     if arguments.labels is None:
         return None

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from reviewer.draft_results import Tally, ToDraft, aside
 from agent.labels import Labels
+from reviewer.draft_results import Tally, ToDraft, aside
 from reviewer.spending import Spending
 
 SHOWN = 20  # names and sentences printed for a person; --json has them all

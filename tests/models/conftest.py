@@ -1,4 +1,4 @@
-"""A real model and a real vLLM for a session of tests: ``make test-models`` makes the Python that has them."""
+"""A real model and a real vLLM for a session of tests: ``make test-models`` makes the Python for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An environment with torch, TRL and a real vLLM on the CPU: ``python tests/models/make_env.py .venv-models``.
+"""An environment with torch, TRL and vLLM on the CPU: ``python tests/models/make_env.py .venv-models``.
 
 vLLM's CPU wheel asks for ``torch==2.13.0+cpu``, a build that only PyTorch's own index has. The registry's
 build of the same release runs on the CPU as well, so vLLM is installed without its requirements, and then

@@ -1,0 +1,61 @@
+"""The rendering against the processor's own, on the published chat rendering."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from learned_traces import INSPECTED, inspected
+
+from agent.wire import turn_text
+from training.rendering import IMAGE, Renderer
+
+
+@pytest.fixture(scope="module")
+def renderer(random_model: Path) -> Renderer:
+    from transformers import AutoProcessor
+
+    return Renderer(AutoProcessor.from_pretrained(random_model))
+
+
+@pytest.mark.parametrize("key", INSPECTED)
+def test_ids_are_those_of_the_whole_text(renderer: Renderer, key: str) -> None:
+    trace = inspected(key)
+    rendered = renderer.example(trace.trajectory, trace.pictures)
+    text = renderer.processor.apply_chat_template(trace.messages)
+    pictures = [picture.convert("RGB") for picture in trace.pictures]
+    whole = renderer.processor(text=[text], images=pictures)["input_ids"][0]
+    # The template ends with a line feed after the last turn, which nobody speaks.
+    assert list(rendered.ids) == list(whole)[: len(rendered)]
+    assert renderer.processor.tokenizer.decode(list(whole)[len(rendered) :]).strip() in (
+        "",
+        "<|im_start|>assistant",
+    )
+
+
+@pytest.mark.parametrize("key", INSPECTED)
+def test_spoken_is_what_the_assistant_said_and_its_end(renderer: Renderer, key: str) -> None:
+    trace = inspected(key)
+    rendered = renderer.example(trace.trajectory, trace.pictures)
+    runs: list[list[int]] = []
+    for index, (token, spoken) in enumerate(zip(rendered.ids, rendered.spoken, strict=True)):
+        if spoken and not (index and rendered.spoken[index - 1]):
+            runs.append([])
+        if spoken:
+            runs[-1].append(token)
+    said = [renderer.processor.tokenizer.decode(run, skip_special_tokens=False) for run in runs]
+    assert said == [turn_text(turn) + "<|im_end|>" for turn in trace.trajectory.turns()]
+    image = renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
+    assert not any(
+        spoken for token, spoken in zip(rendered.ids, rendered.spoken, strict=True) if token == image
+    )
+
+
+def test_without_the_tool_it_is_one_turn(renderer: Renderer) -> None:
+    trace = inspected("cv")
+    rendered = renderer.example(trace.trajectory, trace.pictures, with_tool=False)
+    text = renderer.processor.tokenizer.decode(list(rendered.ids), skip_special_tokens=False)
+    assert len(rendered.images) == 1
+    assert text.count("<|im_start|>assistant") == 1
+    assert "tool" not in text
+    assert text.count("<think>") == text.count("<answer>") == 1

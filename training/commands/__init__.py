@@ -1,0 +1,8 @@
+"""The training commands of the ``spec-o3`` program, one module each.
+
+They import what they need when they run: ``--help`` is not to wait for torch.
+"""
+
+from agent.command import Command
+
+COMMANDS: tuple[Command, ...] = ()

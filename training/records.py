@@ -1,0 +1,56 @@
+"""What training works on: an ``Example`` is a trajectory to learn from, a ``Question`` a spectrum to judge.
+
+Pictures and spectra are fetched when they are asked for and not kept: a thousand trajectories with five
+pictures each would fill the memory of a laptop.
+
+``source`` says which spectrum a row is of, whatever file it came in; splits are made and checked by it alone.
+It is the name of the survey's file without its folder and compression (``spec-56414-HD…_sp07-098.fits``),
+with ``#target`` where a file holds several; a spectrum without a name is known by its SHA-256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from PIL import Image
+
+from agent.spectrum import Spectrum
+from agent.steps import Verdict
+from agent.tasks import Task
+from agent.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Example:
+    """A trajectory with its pictures: the overview, then one a zoom that got one.
+
+    :param key: names the row in messages: its file and its place there
+    :param source: which spectrum it is of
+    :param pictures: gives the pictures, RGB or RGBA
+    """
+
+    key: str
+    source: str
+    trajectory: Trajectory
+    pictures: Callable[[], Sequence[Image.Image]] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A spectrum, the task, and the truth.
+
+    :param task: its ``prompt`` is what the model reads: a published row's own words where it has them
+    :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...
+    :param snr: median signal-to-noise a pixel, None where nobody knows
+    :param spectrum: gives the spectrum
+    """
+
+    key: str
+    source: str
+    task: Task
+    label: Verdict
+    survey: str
+    snr: float | None
+    simulated: bool
+    spectrum: Callable[[], Spectrum] = field(compare=False)
