@@ -102,7 +102,7 @@ class Renderer:
 
     def image_tokens(self, image: Image.Image) -> int:
         """How many tokens the model sees of a picture."""
-        merged = self._image_processor.merge_size**2
+        merged: int = self._image_processor.merge_size**2
         patches: int = self._image_processor.get_number_of_image_patches(image.height, image.width, {})
         return patches // merged
 
