@@ -46,6 +46,13 @@ export class QueueView {
     this.#draw()
   }
 
+  /** What came in meanwhile, from another tab or another person; rows fetched by scrolling stay as they are. */
+  async freshen() {
+    if (this.loading || this.list.scrollTop > 0) return
+    await this.load()
+    this.setCurrent(this.current, this.place)
+  }
+
   async #maybeMore() {
     const near = this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 400
     if (!near || this.loading || this.rows.length >= this.total || !this.rows.length) return

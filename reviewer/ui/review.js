@@ -17,7 +17,7 @@ import { QueueView } from './queue_view.js'
 import { keepForNextVisit, lastVisit } from './spectrum_state.js'
 import { SpectrumView } from './spectrum_view.js'
 import { moveStep, removeStep, replaceStep, windowOf, windowsOf } from './steps.js'
-import { comeBack } from './tabs.js'
+import { comeBack, whenBack } from './tabs.js'
 import { onTheme } from './theme.js'
 import { TopBar } from './top_bar.js'
 import { TraceView } from './trace_view.js'
@@ -65,6 +65,7 @@ class ReviewDesk {
     this.current = null
     this.lastDecided = null
     setInterval(() => this.#renew(), RENEW_EVERY)
+    whenBack(root, () => this.queue.freshen().catch(() => {})) // what is told already is told again by what the person does next
     addEventListener('hashchange', () => {
       const id = Number(/item=(\d+)/.exec(location.hash)?.[1])
       if (id && id !== this.current?.item.id) this.open(id)

@@ -16,6 +16,16 @@ export function comeBackTo(name, root) {
   }).observe(root)
 }
 
+/** Do something each time a tab comes to the front again; not when it is first shown. */
+export function whenBack(root, act) {
+  let wasAway = false
+  new IntersectionObserver((entries) => {
+    const inFront = entries.at(-1).isIntersecting
+    if (inFront && wasAway) act()
+    wasAway = !inFront
+  }).observe(root)
+}
+
 /** After a reload: the tab that was in front. */
 export function comeBack() {
   const name = sessionStorage.getItem(LEFT_AT)

@@ -99,6 +99,7 @@ def test_a_real_file_is_dropped_watched_stopped_asked_again_and_found_in_review(
         page.locator(".so-live .notice button", has_text="Open it").click()
         settled(page)
         assert page.evaluate("window.specO3.review.current.item.id") == item
+        expect(page.locator(f'.so-review .queue [data-item="{item}"]')).to_have_count(1)
         assert page.evaluate("window.specO3.review.current.item.row.name") == file.name
         expect(page.locator(".so-review .card.answer")).to_contain_text("YES")
         expect(page.locator(".so-review .decision-bar .round")).to_contain_text("screening")
