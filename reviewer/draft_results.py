@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.many.batch import Job, Outcome
+from agent.many.batch import Outcome
 from agent.many.journal import Journal
-from agent.many.sources import Source, spectra
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.drafting import contradicts, gives_away
@@ -92,46 +91,3 @@ class Results:
 
     def _journals(self) -> Iterator[Journal]:
         return (journal for journal in (self.out, self.contradicting) if journal is not None)
-
-
-class ToDraft:
-    """The jobs there are, found one at a time. ``without_label`` names what is passed over for want of one;
-    ``is_complete`` once every spectrum has been met.
-    """
-
-    def __init__(
-        self, found: list[Source], samples: int, results: Results, has_label: Callable[[Job], bool]
-    ) -> None:
-        self._found = found
-        self._samples = samples
-        self._results = results
-        self._has_label = has_label
-        self._spectra = 0
-        self._skipped = 0
-        self._files = 0
-        self.without_label: list[str] = []
-        self.is_complete = False
-
-    @property
-    def expected(self) -> int:
-        """How many jobs there will be, as far as is known: files not opened yet count as one spectrum."""
-        unopened = len(self._found) - self._files
-        return (self._spectra + unopened) * self._samples - self._skipped
-
-    def __iter__(self) -> Iterator[Job]:
-        for one in self._each():
-            if not self._has_label(Job(one.key, one.path, one.target)):
-                self.without_label.append(one.key)
-                continue
-            self._spectra += 1
-            for sample in range(self._samples):
-                if self._results.is_done(one.key, sample):
-                    self._skipped += 1
-                else:
-                    yield Job(one.key, one.path, one.target, sample)
-        self.is_complete = True
-
-    def _each(self) -> Iterable[Source]:
-        for source in self._found:
-            self._files += 1
-            yield from spectra(source, self._results.knows)

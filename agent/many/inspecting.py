@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from time import monotonic
+from typing import Protocol
 
 from agent.conversation import Usage
 from agent.many.batch import Job, Outcome, PolicyGone, jobs_of
@@ -15,21 +16,39 @@ from agent.many.sources import Source, spectra
 KEPT = 5  # sentences on failures; the journal has them all
 
 
+class Known(Protocol):
+    """What earlier runs have done: a journal, or several read as one."""
+
+    def is_done(self, key: str, sample: int) -> bool: ...
+
+    def knows(self, key: str) -> bool: ...
+
+
 class Work:
     """The jobs that the results lack, found one at a time; a file is not opened where the results know it to
-    hold one spectrum."""
+    hold one spectrum. ``passed_over`` names the spectra that were not wanted; ``is_complete`` once every
+    spectrum has been met.
+    """
 
     def __init__(
-        self, found: Sequence[Source], samples: int, journal: Journal, limit: int | None = None
+        self,
+        found: Sequence[Source],
+        samples: int,
+        known: Known,
+        limit: int | None = None,
+        is_wanted: Callable[[Job], bool] = lambda _: True,
     ) -> None:
         """:param limit: of spectra, those that are done already included"""
         self._found = found
         self._samples = samples
-        self._journal = journal
+        self._known = known
         self._limit = limit
+        self._is_wanted = is_wanted
         self._files = 0
         self._spectra = 0
         self._skipped = 0
+        self.passed_over: list[str] = []
+        self.is_complete = False
 
     @property
     def expected(self) -> int:
@@ -41,17 +60,21 @@ class Work:
 
     def __iter__(self) -> Iterator[Job]:
         for job in jobs_of(islice(self._each(), self._limit), self._samples):
-            if self._journal.is_done(job.key, job.sample):
+            if self._known.is_done(job.key, job.sample):
                 self._skipped += 1
             else:
                 yield job
+        self.is_complete = True
 
     def _each(self) -> Iterator[Source]:
         for source in self._found:
             self._files += 1
-            for one in spectra(source, self._journal.knows):
-                self._spectra += 1
-                yield one
+            for one in spectra(source, self._known.knows):
+                if self._is_wanted(Job(one.key, one.path, one.target)):
+                    self._spectra += 1
+                    yield one
+                else:
+                    self.passed_over.append(one.key)
 
 
 @dataclass

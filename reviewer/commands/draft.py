@@ -99,17 +99,20 @@ def _draft(
     """Draft what is not drafted yet; what came of it, and whether it was stopped."""
     from agent.commands.inspect import stopping
     from agent.many.batch import PolicyGone
+    from agent.many.inspecting import Work
     from agent.stop import Stop
     from reviewer.commands.draft_told import Told
-    from reviewer.draft_results import ToDraft
     from reviewer.drafting import draft_many
 
     known, spending, stop, gone = _known(arguments.label, labels), _spending(arguments), Stop(), ""
     database = arguments.db or (None if arguments.out else DATABASE)
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)
-        work = ToDraft(
-            found, arguments.samples, results, lambda job: not labels or known.label(job) is not None
+        work = Work(
+            found,
+            arguments.samples,
+            results,
+            is_wanted=lambda job: not labels or known.label(job) is not None,
         )
         threads = arguments.concurrency or (1 if choice.key in ("baseline", "local") else AT_A_TIME)
         # Closed before the results are: what is under way is stopped first.

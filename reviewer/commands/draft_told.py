@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.labels import Labels
-from reviewer.draft_results import Tally, ToDraft, aside
+from agent.many.inspecting import Work
+from reviewer.draft_results import Tally, aside
 from reviewer.spending import Spending
 
 SHOWN = 20  # names and sentences printed for a person; --json has them all
@@ -24,7 +25,7 @@ class Told:
     arguments: Namespace
     database: Path | None
     tally: Tally
-    work: ToDraft
+    work: Work
     labels: Labels | None
     spending: Spending
     gone: str = ""
@@ -32,7 +33,7 @@ class Told:
     @property
     def is_bad_news(self) -> bool:
         """Whether something that was to be drafted was not, other than for want of money."""
-        return bool(self.tally.refused or self.work.without_label or self.gone)
+        return bool(self.tally.refused or self.work.passed_over or self.gone)
 
     @property
     def ended(self) -> str:
@@ -52,7 +53,7 @@ class Told:
         if self.arguments.price_out is not None:
             told["cost"] = round(self.spending.cost, 6)
         if self.labels is not None:
-            told |= {"without_label": self.work.without_label, "labels_unused": list(self.unused)}
+            told |= {"without_label": self.work.passed_over, "labels_unused": list(self.unused)}
         if self.labels is not None or (self.arguments.label and used.requests):
             told |= {"contradicting": tally.contradicting, "giving_away": tally.giving_away}
             told |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
@@ -80,7 +81,7 @@ class Told:
             yield f"{tally.unanswered} came to no answer"
         if tally.empty:
             yield f"{tally.empty} targets have no data"
-        yield from _named("without a label, not drafted", self.work.without_label)
+        yield from _named("without a label, not drafted", self.work.passed_over)
         yield from _named("labels of spectra that were not given", self.unused)
         yield from (f"refused: {reason}" for reason in tally.refused[:SHOWN])
         if len(tally.refused) > SHOWN:
