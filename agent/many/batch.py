@@ -18,14 +18,14 @@ from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
-from typing import Literal
+from typing import Literal, Protocol
 
 from agent.conversation import Policy, PolicyError, Usage
-from agent.loop import MAX_TURNS, Ended, Reason, inspect
+from agent.loop import MAX_TURNS, Ended, Reason, Said, inspect
 from agent.many.reading import Reading, SpectrumFile
 from agent.many.sources import Source
 from agent.readers.pixels import NoDataError
-from agent.spectrum import Spectrum
+from agent.spectrum import Spectrum, SpectrumError
 from agent.stop import Stop
 from agent.tasks import Task
 from agent.trajectory import Trajectory
@@ -67,7 +67,8 @@ class Job:
 class Outcome:
     """How a job ended. ``reason`` is the loop's, or "not read" or "no data" where there is no spectrum to
     inspect; ``detail`` is a sentence where there is more to say. ``spectrum`` and ``trajectory`` are None
-    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took.
+    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took. ``said`` is what
+    the policy wrote, a text a turn, before anything was read out of it.
     """
 
     job: Job
@@ -78,6 +79,7 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     tries: int = 1
+    said: tuple[str, ...] = ()
 
     @property
     def is_inspected(self) -> bool:
@@ -98,6 +100,13 @@ class Plan:
     policy_for: PolicyFor
     max_turns: int = MAX_TURNS
     retries: int = RETRIES
+    with_tool: bool = True
+
+
+class Readable(Protocol):
+    """A spectrum that is to be had, or why it is not."""
+
+    def spectrum(self) -> Spectrum | SpectrumError: ...
 
 
 def jobs_of(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
@@ -150,7 +159,7 @@ def inspect_many(
             outcomes.close()
 
 
-def inspect_one(job: Job, reading: Reading, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
+def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
     """One job; where the policy fails it is tried again, ``plan.retries`` times."""
     if stop.is_set:
         return Outcome(job, "stopped", "stopped before it began", tries=0)
@@ -233,12 +242,25 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
 
 def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
     since = monotonic()
+    said: dict[int, str] = {}
     try:
-        *_, ended = inspect(spectrum, plan.task, policy, plan.max_turns, stop)
+        for event in inspect(spectrum, plan.task, policy, plan.max_turns, stop, plan.with_tool):
+            if isinstance(event, Said):
+                said[event.turn] = said.get(event.turn, "") + event.text
+            ended = event
     except Exception as error:
         # One inspection that breaks is not to end ten thousand others; its name says that it is no server's.
         detail = f"{type(error).__name__}: {error}"
         return Outcome(job, "policy failed", detail, spectrum, seconds=monotonic() - since, tries=tries)
     assert isinstance(ended, Ended)
-    seconds = monotonic() - since
-    return Outcome(job, ended.reason, ended.detail, spectrum, ended.trajectory, ended.usage, seconds, tries)
+    return Outcome(
+        job,
+        ended.reason,
+        ended.detail,
+        spectrum,
+        ended.trajectory,
+        ended.usage,
+        monotonic() - since,
+        tries,
+        tuple(said.values()),
+    )
