@@ -1,0 +1,76 @@
+"""What a run ran on: libraries, devices, and which version of this program. Not on whose machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = (
+    "spec-o3",
+    "torch",
+    "transformers",
+    "trl",
+    "peft",
+    "accelerate",
+    "datasets",
+    "deepspeed",
+    "flash-attn",
+    "vllm",
+    "numpy",
+    "matplotlib",
+    "pillow",
+)
+
+
+def environment() -> dict[str, Any]:
+    """When, Python, the libraries' versions, this program's commit, the devices and how many processes."""
+    return {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": _versions(),
+        "commit": _commit(),
+        "devices": _devices(),
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _commit() -> str | None:
+    """Of the checkout that this program runs from, "-dirty" if it was edited; None where there is none."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None
+    line = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    try:
+        told = subprocess.run(line, capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip() or None
+
+
+def _devices() -> list[str]:
+    try:
+        import torch
+    except ImportError:
+        return []
+    if not torch.cuda.is_available():
+        return [f"CPU, {os.cpu_count()} cores"]
+    return [
+        f"{torch.cuda.get_device_name(n)}, {torch.cuda.get_device_properties(n).total_memory / 2**30:.0f} GiB"
+        for n in range(torch.cuda.device_count())
+    ]

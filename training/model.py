@@ -1,0 +1,261 @@
+"""The model that learns: loaded, told which of its parts learn, and saved as live vetting loads it.
+
+What is computed in bfloat16 is still learned in float32: at the published rate of 2e-5 most updates are
+smaller than the distance between two neighbouring bfloat16 numbers, and would be lost. So weights that learn
+are held in float32 here, unless DeepSpeed does that itself; frozen weights are held as they are computed in.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent.policies.weights import Weights, source
+from training.settings import ModelSettings, Part
+
+MODEL = "model"
+"""The folder in a run's folder that holds what it learned."""
+
+_VISION = "visual"
+_PROJECTOR = "merger"
+
+
+class ModelError(ValueError):
+    """A model that cannot be loaded or saved: which, why, and what to do about it."""
+
+
+@dataclass
+class Loaded:
+    """A model, ready to learn, with its processor.
+
+    :param base: what an adapter is of; of full weights, what they were loaded from
+    """
+
+    model: Any
+    processor: Any
+    settings: ModelSettings
+    base: str
+
+    @property
+    def is_adapter(self) -> bool:
+        return hasattr(self.model, "peft_config")
+
+
+def load(settings: ModelSettings) -> Loaded:
+    """The model and what of it learns. Under DeepSpeed call it after the training arguments are made, so that
+    its weights are spread over the GPUs as they are read.
+
+    A start adapter is merged into the weights under ``full``, and learns on under ``lora``. The folder of a
+    run may be given as ``name``; if it holds an adapter, that is the start adapter and its base the model.
+
+    :raises ModelError: what is missing, cut or of another model, and what to do about it
+    """
+    settings = resolved(settings)
+    if problem := Weights(settings.name, settings.adapter).problem():
+        raise ModelError(problem)
+    with _in_one_line(settings.name):
+        model = _weights(settings)
+        processor = _processor(settings)
+    if settings.adapter:
+        with _in_one_line(f"{settings.adapter} on {settings.name}"):
+            model = _with_adapter(model, settings)
+    model = _learning(model, settings)
+    # What is kept for the next token is of no use to learning and does not go with checkpointing.
+    model.config.use_cache = False
+    return Loaded(model, processor, settings, settings.name)
+
+
+def resolved(settings: ModelSettings) -> ModelSettings:
+    """The same with a run's folder replaced by the weights in it: a model, or a base and its adapter.
+
+    :raises ModelError: an adapter that does not name its base, or one on an adapter
+    """
+    folder = Path(source(settings.name))
+    if not (folder / "config.json").is_file() and (folder / MODEL).is_dir():
+        folder = folder / MODEL
+    if not (folder / "adapter_config.json").is_file():
+        return replace(settings, name=str(folder)) if folder.is_dir() else settings
+    if settings.adapter:
+        raise ModelError(f"{settings.name} is an adapter, and takes no other on it ({settings.adapter})")
+    try:
+        base = json.loads((folder / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{folder / 'adapter_config.json'}: found no base_model_name_or_path") from error
+    return replace(settings, name=str(base), adapter=str(folder))
+
+
+def trainable(model: Any) -> tuple[int, int]:
+    """How many numbers learn, and how many there are. Under ZeRO-3 too, which leaves only a share here."""
+    counted = [(getattr(p, "ds_numel", p.numel()), p.requires_grad) for p in model.parameters()]
+    return sum(n for n, learns in counted if learns), sum(n for n, _ in counted)
+
+
+def part_of(parameter: str) -> Part | None:
+    """Which part a parameter belongs to, by its name; None: the language model."""
+    names = parameter.split(".")
+    if _VISION not in names:
+        return None
+    inside = names[names.index(_VISION) + 1 :]
+    return "projector" if _PROJECTOR in inside else "vision"
+
+
+def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merge: bool = False) -> None:
+    """Write what live vetting, vLLM and the bench load: weights in ``dtype``, processor with chat template
+    and limits, generation settings; of an adapter itself, with its base named.
+
+    The folder is there when it is complete, and replaces one that was.
+
+    :param state: all weights by name, where they are spread over several processes
+    :param merge: write an adapter as full weights with it worked in; the model can then learn no further
+    """
+    unfinished = folder.with_name(folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    model = loaded.model
+    if loaded.is_adapter and merge:
+        model = model.merge_and_unload()
+    if loaded.is_adapter and not merge:
+        for config in model.peft_config.values():
+            config.base_model_name_or_path = loaded.base
+        model.save_pretrained(unfinished, state_dict=state)
+    else:
+        weights = model.state_dict() if state is None else state
+        dtype = _dtype(loaded.settings)
+        held = {name: one.to(dtype) if one.is_floating_point() else one for name, one in weights.items()}
+        learned, model.config.dtype = model.config.dtype, dtype
+        model.config.use_cache = True
+        model.save_pretrained(unfinished, state_dict=held)
+        model.config.dtype, model.config.use_cache = learned, False
+    loaded.processor.save_pretrained(unfinished)
+    shutil.rmtree(folder, ignore_errors=True)
+    unfinished.rename(folder)
+
+
+def out_of_memory(what: str) -> str:
+    """What to say, and what to do, when the GPU is full."""
+    return (
+        f"the GPU has too little memory for {what}: make the batch smaller and accumulate more, switch "
+        "gradient_checkpointing on, choose `method: lora`, or spread the model over more GPUs with DeepSpeed"
+    )
+
+
+def _dtype(settings: ModelSettings) -> Any:
+    import torch
+
+    return getattr(torch, settings.dtype)
+
+
+def _weights(settings: ModelSettings) -> Any:
+    from transformers import AutoModelForImageTextToText
+
+    model, found = AutoModelForImageTextToText.from_pretrained(
+        source(settings.name),
+        dtype=_dtype(settings),
+        attn_implementation=settings.attention,
+        output_loading_info=True,
+    )
+    # transformers draws what it does not find at random and says so in its log only.
+    wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
+    if wrong:
+        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise ModelError(f"{settings.name}: weights are missing or of another shape: {wrong[0]}{more}")
+    return model
+
+
+def _processor(settings: ModelSettings) -> Any:
+    from transformers import AutoProcessor
+
+    processor = AutoProcessor.from_pretrained(source(settings.name))
+    size = dict(processor.image_processor.size)
+    if settings.min_pixels is not None:
+        size["shortest_edge"] = settings.min_pixels
+    if settings.max_pixels is not None:
+        size["longest_edge"] = settings.max_pixels
+    processor.image_processor.size = type(processor.image_processor.size)(**size)
+    return processor
+
+
+def _with_adapter(model: Any, settings: ModelSettings) -> Any:
+    from peft import PeftModel
+
+    with warnings.catch_warnings():
+        # PEFT only warns of an adapter some of whose weights are not there, and leaves those untaught.
+        warnings.filterwarnings("error", message="Found missing adapter keys")
+        lora = settings.method == "lora"
+        model = PeftModel.from_pretrained(
+            model, source(str(settings.adapter)), is_trainable=lora, autocast_adapter_dtype=not _deepspeed()
+        )
+    return model if lora else model.merge_and_unload()
+
+
+def _learning(model: Any, settings: ModelSettings) -> Any:
+    """What learns is set to, and is held in float32."""
+    import torch
+
+    if settings.method == "lora":
+        return model if hasattr(model, "peft_config") else _with_new_lora(model, settings)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(part_of(name) not in settings.frozen)
+        if parameter.requires_grad and not _deepspeed():
+            parameter.data = parameter.data.to(torch.float32)
+    return model
+
+
+def _with_new_lora(model: Any, settings: ModelSettings) -> Any:
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(
+        r=settings.lora.rank,
+        lora_alpha=settings.lora.alpha,
+        lora_dropout=settings.lora.dropout,
+        target_modules=list(settings.lora.targets),
+        # Its layers have a gate_proj too; vLLM cannot adapt them, and published they are frozen.
+        exclude_modules=rf".*\b{_VISION}\b.*",
+        task_type="CAUSAL_LM",
+    )
+    # ZeRO-3 gathers weights into buffers of one type, so an adapter in float32 is no use to it.
+    try:
+        return get_peft_model(model, config, autocast_adapter_dtype=not _deepspeed())
+    except ValueError as error:
+        raise ModelError(f"model.lora.targets: {_one_line(error)}") from error
+
+
+def _deepspeed() -> bool:
+    from transformers.integrations.deepspeed import deepspeed_config
+
+    return deepspeed_config() is not None
+
+
+@contextmanager
+def _in_one_line(name: str) -> Iterator[None]:
+    """The libraries raise whatever they like for a file that is missing, cut or of another kind."""
+    import torch
+
+    try:
+        yield
+    except ModelError:
+        raise
+    except torch.OutOfMemoryError as error:
+        raise ModelError(out_of_memory(name)) from error
+    except Exception as error:
+        raise ModelError(f"{name} cannot be loaded: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    from huggingface_hub.errors import LocalEntryNotFoundError, OfflineModeIsEnabled
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, LocalEntryNotFoundError | OfflineModeIsEnabled):
+            return "it is not on this machine and the Hub cannot be reached; give a folder that has it"
+        cause = cause.__cause__ or cause.__context__
+    return _one_line(error)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,250 @@
+"""A run is a folder: what it was told, what it was given, what it measured, what it learned.
+
+``settings.yaml``, ``data_card.json`` and ``.md``, ``environment.json`` (an entry a sitting), ``lineage.json``
+(from the base to here), ``log.jsonl`` (one object a step), ``traces/``, ``checkpoint-N/`` to go on from, and
+``model/``, which is there once the run has finished and is what live vetting and the bench load.
+
+A checkpoint counts once it is complete: the file that says so is written last, so a process killed while it
+saves leaves nothing that is taken for one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from training.environment import environment
+from training.model import MODEL
+from training.settings import ModelSettings, to_mapping, to_yaml
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
+
+Start = Literal["new", "resume", "again"]
+"""Begin in a folder that holds no run; go on with the run there; throw away the run there and begin."""
+
+COMPLETE = "complete"
+SETTINGS, LOG, LINEAGE, ENVIRONMENT = "settings.yaml", "log.jsonl", "lineage.json", "environment.json"
+_OURS = ("data_card.json", "data_card.md", SETTINGS, LOG, LINEAGE, ENVIRONMENT)
+
+
+class RunError(ValueError):
+    """A folder that this run cannot be kept in: what is there, and what to do about it."""
+
+
+class Run:
+    """A run in its folder. ``begin`` first; with several processes only the first of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / LOG
+        self.traces = folder / "traces"
+        self.model = folder / MODEL
+
+    @property
+    def finished(self) -> bool:
+        return self.model.is_dir()
+
+    def begin(self, kind: str, settings: Any, start: Start = "new") -> Path | None:
+        """Make the folder ready; the checkpoint to go on from, None to begin at the first step.
+
+        Going on forgets what was logged and drawn after that checkpoint: those steps come again.
+
+        :param kind: "sft", "grpo", ...
+        :param settings: a dataclass; its ``model`` says what the run starts from
+        :raises RunError: a run that is there already, finished or not, or with other settings, unless
+            ``start`` says what is to become of it; nothing to resume
+        """
+        self._refuse(settings, start)
+        if start == "again":
+            self._clear()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        checkpoint = self.checkpoint()
+        self._forget_after(checkpoint)
+        sittings = _read_list(self.folder / ENVIRONMENT)
+        _write_json(self.folder / ENVIRONMENT, [*sittings, environment()])
+        _write_json(self.folder / LINEAGE, [*lineage(settings.model), _here(kind, settings)])
+        # Last: a folder with settings is a run.
+        _write(self.folder / SETTINGS, to_yaml(settings))
+        return checkpoint
+
+    def keep_card(self, plain: Mapping[str, Any], markdown: str) -> None:
+        """The data card, as JSON and to read."""
+        _write_json(self.folder / "data_card.json", plain)
+        _write(self.folder / "data_card.md", markdown)
+
+    def checkpoint(self) -> Path | None:
+        """The last complete checkpoint."""
+        complete = [one for one in self._checkpoints() if (one / COMPLETE).is_file()]
+        return max(complete, key=_step, default=None)
+
+    def logged(self) -> list[dict[str, Any]]:
+        """The lines of the log; a last one that was cut is left out."""
+        if not self.log.is_file():
+            return []
+        whole = self.log.read_text("utf-8").rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def callback(self) -> TrainerCallback:
+        """What a trainer of transformers or TRL is given, to log here and to mark its checkpoints."""
+        return _callback(self)
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """One line to the log. What is no number (NaN, infinite) is null: JSON knows no others."""
+        plain = {key: _plain(value) for key, value in line.items()}
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def _refuse(self, settings: Any, start: Start) -> None:
+        there = self.folder / SETTINGS
+        if self.folder.is_file():
+            raise RunError(f"{self.folder} is a file; wanted a folder for the run")
+        if not there.is_file():
+            if start == "resume":
+                raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                raise RunError(f"{self.folder} holds something that is no run: choose another --output")
+            return
+        if start == "again":
+            return
+        if self.finished:
+            raise RunError(
+                f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it"
+            )
+        if start == "new":
+            raise RunError(
+                f"{self.folder} holds an unfinished run: --resume to go on, --overwrite to begin again, or "
+                "choose another --output"
+            )
+        self._refuse_other(settings)
+
+    def _refuse_other(self, settings: Any) -> None:
+        import yaml
+
+        try:
+            found = yaml.safe_load((self.folder / SETTINGS).read_text("utf-8"))
+        except (OSError, yaml.YAMLError) as error:
+            raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
+        if other := _difference(found, to_mapping(settings)):
+            raise RunError(
+                f"{self.folder} holds a run with other settings ({other}): a resumed run keeps its settings"
+            )
+
+    def _checkpoints(self) -> list[Path]:
+        return [one for one in self.folder.glob("checkpoint-*") if one.name.partition("-")[2].isdigit()]
+
+    def _clear(self) -> None:
+        for one in [*self._checkpoints(), self.traces, self.model]:
+            shutil.rmtree(one, ignore_errors=True)
+        for name in _OURS:
+            (self.folder / name).unlink(missing_ok=True)
+
+    def _forget_after(self, checkpoint: Path | None) -> None:
+        last = _step(checkpoint) if checkpoint else 0
+        for one in self._checkpoints():
+            if _step(one) > last or not (one / COMPLETE).is_file():
+                shutil.rmtree(one)
+        kept = [line for line in self.logged() if line["step"] <= last]
+        _write(self.log, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
+
+
+def lineage(model: ModelSettings) -> list[dict[str, Any]]:
+    """From the base to what ``model`` starts from: the entries of the run that its adapter or its weights are
+    of, or the one of a base.
+    """
+    for given in filter(None, (model.adapter, model.name)):
+        for folder in (Path(given).expanduser(), Path(given).expanduser().parent):
+            if found := _read_list(folder / LINEAGE):
+                return found
+    return [{"kind": "base", "name": model.name}]
+
+
+def _here(kind: str, settings: Any) -> dict[str, Any]:
+    model = settings.model
+    started = {"model": model.name, "adapter": model.adapter, "method": model.method}
+    return {"kind": kind, "name": str(settings.output), "from": started, "seed": settings.seed}
+
+
+def _callback(run: Run) -> TrainerCallback:
+    import torch
+    from transformers import TrainerCallback
+
+    class Log(TrainerCallback):  # type: ignore[misc]
+        """Writes each step's numbers, with the seconds since the last, and marks complete checkpoints."""
+
+        def __init__(self) -> None:
+            self._since = time.monotonic()
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self._since = time.monotonic()
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            # At the end a trainer also logs what the whole took; a line here is a step.
+            if not state.is_world_process_zero or not logs or "train_runtime" in logs:
+                return
+            now = time.monotonic()
+            line = {"step": state.global_step, **logs, "seconds": round(now - self._since, 3)}
+            if torch.cuda.is_available():
+                line["gpu_gib"] = round(torch.cuda.max_memory_allocated() / 2**30, 2)
+            run.append(line)
+            self._since = now
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            if state.is_world_process_zero and checkpoint.is_dir():
+                (checkpoint / COMPLETE).touch()
+
+    return Log()
+
+
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.partition("-")[2])
+
+
+def _difference(found: Any, wanted: Any, where: str = "") -> str:
+    """The first setting that differs, with both values; empty if none does."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in [*wanted, *(key for key in found if key not in wanted)]:
+            inner = _difference(found.get(key), wanted.get(key), f"{where}.{key}" if where else str(key))
+            if inner:
+                return inner
+        return ""
+    return "" if found == wanted else f"{where}: {found!r:.60} there, {wanted!r:.60} now"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str | int | float | None):
+        return value
+    # A number of numpy or torch.
+    return _plain(value.item())
+
+
+def _read_list(path: Path) -> list[dict[str, Any]]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _write_json(path: Path, value: Any) -> None:
+    _write(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, "utf-8")
+    os.replace(beside, path)
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
