@@ -21,7 +21,7 @@ from agent.spectrum import Spectrum, SpectrumError
 SCHEMA = "spec-o3/spectrum/1"
 MAX_PIXELS = 10_000_000  # what a sender may make the receiver unpack
 
-_ARRAYS = ("wavelength", "flux", "ivar", "mask")
+ARRAYS = ("wavelength", "flux", "ivar", "mask")
 _TEXTS = ("medium", "frame", "flux_unit", "survey", "name", "catalogue_class", "errors")
 _NUMBERS = ("ra", "dec", "redshift")
 _MAPPINGS = ("ids", "snr", "meta")
@@ -29,19 +29,27 @@ _MAPPINGS = ("ids", "snr", "meta")
 
 def to_json(spectrum: Spectrum) -> dict[str, Any]:
     """The JSON form of ``spectrum``; see the module's docstring for the arrays."""
+    return facts(spectrum) | {key: pack(getattr(spectrum, key)) for key in ARRAYS}
+
+
+def facts(spectrum: Spectrum) -> dict[str, Any]:
+    """All of the JSON form but its arrays."""
     form: dict[str, Any] = {"schema": SCHEMA}
     form |= {key: getattr(spectrum, key) for key in (*_TEXTS, *_NUMBERS)}
     form |= {key: dict(getattr(spectrum, key)) for key in _MAPPINGS}
-    form |= {key: pack(getattr(spectrum, key)) for key in _ARRAYS}
     return form
 
 
 def from_json(data: Mapping[str, Any]) -> Spectrum:
     """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was wanted."""
-    name = str(data.get("name") or "spectrum")
-    if data.get("schema") != SCHEMA:
-        raise SpectrumError(name, f"schema {data.get('schema')!r:.60}", repr(SCHEMA))
-    values: dict[str, Any] = {key: unpack(name, key, data.get(key)) for key in _ARRAYS}
+    name = _checked_name(data)
+    return from_facts(data, {key: unpack(name, key, data.get(key)) for key in ARRAYS})
+
+
+def from_facts(data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Spectrum:
+    """A spectrum from what ``facts`` gave and its four arrays. :raises SpectrumError: as ``from_json``"""
+    name = _checked_name(data)
+    values: dict[str, Any] = dict(arrays)
     values["mask"] = values["mask"].astype(bool)
     for key in _TEXTS:
         values[key] = _of_type(name, key, data.get(key), str)
@@ -53,6 +61,13 @@ def from_json(data: Mapping[str, Any]) -> Spectrum:
     values["ids"] = {str(k): str(v) for k, v in values["ids"].items()}
     values["snr"] = {str(k): float(_of_type(name, "snr", v, (int, float))) for k, v in values["snr"].items()}
     return Spectrum(**values)
+
+
+def _checked_name(data: Mapping[str, Any]) -> str:
+    name = str(data.get("name") or "spectrum")
+    if data.get("schema") != SCHEMA:
+        raise SpectrumError(name, f"schema {data.get('schema')!r:.60}", repr(SCHEMA))
+    return name
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ They import what they need when they run: ``--help`` is not to wait for matplotl
 """
 
 from agent.command import Command
-from agent.commands import doctor, inspect, serve
+from agent.commands import doctor, inspect, serve, simulate
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -12,4 +12,10 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("serve", "Serve a model with vLLM, on this machine's GPU.", serve.add, serve.run),
     Command("doctor", "Say what works here, what is missing, and what installs it.", doctor.add, doctor.run),
+    Command(
+        "simulate",
+        "Write labelled simulated spectra, as a survey would have them.",
+        simulate.add,
+        simulate.run,
+    ),
 )

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from agent.readers import desi, fits_image, fits_table, lamost, marz, other, parquet, sdss, text
+from agent.readers import desi, fits_image, fits_table, lamost, marz, other, own, parquet, sdss, text
 from agent.readers.fits_file import FitsFile
 from agent.readers.targets import Targets
 from agent.spectrum import Spectrum, SpectrumError
@@ -46,6 +46,7 @@ def _one(read_one: Callable[[FitsFile], Spectrum]) -> Callable[[FitsFile], Targe
 
 # The more a layout says about itself, the earlier it is asked.
 _FITS_READERS: tuple[_Reader, ...] = (
+    (own.recognises, _one(own.read)),
     (lamost.recognises, _one(lamost.read)),
     (sdss.recognises, _one(sdss.read)),
     (desi.recognises, desi.targets),

@@ -2,12 +2,14 @@
 
 A flat table is one spectrum; a table whose flux is a list holds one spectrum a row. A SpecVI-Bench row
 keeps its arrays in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name
-in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). Targets are row numbers
-from 0. Only the columns needed are read, never the pictures.
+in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). A row that ``spec-o3 bench
+build`` wrote has the whole spectrum besides, as JSON text in ``extra_info.spectrum``: it is read back exactly,
+with its errors, its survey and the mark of a simulation. Targets are row numbers from 0. Only the columns needed are read, never the pictures.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +22,7 @@ from agent.readers.columns import Roles, arrays, roles
 from agent.readers.pixels import spectrum
 from agent.readers.targets import Targets
 from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum_json import from_json
 
 MAX_GROUP_BYTES = 512 * 2**20
 MAX_ROWS = 1_000_000
@@ -114,6 +117,8 @@ def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
 
 def _bench(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
     info = row["extra_info"]
+    if isinstance(info, Mapping) and (whole := info.get("spectrum")):
+        return _whole(name, number, whole)
     try:
         given = info["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
         wavelength, flux, redshift = given["wavelength"], given["flux"], given.get("redshift")
@@ -133,3 +138,13 @@ def _bench(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
         ids={"index": str(info["index"])} if info.get("index") is not None else {},
         meta={"data_source": row.get("data_source"), "ground_truth": label, "row": number},
     )
+
+
+def _whole(name: str, number: int, text: Any) -> Spectrum:
+    try:
+        form = json.loads(text)
+    except (TypeError, ValueError):
+        form = None
+    if not isinstance(form, dict):
+        raise SpectrumError(name, f"row {number} with a damaged extra_info.spectrum", "JSON of a spectrum")
+    return from_json(form)
