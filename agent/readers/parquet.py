@@ -3,8 +3,9 @@
 A flat table is one spectrum; a table whose flux is a list holds one spectrum a row. A SpecVI-Bench row
 keeps its arrays in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name
 in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). A row that ``spec-o3 bench
-build`` wrote has the whole spectrum besides, as JSON text in ``extra_info.spectrum``: it is read back exactly,
-with its errors, its survey and the mark of a simulation. Targets are row numbers from 0. Only the columns needed are read, never the pictures.
+build`` wrote has the whole spectrum besides, as JSON text in ``extra_info.spectrum``: it is read back
+exactly, with its errors, its survey and the mark of a simulation. Targets are row numbers from 0. Only the
+columns needed are read, never the pictures.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from agent.spectrum_json import from_json
 
 MAX_GROUP_BYTES = 512 * 2**20
 MAX_ROWS = 1_000_000
-_BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
+BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
 
 def targets(name: str, path: Path) -> Targets:
@@ -39,8 +40,8 @@ def targets(name: str, path: Path) -> Targets:
         schema, names = file.schema_arrow, file.schema_arrow.names
     groups = _Groups(name, file)
     if "extra_info" in names:
-        wanted = [c for c in _BENCH_COLUMNS if c in names]
-        return _by_row(name, groups, lambda row: _bench(name, row, groups.row(row, wanted)))
+        wanted = [c for c in BENCH_COLUMNS if c in names]
+        return _by_row(name, groups, lambda row: bench_spectrum(name, row, groups.row(row, wanted)))
     which = roles(names)
     if which is None:
         raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
@@ -115,7 +116,11 @@ def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
     return spectrum(name, **arrays(name, which, values), medium="air", meta={"medium_assumed": True})
 
 
-def _bench(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
+def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
+    """The spectrum of a row of SpecVI-Bench, read with its ``extra_info`` at least.
+
+    :raises SpectrumError: the row holds none
+    """
     info = row["extra_info"]
     if isinstance(info, Mapping) and (whole := info.get("spectrum")):
         return _whole(name, number, whole)
