@@ -40,6 +40,24 @@ def environment() -> dict[str, Any]:
     }
 
 
+def is_first_process() -> bool:
+    """Whether this one prints and writes: of those that a launcher started, the first."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def launch_problem() -> str | None:
+    """Why this process cannot train as it was started; None if it can."""
+    import torch
+
+    count = torch.cuda.device_count()
+    if count < 2 or "LOCAL_RANK" in os.environ:
+        return None
+    return (
+        f"{count} GPUs are there and one process: start one a GPU with `accelerate launch`, "
+        "or show this one a single GPU with CUDA_VISIBLE_DEVICES=0"
+    )
+
+
 def _versions() -> dict[str, str]:
     found = {}
     for package in PACKAGES:

@@ -56,19 +56,36 @@ def load(settings: ModelSettings) -> Loaded:
 
     :raises ModelError: what is missing, cut or of another model, and what to do about it
     """
-    settings = resolved(settings)
-    if problem := Weights(settings.name, settings.adapter).problem():
-        raise ModelError(problem)
+    settings = _there(settings)
+    reads = processor(settings)
     with _in_one_line(settings.name):
         model = _weights(settings)
-        processor = _processor(settings)
     if settings.adapter:
         with _in_one_line(f"{settings.adapter} on {settings.name}"):
             model = _with_adapter(model, settings)
     model = _learning(model, settings)
     # What is kept for the next token is of no use to learning and does not go with checkpointing.
     model.config.use_cache = False
-    return Loaded(model, processor, settings, settings.name)
+    return Loaded(model, reads, settings, settings.name)
+
+
+def processor(settings: ModelSettings) -> Any:
+    """What reads for the model, and says how many tokens a picture takes; quick, without the weights.
+
+    :raises ModelError: as ``load``
+    """
+    from transformers import AutoProcessor
+
+    settings = _there(settings)
+    with _in_one_line(settings.name):
+        found = AutoProcessor.from_pretrained(source(settings.name))
+    size = dict(found.image_processor.size)
+    if settings.min_pixels is not None:
+        size["shortest_edge"] = settings.min_pixels
+    if settings.max_pixels is not None:
+        size["longest_edge"] = settings.max_pixels
+    found.image_processor.size = type(found.image_processor.size)(**size)
+    return found
 
 
 def resolved(settings: ModelSettings) -> ModelSettings:
@@ -132,6 +149,8 @@ def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merg
         model.save_pretrained(unfinished, state_dict=held)
         model.config.dtype, model.config.use_cache = learned, False
     loaded.processor.save_pretrained(unfinished)
+    # PEFT's form of a model card, with nothing filled in.
+    (unfinished / "README.md").unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
 
@@ -144,10 +163,29 @@ def out_of_memory(what: str) -> str:
     )
 
 
+def save_learned(trainer: Any, loaded: Loaded, folder: Path, merge: bool = False) -> None:
+    """``save`` at the end of training; every process calls it, the first writes.
+
+    :param trainer: a trainer of transformers or TRL, whose weights may be spread over processes
+    """
+    spread = trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled
+    state = trainer.accelerator.get_state_dict(trainer.model_wrapped) if spread else None
+    if trainer.is_world_process_zero():
+        save(loaded, folder, state, merge)
+    trainer.accelerator.wait_for_everyone()
+
+
 def _dtype(settings: ModelSettings) -> Any:
     import torch
 
     return getattr(torch, settings.dtype)
+
+
+def _there(settings: ModelSettings) -> ModelSettings:
+    settings = resolved(settings)
+    if problem := Weights(settings.name, settings.adapter).problem():
+        raise ModelError(problem)
+    return settings
 
 
 def _weights(settings: ModelSettings) -> Any:
@@ -165,19 +203,6 @@ def _weights(settings: ModelSettings) -> Any:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise ModelError(f"{settings.name}: weights are missing or of another shape: {wrong[0]}{more}")
     return model
-
-
-def _processor(settings: ModelSettings) -> Any:
-    from transformers import AutoProcessor
-
-    processor = AutoProcessor.from_pretrained(source(settings.name))
-    size = dict(processor.image_processor.size)
-    if settings.min_pixels is not None:
-        size["shortest_edge"] = settings.min_pixels
-    if settings.max_pixels is not None:
-        size["longest_edge"] = settings.max_pixels
-    processor.image_processor.size = type(processor.image_processor.size)(**size)
-    return processor
 
 
 def _with_adapter(model: Any, settings: ModelSettings) -> Any:
