@@ -1,0 +1,163 @@
+"""The journal of a bench: a line a question, with the trace, what was said, and what it took.
+
+It is that of ``spec-o3 inspect`` (``agent.many.journal``), with ``question`` and ``said`` in each line: a
+process killed at any moment goes on with what is missing, a line that was cut is removed, and a run with
+other settings or other questions is refused. ``spec-o3 import`` takes the file as it is. ``questions.jsonl``
+beside it lists what is asked, without the spectra.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent.many.batch import Outcome as Inspected
+from agent.many.journal import Journal
+from agent.many.journal_files import JournalError, json_lines, put
+from agent.trajectory import Trajectory
+from training.bench.outcomes import Outcome, OutcomesError, asked, failed, judged
+from training.records import Question
+
+FILE = "answers.jsonl"
+SETTINGS = f"{FILE}.run.json"
+QUESTIONS = "questions.jsonl"
+LABEL_SOURCE = "bench"
+
+
+def place(question: Question) -> str:
+    """The name of a question in the journal; a spectrum may be asked about in several tasks."""
+    return f"{question.task.key} {question.key}"
+
+
+def about(questions: Iterable[Question]) -> dict[str, Any]:
+    """What may not change of the questions from one sitting to the next: how many, and their digest."""
+    digest, number = hashlib.sha256(), 0
+    for one in sorted(questions, key=place):
+        number += 1
+        row = (place(one), one.source, one.label, one.task.prompt)
+        digest.update(json.dumps(row).encode())
+    return {"questions": number, "questions_sha256": digest.hexdigest()}
+
+
+class Answers:
+    """The journal in a run's folder, open for one writer. Leaving it as a context manager closes it."""
+
+    def __init__(self, folder: Path, questions: Sequence[Question], settings: Mapping[str, Any]) -> None:
+        """Open the journal, or begin it.
+
+        :param settings: what may not change from one sitting to the next, as JSON values
+        :raises JournalError: another process writes there, the settings differ, or the file is damaged
+        """
+        self.folder = folder
+        self._questions = {place(one): one for one in questions}
+        if len(self._questions) < len(questions):
+            raise ValueError("questions: found two of one key and task")
+        self._journal = Journal(folder / FILE, {**settings, **about(questions)})
+        lines = (json.dumps(asked(one), ensure_ascii=False) + "\n" for one in questions)
+        put(folder / QUESTIONS, "".join(lines))
+
+    @property
+    def done(self) -> int:
+        return self._journal.done
+
+    def has(self, question: Question) -> bool:
+        """Whether it has been asked and answered, be it without a verdict."""
+        return self._journal.is_done(place(question))
+
+    def add(self, outcome: Inspected) -> None:
+        """Write down how asking one ended; one that was stopped leaves no mark and is asked again.
+
+        :raises JournalError: it cannot be written, and counts as not asked
+        """
+        question = self._questions[outcome.job.key]
+        if outcome.trajectory is not None:
+            labelled = replace(outcome.trajectory, label=question.label, label_source=LABEL_SOURCE)
+            outcome = replace(outcome, trajectory=labelled)
+        self._journal.add(outcome, {"question": asked(question), "said": list(outcome.said)})
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run's folder holds so far.
+
+    :param outcomes: by task and key; a question whose policy failed is one without an answer
+    :param failed: the sentences of those, by the question's name in the journal
+    :param unread: of the questions whose spectrum could not be read: they were not asked, and do not count
+    :param open: questions that have not been asked yet
+    """
+
+    folder: Path
+    settings: Mapping[str, Any]
+    outcomes: tuple[Outcome, ...]
+    failed: Mapping[str, str]
+    unread: Mapping[str, str]
+    open: int
+
+    @classmethod
+    def read(cls, folder: Path) -> Run:
+        """:raises OutcomesError: it holds no run of the bench, or what it holds is damaged"""
+        try:
+            settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+            questions = {f"{one['task']} {one['key']}": one for one in _rows(folder / QUESTIONS)}
+            found = {row["source"]["file"]: _outcome(row) for row in _rows(folder / FILE)}
+            failures = _failures(folder, found)
+            for name, (reason, _) in failures.items():
+                if reason == "policy failed":
+                    found[name] = failed(questions[name])
+        except (OSError, JournalError) as error:
+            raise OutcomesError(f"{folder} holds no run of the bench: {error}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            told = f"{type(error).__name__}: {error}"
+            raise OutcomesError(f"{folder} holds a run of the bench that is damaged: {told}") from error
+        return cls(
+            folder,
+            settings,
+            tuple(sorted(found.values(), key=lambda one: (one.task, one.key))),
+            {name: told for name, (reason, told) in failures.items() if reason == "policy failed"},
+            {name: told for name, (reason, told) in failures.items() if reason != "policy failed"},
+            len(questions.keys() - found.keys() - failures.keys()),
+        )
+
+    def traces(self) -> Iterator[tuple[Outcome, Trajectory, tuple[str, ...]]]:
+        """Each question that has a trace: what came of it, the trace, what was said in each turn."""
+        for row in _rows(self.folder / FILE):
+            yield _outcome(row), Trajectory.from_json(row), tuple(row["said"])
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    return (line.row for line in json_lines(path))
+
+
+def _outcome(row: Mapping[str, Any]) -> Outcome:
+    usage = row["usage"]
+    return judged(
+        row["question"],
+        row["said"],
+        Trajectory.from_json(row),
+        row["ended"],
+        seconds=row["seconds"],
+        prompt_tokens=usage["prompt"],
+        completion_tokens=usage["completion"],
+    )
+
+
+def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str, str]]:
+    """Reason and sentence of what gave no trace, by the question's name."""
+    path = folder / f"{FILE}.failed.jsonl"
+    if not path.is_file():
+        return {}
+    found = {row["source"]["file"]: (row["reason"], row["detail"]) for row in _rows(path)}
+    return {name: failure for name, failure in found.items() if name not in done}

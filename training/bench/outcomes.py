@@ -1,0 +1,153 @@
+"""What came of each question of a bench, whoever answered it: a model, the baseline, a specialist.
+
+**Whose reading counts.** The class that is scored is the one that the published reward reads out of
+everything the assistant said (``training.reward``): published scores were made so, with its oddities, such as
+a YES found in the thoughts where nothing was answered. What the loop of live vetting read as the answer is
+kept beside it, and the report gives the F1 that it would have had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from agent.many.journal_files import JournalError, json_lines
+from agent.steps import Verdict
+from agent.trajectory import Trajectory
+from training.records import Question
+from training.reward import score
+
+Reading = Literal["published", "loop"]
+"""Which reading of what was said is scored: that of the published reward, or that of the loop."""
+
+
+class OutcomesError(Exception):
+    """Outcomes or predictions that cannot be read: which file and line, what was found, what was wanted."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One question and what was said to it.
+
+    :param source: which spectrum; what is resampled
+    :param predicted: as the published reward reads it; None where that is neither YES nor NO
+    :param answered: as the loop reads it; None without an answer, or with one that is neither YES nor NO
+    :param format_ok: the published form; None for whoever writes nothing, as specialists
+    :param ended: why the inspection ended, as ``agent.loop`` says it, or "policy failed"
+    :param calls: of the tool, answered with a picture or not; None for whoever has none
+    :param errors: calls that the tool answered with an error
+    :param seconds: from the question to the answer, whatever else ran at the time
+    :param probability: of YES, where whoever answered gives one
+    """
+
+    key: str
+    source: str
+    task: str
+    label: Verdict
+    predicted: Verdict | None
+    answered: Verdict | None
+    format_ok: bool | None = None
+    ended: str = "answered"
+    survey: str = ""
+    snr: float | None = None
+    simulated: bool = False
+    calls: int | None = None
+    errors: int = 0
+    seconds: float | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    probability: float | None = None
+
+    @property
+    def is_right(self) -> bool:
+        return self.predicted == self.label
+
+    def read_by(self, reading: Reading) -> Outcome:
+        """The same with that reading as the one to be scored."""
+        if reading == "published":
+            return self
+        return Outcome(**{**_values(self), "predicted": self.answered})
+
+    def to_json(self) -> dict[str, Any]:
+        """A line of a predictions file."""
+        return asdict(self)
+
+
+def judged(
+    question: Mapping[str, Any], said: Iterable[str], trajectory: Trajectory, ended: str, **counted: Any
+) -> Outcome:
+    """The outcome of an inspection.
+
+    :param question: as ``asked`` gives it
+    :param said: what the assistant wrote, a text a turn
+    :param counted: ``seconds``, ``prompt_tokens``, ``completion_tokens``
+    """
+    reward = score("\n".join(said), question["label"])
+    answer = trajectory.answer
+    return Outcome(
+        **question,
+        predicted=_verdict(reward.predicted),
+        answered=None if answer is None else answer.verdict,
+        format_ok=reward.format_ok,
+        ended=ended,
+        calls=len(trajectory.zooms),
+        errors=sum(not zoom.ok for zoom in trajectory.zooms),
+        **counted,
+    )
+
+
+def failed(question: Mapping[str, Any]) -> Outcome:
+    """The outcome where the policy could not go on: no answer, and no form to be asked for."""
+    return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed")
+
+
+def asked(question: Question) -> dict[str, Any]:
+    """What an outcome says of its question."""
+    return {
+        "key": question.key,
+        "source": question.source,
+        "task": question.task.key,
+        "label": question.label,
+        "survey": question.survey,
+        "snr": question.snr,
+        "simulated": question.simulated,
+    }
+
+
+def read_predictions(path: Path) -> list[Outcome]:
+    """Outcomes of a file of JSON lines, as specialists leave them: ``key``, ``source``, ``task``, ``label``
+    and ``predicted`` in each, and if wanted the other fields of ``Outcome``. Further keys are passed over.
+
+    :raises OutcomesError: it cannot be read, or a line lacks something or says what cannot be
+    """
+    try:
+        return [_outcome(line.row, f"{path}: line {line.number}") for line in json_lines(path)]
+    except JournalError as error:
+        raise OutcomesError(str(error)) from error
+
+
+def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
+    for name in ("key", "source", "task"):
+        if not isinstance(row.get(name), str):
+            raise OutcomesError(f"{where}: {name}: found {row.get(name)!r:.60}, wanted text")
+    if row.get("label") not in get_args(Verdict):
+        raise OutcomesError(f"{where}: label: found {row.get('label')!r:.60}, wanted YES or NO")
+    if "predicted" not in row or row["predicted"] not in ("YES", "NO", None):
+        found = repr(row.get("predicted", "nothing"))
+        raise OutcomesError(f"{where}: predicted: found {found:.60}, wanted YES, NO or null")
+    for name in ("snr", "seconds", "probability"):
+        if not isinstance(row.get(name), int | float | None) or isinstance(row.get(name), bool):
+            raise OutcomesError(f"{where}: {name}: found {row[name]!r:.60}, wanted a number or null")
+    known = {field.name for field in fields(Outcome)}
+    given = {name: value for name, value in row.items() if name in known}
+    return Outcome(**{"answered": row["predicted"], **given})
+
+
+def _values(outcome: Outcome) -> dict[str, Any]:
+    return {field.name: getattr(outcome, field.name) for field in fields(outcome)}
+
+
+def _verdict(read: str) -> Verdict | None:
+    return cast("Verdict", read) if read in get_args(Verdict) else None

@@ -1,0 +1,128 @@
+"""The report of one run: ``scores.json`` for programs, ``report.md`` for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.many.journal_files import put
+from agent.report.escaping import escaped
+from agent.report.escaping import table as markdown_table
+from training.bench import table
+from training.bench.groups import Group, groups
+from training.bench.rows import Row
+from training.bench.scores import TaskScores
+from training.bench.wording import number, percent
+
+SCORES, REPORT = "scores.json", "report.md"
+SCHEMA = "spec-o3/bench/1"
+
+
+def write(row: Row, settings: Mapping[str, Any], card: str = "", gallery: str = "") -> dict[str, Any]:
+    """Write both files into the run's folder; what ``scores.json`` holds.
+
+    :param card: the data card, as Markdown
+    :param gallery: the name of the gallery's file, "" if there is none
+    :raises JournalError: they cannot be written
+    """
+    parts = groups(row.outcomes)
+    result = {
+        "schema": SCHEMA,
+        **row.to_json(),
+        "settings": dict(settings),
+        "groups": [{"by": one.by, "name": one.name, "scores": one.scores.to_json()} for one in parts],
+    }
+    put(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    put(row.path / REPORT, markdown(row, parts, settings, card, gallery))
+    return result
+
+
+def markdown(
+    row: Row, parts: Sequence[Group], settings: Mapping[str, Any], card: str = "", gallery: str = ""
+) -> str:
+    """The report."""
+    scores = row.scores
+    sections = [f"# {escaped(row.name)}"]
+    if row.note:
+        sections.append(f"> **{escaped(row.note)}**")
+    sections += [
+        f"{scores.n} questions about {scores.spectra} spectra ({escaped(row.data)}).",
+        f"**Mean F1 {percent(scores.f1)} %**, mean accuracy {percent(scores.accuracy)} %.",
+        escaped(table.MEANING),
+        "## By task",
+        _tasks(scores.tasks),
+        "## How it went about it",
+        markdown_table(["", ""], _conduct(row)),
+    ]
+    for by in dict.fromkeys(one.by for one in parts):
+        sections += [f"## By {by}", _groups([one for one in parts if one.by == by])]
+    sections += ["## Beside the published figures", table.markdown([row]).rstrip()]
+    if gallery:
+        sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with what was looked at and said."]
+    if card:
+        sections += ["## Data", card.rstrip()]
+    sections += ["## To repeat it", markdown_table(["", ""], _settings(settings))]
+    return "\n\n".join(sections) + "\n"
+
+
+def _tasks(tasks: Sequence[TaskScores]) -> str:
+    headings = ["task", "n", "positives", "F1", "precision", "recall", "accuracy"]
+    headings += ["TP", "FP", "FN", "TN", "no YES or NO"]
+    rows = [
+        [
+            escaped(one.task),
+            str(one.n),
+            str(one.positives),
+            *(percent(value) for value in (one.f1, one.precision, one.recall, one.accuracy)),
+            *(str(count) for count in (one.tp, one.fp, one.fn, one.tn, one.without)),
+        ]
+        for one in tasks
+    ]
+    return markdown_table(headings, rows)
+
+
+def _conduct(row: Row) -> list[tuple[str, str]]:
+    scores = row.scores
+    found = [
+        ("In the published form", percent(scores.format_rate)),
+        ("Answered YES or NO, as the loop reads it", percent(scores.answer_rate)),
+        ("Said YES", percent(scores.yes_rate)),
+        ("Mean F1 if the loop's reading were scored", percent(scores.f1_by_loop)),
+        ("Calls of the tool, mean", number(scores.calls, 2)),
+    ]
+    if scores.errors is not None:
+        found.append(("Calls that the tool answered with an error", f"{100 * scores.errors:.1f} %"))
+    found.append(("Seconds a question, median", number(scores.seconds, 2)))
+    if row.wall is not None:
+        found.append(("Seconds a question as the run went, many at a time", number(row.wall, 2)))
+    if scores.prompt_tokens:
+        tokens = f"{scores.prompt_tokens:,.0f} read, {scores.completion_tokens:,.0f} written"
+        found.append(("Tokens a question, mean", tokens))
+    return found
+
+
+def _groups(parts: Sequence[Group]) -> str:
+    headings = [parts[0].by, "n", "mean F1", "of", "mean accuracy", "in form", "answered"]
+    rows = [
+        [
+            escaped(one.name),
+            str(one.scores.n),
+            percent(one.scores.f1),
+            escaped(", ".join(one.scores.f1_of)),
+            *(percent(v) for v in (one.scores.accuracy, one.scores.format_rate, one.scores.answer_rate)),
+        ]
+        for one in parts
+    ]
+    return markdown_table(headings, rows)
+
+
+def _settings(settings: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            rows += _settings(value, f"{before}{key}.")
+        else:
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            rows.append((escaped(f"{before}{key}"), escaped(shown)))
+    return rows

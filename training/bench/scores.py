@@ -1,0 +1,200 @@
+"""Scores of a bench: per task, and their means over tasks.
+
+What the paper calls macro-F1 is the F1 of the positive class (YES) in each task, then the mean over tasks;
+accuracy is given beside it, also as the mean over tasks. A question without a YES or NO counts as wrong: it
+costs accuracy, and is a miss where the truth is YES. It is no false positive where the truth is NO.
+
+A score that is not defined (precision where nothing was called positive) has no number, and says why.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from training.bench.outcomes import Outcome
+from training.bench.resampling import DRAWS, SEED, Counts, Value, drawn, estimate, ratio, value
+
+N, RIGHT, TP, FP, FN, FORMED, WRITTEN, ANSWERED, YES = range(9)
+"""What is counted of each spectrum; WRITTEN: those of whom a form can be asked."""
+
+ACCURACY = ratio([RIGHT], [N])
+PRECISION = ratio([TP], [TP, FP])
+RECALL = ratio([TP], [TP, FN])
+F1 = ratio([TP, TP], [TP, TP, FP, FN])
+
+NONE_POSITIVE = "not defined: no positives"
+NONE_CALLED = "not defined: nothing was called positive"
+NOTHING = "not defined: no positives, and nothing was called positive"
+NO_TASK = "not defined in any task"
+
+
+@dataclass(frozen=True)
+class TaskScores:
+    """Scores of one task. ``without`` counts the questions without a YES or NO."""
+
+    task: str
+    n: int
+    spectra: int
+    positives: int
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    without: int
+    accuracy: Value
+    precision: Value
+    recall: Value
+    f1: Value
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores over all tasks; ``accuracy`` and ``f1`` are means over tasks, the rates are over questions.
+
+    :param f1_of: the tasks whose F1 is in the mean; those in which it is not defined are not
+    :param f1_by_loop: the mean F1 if what the loop read as the answer were scored
+    :param seconds: from question to answer, median; None where nobody took the time
+    :param calls: of the tool a question, mean
+    :param errors: share of calls that the tool answered with an error
+    """
+
+    n: int
+    spectra: int
+    tasks: tuple[TaskScores, ...]
+    accuracy: Value
+    f1: Value
+    f1_of: tuple[str, ...]
+    f1_by_loop: Value
+    format_rate: Value
+    answer_rate: Value
+    yes_rate: Value
+    calls: float | None
+    errors: float | None
+    seconds: float | None
+    prompt_tokens: float
+    completion_tokens: float
+
+    def task(self, key: str) -> TaskScores | None:
+        return next((one for one in self.tasks if one.task == key), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The counts of one task, (k,), and of its draws, (draws, k)."""
+
+    task: str
+    spectra: int
+    totals: Counts
+    sums: Counts
+
+
+def scores(outcomes: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED) -> Scores:
+    """The scores of outcomes, in whatever order they are given. :raises ValueError: there are none"""
+    given = list(outcomes)
+    if not given:
+        raise ValueError("outcomes: found none, wanted one or more")
+    tasks = counted(given, draws, seed)
+    all_spectra = len({one.source for one in given})
+    f1, f1_of = mean_f1(tasks)
+    by_loop, _ = mean_f1(counted([one.read_by("loop") for one in given], draws, seed))
+    total, sums = sum(one.totals for one in tasks), sum(one.sums for one in tasks)
+
+    def rate(of: int, among: int, words: str) -> Value:
+        return value(np.asarray(total), np.asarray(sums), ratio([of], [among]), all_spectra, words)
+
+    return Scores(
+        n=len(given),
+        spectra=all_spectra,
+        tasks=tuple(_task(one, given) for one in tasks),
+        accuracy=_mean(tasks, ACCURACY)[0],
+        f1=f1,
+        f1_of=f1_of,
+        f1_by_loop=by_loop,
+        format_rate=rate(FORMED, WRITTEN, "nothing written"),
+        answer_rate=rate(ANSWERED, N, ""),
+        yes_rate=rate(YES, N, ""),
+        **_means(given),
+    )
+
+
+def counted(outcomes: Sequence[Outcome], draws: int = DRAWS, seed: int = SEED) -> list[Drawn]:
+    """Each task's counts by spectrum, drawn again and again; tasks by name."""
+    by_task: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: np.zeros(YES + 1)))
+    for one in outcomes:
+        by_task[one.task][one.source] += _row(one)
+    found = []
+    for task in sorted(by_task):
+        spectra = by_task[task]
+        counts = np.array([spectra[source] for source in sorted(spectra)])
+        found.append(Drawn(task, len(spectra), counts.sum(axis=0), drawn(counts, task, draws, seed)))
+    return found
+
+
+def mean_f1(tasks: Sequence[Drawn]) -> tuple[Value, tuple[str, ...]]:
+    """The mean of the tasks' F1, and the tasks in which it is defined."""
+    return _mean(tasks, F1)
+
+
+def _mean(tasks: Sequence[Drawn], of: Any) -> tuple[Value, tuple[str, ...]]:
+    there = [one for one in tasks if not np.isnan(of(one.totals))]
+    if not there:
+        return Value(None, words=NO_TASK), ()
+    found = float(np.mean([of(one.totals) for one in there]))
+    draws = np.mean([of(one.sums) for one in there], axis=0)
+    return estimate(found, draws, sum(one.spectra for one in there), NO_TASK), tuple(t.task for t in there)
+
+
+def _row(one: Outcome) -> Counts:
+    is_yes, called = one.label == "YES", one.predicted == "YES"
+    row = np.zeros(YES + 1)
+    row[N] = 1
+    row[RIGHT] = one.is_right
+    row[TP], row[FP], row[FN] = is_yes and called, called and not is_yes, is_yes and not called
+    row[FORMED], row[WRITTEN] = one.format_ok is True, one.format_ok is not None
+    row[ANSWERED], row[YES] = one.answered is not None, called
+    return row
+
+
+def _task(one: Drawn, outcomes: Sequence[Outcome]) -> TaskScores:
+    own = [outcome for outcome in outcomes if outcome.task == one.task]
+    n, tp, fp, fn = (int(one.totals[which]) for which in (N, TP, FP, FN))
+    right = int(one.totals[RIGHT])
+
+    def scored(of: Any, words: str) -> Value:
+        return value(one.totals, one.sums, of, one.spectra, words)
+
+    return TaskScores(
+        task=one.task,
+        n=n,
+        spectra=one.spectra,
+        positives=tp + fn,
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=right - tp,
+        without=sum(outcome.predicted is None for outcome in own),
+        accuracy=scored(ACCURACY, ""),
+        precision=scored(PRECISION, NONE_CALLED),
+        recall=scored(RECALL, NONE_POSITIVE),
+        f1=scored(F1, NOTHING),
+    )
+
+
+def _means(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    seconds = [one.seconds for one in outcomes if one.seconds is not None]
+    calls = [one.calls for one in outcomes if one.calls is not None]
+    return {
+        "calls": float(np.mean(calls)) if calls else None,
+        "errors": sum(one.errors for one in outcomes) / sum(calls) if sum(calls) else None,
+        "seconds": float(np.median(seconds)) if seconds else None,
+        "prompt_tokens": float(np.mean([one.prompt_tokens for one in outcomes])),
+        "completion_tokens": float(np.mean([one.completion_tokens for one in outcomes])),
+    }

@@ -1,0 +1,196 @@
+"""Runs, specialists and the paper's own figures in one table: text, Markdown, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agent.report.escaping import escaped
+from agent.report.escaping import table as markdown_table
+from training.bench.pairs import Comparison, compare
+from training.bench.published import OTHER_DATA, SAME_NUMBERS, Published, published
+from training.bench.resampling import Value
+from training.bench.rows import Row
+from training.bench.wording import number, points, short
+
+MEANING = (
+    "F1 is that of the positive class, in percent, with its 95 % bootstrap interval by spectrum; mean F1 is "
+    "the mean over tasks, which the paper calls macro-F1. Accuracy is the mean over tasks as well."
+)
+_ORDER = ("cv", "cc", "ss", "gm", "wd", "o", "b", "a")
+
+
+def tasks_of(rows: Iterable[Row]) -> list[str]:
+    """The tasks that any row was asked, the published ones first and in the paper's order."""
+    there = {task.task for row in rows for task in row.scores.tasks}
+    return [task for task in _ORDER if task in there] + sorted(there - set(_ORDER))
+
+
+def shown(rows: Sequence[Row]) -> list[Published]:
+    """The paper's rows that have a task in common with these."""
+    tasks = set(tasks_of(rows))
+    return [one for one in published() if tasks & set(one.tasks)]
+
+
+def text(rows: Sequence[Row], with_published: bool = True) -> str:
+    """For a terminal."""
+    headings, cells = _cells(rows, with_published)
+    widths = [max(len(line[n]) for line in [headings, *cells]) for n in range(len(headings))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in cells]
+    head = "  ".join(cell.ljust(w) for cell, w in zip(headings, widths, strict=True)).rstrip()
+    rule = "  ".join("─" * width for width in widths)
+    body = [line.rstrip() for line in lines]
+    if with_published and shown(rows):
+        body.insert(len(rows), f"── published ({_note(rows)}) ".ljust(len(rule), "─"))
+    return "\n".join([head, rule, *body, "", *told(rows, with_published)])
+
+
+def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
+    headings, cells = _cells(rows, with_published)
+    for line in cells[len(rows) :]:
+        line[0] = f"{line[0]} (published)"
+    body = markdown_table([escaped(one) for one in headings], [[escaped(c) for c in line] for line in cells])
+    notes = "\n".join(f"- {escaped(line)}" for line in told(rows, with_published))
+    return f"{body}\n\n{notes}\n"
+
+
+def told(rows: Sequence[Row], with_published: bool) -> list[str]:
+    """What there is to say beneath: meanings, notes on rows, comparisons, sources."""
+    lines = [MEANING]
+    lines += [f"{row.name}: {row.note}" for row in rows if row.note]
+    lines += [
+        f"{row.name}: {task.task}: F1 {task.f1.words}"
+        for row in rows
+        for task in row.scores.tasks
+        if task.f1.words
+    ]
+    tasks = tasks_of(rows)
+    for row in rows:
+        if len(row.scores.f1_of) < len(tasks):
+            of = ", ".join(row.scores.f1_of) or "no task"
+            lines.append(f"{row.name}: the mean F1 is that of {of}")
+    lines += [compared(rows[0], other) for other in rows[1:]]
+    if with_published and shown(rows):
+        sources = "; ".join(dict.fromkeys(one.source for one in shown(rows)))
+        lines.append(f"Published figures are from arXiv:2601.06498 ({_note(rows)}): {sources}.")
+    return lines
+
+
+def compared(first: Row, second: Row) -> str:
+    """The first row against another, in a sentence."""
+    found = comparison(first, second)
+    if isinstance(found, str):
+        return f"{first.name} against {second.name}: {found}"
+    left_out = found.only_first + found.only_second
+    return (
+        f"{first.name} against {second.name}, {found.n} questions in common"
+        + (f" ({left_out} left out)" if left_out else "")
+        + f": mean F1 {points(found.f1)} points; right where the other is wrong {found.better} times, the "
+        f"other way {found.worse} times (McNemar, exact: p = {found.p:.2g})"
+    )
+
+
+def comparison(first: Row, second: Row) -> Comparison | str:
+    """Of two rows on the questions that both were asked; else why there is none."""
+    try:
+        return compare(first.outcomes, second.outcomes)
+    except ValueError as error:
+        return str(error)
+
+
+def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
+    """A line a system and task, and one for each mean; percent."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    measures = ("f1", "precision", "recall", "accuracy")
+    ends = [f"{measure}{end}" for measure in measures for end in ("", "_lo", "_hi")]
+    writer.writerow(["system", "kind", "data", "simulated", "task", "n", "positives", *ends, "note"])
+    for row in rows:
+        head = [row.name, row.kind, row.data, row.simulated]
+        for task in row.scores.tasks:
+            values = [getattr(task, measure) for measure in measures]
+            words = "; ".join(
+                f"{measure} {value.words}"
+                for measure, value in zip(measures, values, strict=True)
+                if value.words
+            )
+            numbers = [cell for value in values for cell in _three(value)]
+            writer.writerow([*_plain(head), task.task, task.n, task.positives, *numbers, words])
+        scores = row.scores
+        means = [*_three(scores.f1), *[""] * 6, *_three(scores.accuracy)]
+        positives = sum(task.positives for task in scores.tasks)
+        writer.writerow([*_plain(head), "mean", scores.n, positives, *means, row.note])
+    for one in shown(rows) if with_published else ():
+        head = [f"{one.name} (published)", one.kind, "published", "no"]
+        for key, f1 in one.f1.items():
+            numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", ""]
+            writer.writerow([*head, key, "", "", *numbers, one.source])
+    return out.getvalue()
+
+
+def to_json(rows: Sequence[Row], with_published: bool = True) -> dict[str, Any]:
+    found = [(other, comparison(rows[0], other)) for other in rows[1:]]
+    return {
+        "rows": [row.to_json() for row in rows],
+        "comparisons": [
+            {
+                "first": rows[0].name,
+                "second": other.name,
+                **({"none": one} if isinstance(one, str) else one.to_json()),
+            }
+            for other, one in found
+        ],
+        "published": [
+            {"name": one.name, "f1": dict(one.f1), "accuracy": dict(one.accuracy), "source": one.source}
+            for one in (shown(rows) if with_published else ())
+        ],
+        "published_note": _note(rows),
+    }
+
+
+def _cells(rows: Sequence[Row], with_published: bool) -> tuple[list[str], list[list[str]]]:
+    tasks = tasks_of(rows)
+    headings = ["system", "n", *(f"F1 {task}" for task in tasks), "mean F1", "accuracy", "form", "answered"]
+    headings += ["calls", "s", "data"]
+    cells = []
+    for row in rows:
+        scores = row.scores
+        of_task = {task.task: short(task.f1) for task in scores.tasks}
+        cells.append(
+            [
+                row.name,
+                str(scores.n),
+                *(of_task.get(task, "") for task in tasks),
+                short(scores.f1),
+                short(scores.accuracy),
+                _rate(scores.format_rate),
+                _rate(scores.answer_rate),
+                number(scores.calls),
+                number(scores.seconds, 2),
+                row.data,
+            ]
+        )
+    for one in shown(rows) if with_published else ():
+        f1 = [number(one.f1.get(task)) if task in one.tasks else "" for task in tasks]
+        mean = [number(one.f1.get("mean")), number(one.accuracy.get("mean"))]
+        cells.append([one.name, "", *f1, *mean, "", "", "", "", "published"])
+    return headings, cells
+
+
+def _note(rows: Sequence[Row]) -> str:
+    return SAME_NUMBERS if any(row.data == "SpecVI-Bench" for row in rows) else OTHER_DATA
+
+
+def _rate(value: Value) -> str:
+    return "–" if value.value is None else f"{100 * value.value:.0f} %"
+
+
+def _three(value: Value) -> list[str]:
+    return ["" if x is None else f"{100 * x:.2f}" for x in (value.value, value.lo, value.hi)]
+
+
+def _plain(cells: Iterable[str]) -> list[str]:
+    """Names come from files; what a spreadsheet would take for a formula gets an apostrophe."""
+    return [f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells]
