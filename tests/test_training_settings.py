@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.sft import SftSettings
 from training.settings import Lora, ModelSettings, SettingsError, from_mapping, read, to_mapping, to_yaml
+from training.sft import SftSettings
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,307 @@
+"""The model that learns: what of it learns, what is saved, and what cannot be loaded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from learned_traces import inspected as drawn
+
+from agent.policies.local_model import Loaded as Live
+from agent.policies.weights import Weights
+from training.batches import for_learning, for_writing
+from training.model import Loaded, ModelError, load, part_of, resolved, save, trainable
+from training.rendering import IMAGE, Rendered, Renderer
+from training.settings import Lora, ModelSettings
+
+inspected = cache(drawn)
+
+
+@pytest.fixture
+def settings(random_model: Path) -> ModelSettings:
+    return ModelSettings(str(random_model), dtype="float32")
+
+
+@pytest.fixture
+def lora(settings: ModelSettings) -> ModelSettings:
+    return replace(settings, method="lora", lora=Lora(rank=4, alpha=8))
+
+
+def _learns(loaded: Loaded) -> set[str | None]:
+    return {part_of(name) for name, one in loaded.model.named_parameters() if one.requires_grad}
+
+
+def _rests(loaded: Loaded) -> set[str | None]:
+    return {part_of(name) for name, one in loaded.model.named_parameters() if not one.requires_grad}
+
+
+def _rendered(loaded: Loaded) -> list[Rendered]:
+    renderer = Renderer(loaded.processor)
+    return [renderer.example(trace.trajectory, trace.pictures) for trace in map(inspected, ("cv", "wd"))]
+
+
+def _logits(model: Any, loaded: Loaded) -> Any:
+    import torch
+
+    with torch.no_grad():
+        return model.eval()(**for_learning(_rendered(loaded), loaded.processor)).logits
+
+
+def _unlike_the_base(loaded: Loaded) -> None:
+    """As if it had learned: an adapter begins as nothing."""
+    import torch
+
+    torch.manual_seed(1)
+    for name, one in loaded.model.named_parameters():
+        if one.requires_grad and "lora_A" not in name:
+            one.data += 0.05 * torch.randn_like(one)
+
+
+@pytest.mark.parametrize(
+    ("frozen", "learning"),
+    [
+        (("vision", "projector"), {None}),
+        (("vision",), {None, "projector"}),
+        (("projector",), {None, "vision"}),
+        ((), {None, "vision", "projector"}),
+    ],
+)
+def test_full_leaves_the_frozen_parts_and_no_other(
+    settings: ModelSettings, frozen: Any, learning: set[str | None]
+) -> None:
+    loaded = load(replace(settings, frozen=frozen))
+    assert _learns(loaded) == learning
+    assert _rests(loaded) == {None, "vision", "projector"} - learning
+    some, every = trainable(loaded.model)
+    assert some == sum(one.numel() for one in loaded.model.parameters() if one.requires_grad)
+    assert every == sum(one.numel() for one in loaded.model.parameters())
+
+
+def test_lora_is_on_the_layers_that_read_and_never_on_those_that_see(lora: ModelSettings) -> None:
+    loaded = load(lora)
+    assert _learns(loaded) == {None}
+    learning = [name for name, one in loaded.model.named_parameters() if one.requires_grad]
+    assert all("lora_" in name for name in learning)
+    # Three layers, seven targets, two matrices each; the layers that see have a gate_proj as well.
+    assert len(learning) == 3 * 7 * 2
+
+
+def test_what_learns_is_held_in_float32_and_what_rests_as_it_is_computed_in(
+    settings: ModelSettings, lora: ModelSettings
+) -> None:
+    import torch
+
+    for one in (settings, lora):
+        loaded = load(replace(one, dtype="bfloat16"))
+        held = {(one.requires_grad, one.dtype) for one in loaded.model.parameters()}
+        assert held == {(True, torch.float32), (False, torch.bfloat16)}
+
+
+def test_full_weights_open_in_live_vetting_and_are_those_that_were_learned(
+    settings: ModelSettings, tmp_path: Path
+) -> None:
+    import torch
+
+    loaded = load(settings)
+    _unlike_the_base(loaded)
+    save(loaded, tmp_path / "model")
+    live = Live.load(Weights(str(tmp_path / "model")))
+    assert torch.equal(_logits(live.model, loaded), _logits(loaded.model, loaded))
+    assert live.processor.chat_template == loaded.processor.chat_template
+    assert sorted(live.ends) == sorted(loaded.model.generation_config.eos_token_id)
+
+
+def test_weights_are_saved_in_the_type_they_are_computed_in(settings: ModelSettings, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    save(load(replace(settings, dtype="bfloat16")), tmp_path / "model")
+    held = load_file(tmp_path / "model" / "model.safetensors").values()
+    assert {str(one.dtype) for one in held} == {"torch.bfloat16"}
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert (config["dtype"], config["text_config"]["use_cache"]) == ("bfloat16", True)
+
+
+def test_an_adapter_opens_in_live_vetting_and_names_its_base(lora: ModelSettings, tmp_path: Path) -> None:
+    import torch
+
+    loaded = load(lora)
+    _unlike_the_base(loaded)
+    save(loaded, tmp_path / "run" / "model")
+    live = Live.load(Weights(lora.name, str(tmp_path / "run" / "model")))
+    assert torch.equal(_logits(live.model, loaded), _logits(loaded.model, loaded))
+    # The folder of the run is as good as its weights, and knows what they are of.
+    again = load(ModelSettings(str(tmp_path / "run"), method="lora", dtype="float32"))
+    assert (again.base, again.is_adapter) == (lora.name, True)
+    assert torch.equal(_logits(again.model, again), _logits(loaded.model, loaded))
+
+
+def test_a_merged_adapter_is_a_model_of_its_own(lora: ModelSettings, tmp_path: Path) -> None:
+    import torch
+
+    loaded = load(lora)
+    _unlike_the_base(loaded)
+    before = _logits(loaded.model, loaded)
+    save(loaded, tmp_path / "model", merge=True)
+    live = Live.load(Weights(str(tmp_path / "model")))
+    assert torch.allclose(_logits(live.model, loaded), before, atol=1e-4)
+
+
+def test_full_on_an_adapter_begins_with_what_it_learned(lora: ModelSettings, tmp_path: Path) -> None:
+    import torch
+
+    loaded = load(lora)
+    _unlike_the_base(loaded)
+    save(loaded, tmp_path / "model")
+    on = load(replace(lora, adapter=str(tmp_path / "model"), method="full"))
+    assert not on.is_adapter
+    assert torch.allclose(_logits(on.model, on), _logits(loaded.model, loaded), atol=1e-4)
+    assert _learns(on) == {None}
+
+
+def test_saving_replaces_what_was_there_and_leaves_nothing_half_done(
+    settings: ModelSettings, tmp_path: Path
+) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "old").touch()
+    save(load(settings), tmp_path / "model")
+    assert not (tmp_path / "model" / "old").exists()
+    assert [one.name for one in tmp_path.iterdir()] == ["model"]
+
+
+def test_pixel_limits_hold_for_learning_and_are_saved(settings: ModelSettings, tmp_path: Path) -> None:
+    loaded = load(replace(settings, min_pixels=28 * 28 * 4, max_pixels=28 * 28 * 9))
+    assert max(Renderer(loaded.processor).image_tokens(one) for one in inspected("cv").pictures) <= 9
+    save(loaded, tmp_path / "model")
+    live = Live.load(Weights(str(tmp_path / "model")))
+    assert live.processor.image_processor.size == loaded.processor.image_processor.size
+
+
+def test_rows_of_a_batch_are_read_as_each_alone(settings: ModelSettings) -> None:
+    import torch
+
+    loaded = load(settings)
+    rendered = _rendered(loaded)
+    assert len(rendered[0]) != len(rendered[1])
+    image = loaded.processor.tokenizer.convert_tokens_to_ids(IMAGE)
+    for padded in (for_learning, for_writing):
+        batch = padded(rendered, loaded.processor)
+        assert (batch["input_ids"] == image).sum() == batch["mm_token_type_ids"].sum()
+        batch.pop("labels", None)
+        with torch.no_grad():
+            together = loaded.model.eval()(**batch).logits
+        for row, one in enumerate(rendered):
+            alone = padded([one], loaded.processor)
+            alone.pop("labels", None)
+            with torch.no_grad():
+                expected = loaded.model(**alone).logits[0]
+            there = batch["attention_mask"][row].bool()
+            assert torch.allclose(together[row][there], expected, atol=1e-4)
+
+
+def test_a_batch_is_what_the_processor_makes_of_the_whole_text(settings: ModelSettings) -> None:
+    """And so what live vetting gives the model: ids, pixels, and which tokens are a picture's."""
+    import torch
+
+    loaded = load(settings)
+    trace = inspected("cv")
+    text = loaded.processor.apply_chat_template(trace.messages)
+    pictures = [one.convert("RGB") for one in trace.pictures]
+    whole = loaded.processor(text=[text], images=pictures, return_tensors="pt")
+    batch = for_writing(_rendered(loaded)[:1], loaded.processor)
+    n = batch["input_ids"].shape[1]
+    assert set(batch) == set(whole)
+    for name, ours in batch.items():
+        theirs = (
+            whole[name][:, :n]
+            if name in ("input_ids", "attention_mask", "mm_token_type_ids")
+            else whole[name]
+        )
+        assert torch.equal(ours, theirs.to(ours.dtype)), name
+
+
+def _problem(settings: ModelSettings) -> str:
+    with pytest.raises(ModelError) as caught:
+        load(settings)
+    told = str(caught.value)
+    assert "\n" not in told
+    assert len(told) < 500
+    return told
+
+
+@pytest.fixture
+def copied(settings: ModelSettings, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(settings.name, tmp_path / "copied"))
+
+
+def test_a_folder_that_is_not_there(settings: ModelSettings) -> None:
+    assert "/no/where: no such folder; wanted a model" in _problem(replace(settings, name="/no/where"))
+
+
+def test_a_folder_without_a_model(settings: ModelSettings, tmp_path: Path) -> None:
+    assert "is not a model: found no config.json in it" in _problem(replace(settings, name=str(tmp_path)))
+
+
+def test_weights_that_were_cut(settings: ModelSettings, copied: Path) -> None:
+    file = copied / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:100_000])
+    assert f"{copied} cannot be loaded: " in _problem(replace(settings, name=str(copied)))
+
+
+def test_weights_that_are_missing_are_not_drawn_at_random(settings: ModelSettings, copied: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    file = copied / "model.safetensors"
+    held = load_file(file)
+    held.pop(gone := next(name for name in held if "layers.1." in name))
+    save_file(held, file, metadata={"format": "pt"})
+    told = _problem(replace(settings, name=str(copied)))
+    assert told.startswith(f"{copied}: weights are missing or of another shape: ")
+    assert told.endswith(gone.partition("layers")[2])
+
+
+def test_an_adapter_of_another_model(lora: ModelSettings, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "adapter"
+    save(load(lora), folder)
+    file = folder / "adapter_model.safetensors"
+    held = load_file(file)
+    first = next(iter(held))
+    save_file({**held, first: held[first].new_zeros(4, 999)}, file)
+    told = _problem(replace(lora, adapter=str(folder)))
+    assert "size mismatch" in told
+    held.pop(first)
+    save_file(held, file)
+    told = _problem(replace(lora, adapter=str(folder)))
+    assert "missing adapter keys" in told
+
+
+def test_lora_on_layers_that_the_model_has_not(lora: ModelSettings) -> None:
+    assert _problem(replace(lora, lora=Lora(targets=("x_proj",)))).startswith("model.lora.targets: ")
+
+
+def test_a_name_on_the_hub_without_a_network(
+    settings: ModelSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import huggingface_hub.constants
+    import huggingface_hub.file_download
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    told = _problem(replace(settings, name="nobody/no-such-model"))
+    assert told == (
+        "nobody/no-such-model cannot be loaded: it is not on this machine and the Hub cannot be reached; "
+        "give a folder that has it"
+    )
+
+
+def test_an_adapter_that_does_not_say_what_it_is_of(lora: ModelSettings, tmp_path: Path) -> None:
+    save(load(lora), tmp_path / "model")
+    config = tmp_path / "model" / "adapter_config.json"
+    config.write_text("{}")
+    with pytest.raises(ModelError, match="found no base_model_name_or_path"):
+        resolved(ModelSettings(str(tmp_path)))
