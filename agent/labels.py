@@ -81,6 +81,10 @@ class Labels:
                 return self._rows[key].verdict
         return None
 
+    def targets(self, file: str) -> list[str]:
+        """The targets of a file that have a label, "" being the file as a whole, in the table's order."""
+        return [target for name, target in self._rows if name == file]
+
     @property
     def unused(self) -> list[str]:
         """The spectra that nobody asked about, in the file's order."""

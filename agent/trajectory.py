@@ -123,8 +123,12 @@ class Trajectory:
         if turn:
             yield tuple(turn)
 
-    def problems(self) -> list[str]:
-        """What keeps this trajectory from being training data, one sentence each; empty if nothing does."""
+    def problems(self, pictures: bool = True) -> list[str]:
+        """What keeps this trajectory from being training data, one sentence each; empty if nothing does.
+
+        :param pictures: whether every look must have its picture's hash; rows that come with picture files
+            have none until the files are read
+        """
         found = []
         if not self.steps or not isinstance(self.steps[-1], Answer):
             found.append("the last step is not an answer")
@@ -136,7 +140,7 @@ class Trajectory:
             if not any(isinstance(s, Think) and s.text.strip() for s in turn):
                 found.append(f"turn {number} has no think text")
         for number, step in enumerate(self.steps, start=1):
-            if isinstance(step, Zoom) and step.ok and step.picture is None:
+            if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
                 found.append(f"step {number} has no picture")
             for tag in reserved_tags(_words(step)):
                 found.append(f"step {number} contains {tag}, which a model reads as a mark of its own format")

@@ -20,12 +20,12 @@ from typing import Any
 from agent import tasks
 from agent.messages import pictures_of
 from agent.sharegpt import with_pictures
+from agent.spectra_folder import SpectraFolder, SpectrumNotFound
 from agent.spectrum import Spectrum, SpectrumError
 from agent.tasks import Task
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from reviewer.campaign import known_tasks
 from reviewer.picture_files import PictureError, PictureFiles, Pictures
-from reviewer.spectra_folder import SpectraFolder, SpectrumNotFound
 from reviewer.store import Draft, Store
 
 Progress = Callable[[int], None]

@@ -11,7 +11,7 @@ with ``#target`` where a file holds several; a spectrum without a name is known 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PIL import Image
 
@@ -28,21 +28,29 @@ class Example:
     :param key: names the row in messages: its file and its place there
     :param source: which spectrum it is of
     :param pictures: gives the pictures, RGB or RGBA
+    :param survey: where its row or the file's name says so, else ""
+    :param snr: signal-to-noise a pixel where its row says so
     """
 
     key: str
     source: str
     trajectory: Trajectory
     pictures: Callable[[], Sequence[Image.Image]] = field(compare=False)
+    survey: str = ""
+    snr: float | None = None
 
 
 @dataclass(frozen=True)
 class Question:
     """A spectrum, the task, and the truth.
 
+    A list of ten thousand files is made without reading one, so ``survey``, ``snr`` and ``simulated`` may be
+    wanting until the spectrum has been read: ``known`` adds them.
+
     :param task: its ``prompt`` is what the model reads: a published row's own words where it has them
-    :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...
-    :param snr: median signal-to-noise a pixel, None where nobody knows
+    :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...; "" where only
+        the spectrum says it
+    :param snr: median signal-to-noise a pixel, None where nobody knows, or only the spectrum does
     :param spectrum: gives the spectrum
     """
 
@@ -54,3 +62,12 @@ class Question:
     snr: float | None
     simulated: bool
     spectrum: Callable[[], Spectrum] = field(compare=False)
+
+    def known(self, spectrum: Spectrum) -> Question:
+        """The same question with what its spectrum says of survey, signal-to-noise and simulation."""
+        return replace(
+            self,
+            survey=self.survey or spectrum.survey or "unknown",
+            snr=spectrum.snr_typical if self.snr is None else self.snr,
+            simulated=self.simulated or spectrum.meta.get("simulated") is True,
+        )

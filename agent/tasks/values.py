@@ -93,7 +93,8 @@ class Task:
     """One question asked of a spectrum.
 
     ``features`` are in order of diagnostic priority; ``references`` maps the short keys used everywhere else
-    to "author year journal"; ``question`` is the line that names the class.
+    to "author year journal"; ``question`` is the line that names the class. ``own_prompt`` is asked in place
+    of the question and guide written here: a published row's own words.
     """
 
     key: str
@@ -104,6 +105,7 @@ class Task:
     confusers: tuple[Confuser, ...]
     references: Mapping[str, str]
     aliases: tuple[str, ...] = ()
+    own_prompt: str | None = None
 
     @property
     def guide(self) -> str:
@@ -121,7 +123,13 @@ class Task:
     @property
     def prompt(self) -> str:
         """The user's text after ``<image>\\n``: the question line, a blank line, the guide."""
+        if self.own_prompt is not None:
+            return self.own_prompt
         return f"{self.question}\n\n{self.guide}"
+
+    def asked_as(self, prompt: str) -> Task:
+        """The same task in other words: the whole user's text after ``<image>\\n``."""
+        return replace(self, own_prompt=prompt)
 
     def feature(self, name: str) -> Feature:
         """The feature of that name. :raises KeyError: there is none."""

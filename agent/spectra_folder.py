@@ -29,6 +29,10 @@ class SpectraFolder:
         self._by_hash: dict[str, Path] | None = None
         self._recent: OrderedDict[tuple[str, str | None], Spectrum] = OrderedDict()
 
+    def __contains__(self, name: str) -> bool:
+        """Whether a file of that name is there; it is not opened."""
+        return Path(name).name in self._by_name
+
     def find(self, name: str, sha256: str | None) -> Spectrum:
         """The spectrum with this file name and, where it is given, this hash.
 

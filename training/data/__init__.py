@@ -1,0 +1,15 @@
+"""Training data, whatever it came in: approved exports, our JSON lines, the published cold-start set,
+SpecVI-Bench, and spectra of one's own with a label table.
+
+``examples`` are learned from, ``questions`` are asked. What stands in a file but cannot be used is either an
+error that stops (``DataError``: which file, row and field) or a row that is left out and counted
+(``Dropped``).
+"""
+
+from __future__ import annotations
+
+from training.data.errors import DataError, Dropped
+from training.data.identity import source_of
+from training.data.reading import examples, questions
+
+__all__ = ["DataError", "Dropped", "examples", "questions", "source_of"]

@@ -1,0 +1,20 @@
+"""What is wrong with training data: bad enough to stop, or a row to be left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class DataError(ValueError):
+    """Data that cannot be used: which file, row and field, what was found, what was wanted. One line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A row that was left out, and why. The data card counts them by reason."""
+
+    key: str
+    reason: str

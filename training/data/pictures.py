@@ -1,0 +1,107 @@
+"""The pictures of a trajectory, fetched when they are asked for: from files, or drawn again and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, UnidentifiedImageError
+
+from agent import tool
+from agent.messages import pictures_of
+from agent.plot import RENDERER, pixels_sha256
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from training.data.errors import DataError
+
+FORMATS = ("PNG", "JPEG", "WEBP")
+
+
+def file_beside(rows: Path, path: object) -> Path:
+    """The picture file that a row of the file ``rows`` names. :raises DataError: it is not in its folder"""
+    if not isinstance(path, str):
+        raise DataError(f"found {path!r:.60}, wanted the path of a picture")
+    folder = rows.parent.resolve()
+    found = (folder / path).resolve()
+    if not found.is_relative_to(folder):
+        raise DataError(f"found {path!r:.80}, wanted a path inside {rows.parent}")
+    if not found.is_file():
+        raise DataError(f"found no picture {path!r:.80} in {rows.parent}, wanted a file")
+    return found
+
+
+@dataclass(frozen=True)
+class PictureFiles:
+    """Pictures in files, in the order of the messages.
+
+    :param hashes: SHA-256 of the RGBA bytes of each, None where nobody has said it
+    """
+
+    key: str
+    paths: Sequence[Path]
+    hashes: Sequence[str | None]
+
+    def __call__(self) -> Sequence[Image.Image]:
+        """:raises DataError: one cannot be read, or is another than the trajectory was made with"""
+        return [self._read(path, sha256) for path, sha256 in zip(self.paths, self.hashes, strict=True)]
+
+    def _read(self, path: Path, sha256: str | None) -> Image.Image:
+        try:
+            with Image.open(path, formats=FORMATS) as picture:
+                picture.load()
+                image = picture.convert("RGBA")
+        except (
+            UnidentifiedImageError,
+            OSError,
+            SyntaxError,
+            ValueError,
+            Image.DecompressionBombError,
+        ) as error:
+            raise DataError(f"{self.key}: {path}: found no picture ({error}), wanted PNG") from error
+        if sha256 is not None and pixels_sha256(image) != sha256:
+            raise DataError(f"{self.key}: {path}: found other pixels, wanted those of {sha256:.12}…")
+        return image
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Pictures drawn by the agent's own tool from the spectrum.
+
+    :param stored: files of some of them by SHA-256 of their pixels; these are read instead
+    """
+
+    key: str
+    trajectory: Trajectory
+    spectrum: Callable[[], Spectrum]
+    stored: Mapping[str, Path]
+
+    def __call__(self) -> Sequence[Image.Image]:
+        """:raises DataError: a picture comes out with other pixels, or a file cannot be read"""
+        calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.ok)]
+        wanted = pictures_of(self.trajectory)
+        stored = {
+            sha256: PictureFiles(self.key, [self.stored[sha256]], [sha256])()[0]
+            for sha256 in wanted
+            if sha256 is not None and sha256 in self.stored
+        }
+        if len(stored) < len(set(wanted)):
+            seen = replace(self.spectrum(), redshift=self.trajectory.redshift)
+        return [
+            stored[sha256] if sha256 in stored else self._draw(seen, arguments, sha256)
+            for arguments, sha256 in zip(calls, wanted, strict=True)
+        ]
+
+    def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:
+        image = tool.call(spectrum, arguments).image
+        if image is None:
+            raise DataError(
+                f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture"
+            )
+        if sha256 is not None and pixels_sha256(image) != sha256:
+            raise DataError(
+                f"{self.key}: a picture is drawn with other pixels here, wanted those of {sha256:.12}… "
+                f"(renderer {RENDERER})"
+            )
+        return image

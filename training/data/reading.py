@@ -1,0 +1,203 @@
+"""From what is named on a command line to examples and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent import tasks as known_tasks
+from agent.spectra_folder import SpectraFolder, SpectrumNotFound
+from agent.tasks import Task
+from training.data.errors import DataError, Dropped
+from training.data.export_folder import MANIFEST, TRAJECTORIES, WITH_PICTURES, ExportFolder
+from training.data.rows import rows
+from training.data.specvi import Part, files_in, is_specvi, questions_of
+from training.data.survey_files import labelled_spectra
+from training.data.tool_schemas import ToolSchemas, stated_in
+from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
+from training.records import Example, Question
+
+PUBLISHED = "train_sharegpt.json"
+
+
+def examples(
+    paths: Iterable[str | Path],
+    tasks: Mapping[str, Task] | None = None,
+    spectra: Path | None = None,
+    dropped: list[Dropped] | None = None,
+) -> list[Example]:
+    """What can be learned from in export folders, JSON lines of ours and ShareGPT files.
+
+    Everything is checked that can be without reading a picture or a spectrum: those are fetched, and checked,
+    when they are asked for.
+
+    :param tasks: the tasks that are known, by key; None: those that come with the program
+    :param spectra: a folder in which spectra are found that rows of ours only name
+    :param dropped: what was left out is added to it
+    :raises DataError: an input cannot be used, or nothing is left to learn from
+    """
+    known = known_tasks.load() if tasks is None else tasks
+    given = [Path(path) for path in paths]
+    read = [row.example() for row in _trajectories(given, known, _folder(spectra), pictures=True)]
+    found = [one for one in read if isinstance(one, Example)]
+    left_out = [one for one in read if isinstance(one, Dropped)]
+    _refuse_nothing(found, left_out, given, "trajectory to learn from")
+    if dropped is not None:
+        dropped += left_out
+    return found
+
+
+def questions(
+    paths: Iterable[str | Path],
+    tasks: Mapping[str, Task] | None = None,
+    labels: Path | None = None,
+    *,
+    task: str | None = None,
+    part: Part | None = None,
+    spectra: Path | None = None,
+    dropped: list[Dropped] | None = None,
+) -> list[Question]:
+    """What can be asked of SpecVI-Bench files, of spectra with a label table, and of labelled trajectories.
+
+    :param tasks: the tasks that are known, by key; None: those that come with the program
+    :param labels: a table as ``agent.labels`` has it, for spectrum files and folders of them
+    :param task: ask this one only; needed where the label table has no column ``task``
+    :param part: which files of a folder of the benchmark are wanted, ``train_*`` or ``test_*``
+    :param spectra: a folder in which spectra are found that rows of ours only name
+    :param dropped: what was left out is added to it
+    :raises DataError: an input cannot be used, two labels of one spectrum differ, or there is nothing to ask
+    """
+    known = known_tasks.load() if tasks is None else tasks
+    given = [Path(path) for path in paths]
+    wanted = _named_task(task, known)
+    benchmark, kept, surveys = _sorted(given, part)
+    left_out: list[Dropped] = []
+    found: list[Question] = []
+    for path in benchmark:
+        found += questions_of(path, known)
+    asked = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
+    found += _once([one for one in asked if isinstance(one, Question)], left_out)
+    left_out += [one for one in asked if isinstance(one, Dropped)]
+    if surveys:
+        found += labelled_spectra(surveys, labels, known, wanted, left_out)
+    if wanted is not None:
+        found = [one for one in found if one.task.key == wanted.key]
+    _refuse_nothing(
+        found, left_out, given, "question" if wanted is None else f"question of task {wanted.key}"
+    )
+    if dropped is not None:
+        dropped += left_out
+    return found
+
+
+def _trajectories(
+    paths: Sequence[Path], known: Mapping[str, Task], spectra: SpectraFolder | None, pictures: bool
+) -> Iterator[TrajectoryRow]:
+    """Every row of export folders and of files of trajectories; all must have been made with our tool."""
+    tools = ToolSchemas()
+    # All exports are looked at before the first row is read: a mixture is found in a moment.
+    exports = {path: ExportFolder(path, tools) for path in paths if _is_export(path)}
+    for path in paths:
+        if path in exports:
+            for row, files in exports[path].rows(pictures):
+                yield replace(own_row(row, known, spectra), files=files, approved=True)
+        else:
+            yield from _file_rows(_file_at(path), known, spectra, tools)
+
+
+def _file_rows(
+    path: Path, known: Mapping[str, Task], spectra: SpectraFolder | None, tools: ToolSchemas
+) -> Iterator[TrajectoryRow]:
+    for row in rows(path):
+        if "conversations" not in row.values:
+            yield own_row(row, known, spectra)
+            continue
+        read = published_row(row, known, spectra)
+        try:
+            schema = stated_in(str(row.values["conversations"][0].get("value")))
+        except ValueError as error:
+            raise row.wrong(f"conversations[0]: {error}") from error
+        if schema is not None:
+            tools.meet(schema, f"{path}: row {row.number}")
+        yield read
+
+
+def _is_export(path: Path) -> bool:
+    return (path / MANIFEST).is_file() or (path / WITH_PICTURES).is_file()
+
+
+def _file_at(path: Path) -> Path:
+    if path.is_dir():
+        there = [path / name for name in (TRAJECTORIES, PUBLISHED) if (path / name).is_file()]
+        if not there:
+            raise DataError(f"{path}: found no {MANIFEST}, {TRAJECTORIES} or {PUBLISHED} in this folder")
+        return there[0]
+    if not path.is_file():
+        raise DataError(f"{path}: found no such file or folder")
+    return path
+
+
+def _holds_trajectories(path: Path) -> bool:
+    if path.is_dir():
+        return _is_export(path) or any((path / name).is_file() for name in (TRAJECTORIES, PUBLISHED))
+    return path.suffix.lower() in (".jsonl", ".json")
+
+
+def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[Path], list[Path]]:
+    """Files of the benchmark, files of trajectories, and the rest: spectra."""
+    benchmark: list[Path] = []
+    kept: list[Path] = []
+    surveys: list[Path] = []
+    for path in paths:
+        if _holds_trajectories(path):
+            kept.append(path)
+        elif path.is_dir() and (inside := files_in(path, part)):
+            benchmark += inside
+        elif path.is_file() and is_specvi(path):
+            benchmark.append(path)
+        else:
+            surveys.append(path)
+    return benchmark, kept, surveys
+
+
+def _named_task(name: str | None, known: Mapping[str, Task]) -> Task | None:
+    if name is None:
+        return None
+    found = known_tasks.find(known, name)
+    if found is None:
+        raise DataError(f"task: found {name!r:.60}, wanted one of {', '.join(known)}")
+    return found
+
+
+def _once(asked: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
+    """Each spectrum once for each task, however many trajectories there are of it."""
+    seen: dict[tuple[str, str], Question] = {}
+    for one in asked:
+        before = seen.setdefault((one.source, one.task.key), one)
+        if before is one:
+            yield one
+        elif before.label != one.label:
+            raise DataError(
+                f"{one.key}: label: found {one.label} for {one.source}, which {before.key} calls "
+                f"{before.label}"
+            )
+        else:
+            dropped.append(Dropped(one.key, "another trajectory of a spectrum that is asked about already"))
+
+
+def _folder(spectra: Path | None) -> SpectraFolder | None:
+    try:
+        return None if spectra is None else SpectraFolder(spectra)
+    except SpectrumNotFound as error:
+        raise DataError(str(error)) from error
+
+
+def _refuse_nothing(
+    found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str
+) -> None:
+    if found:
+        return
+    where = ", ".join(str(path) for path in given[:3]) or "nothing named"
+    why = "; ".join(f"{one.key}: {one.reason}" for one in dropped[:2])
+    raise DataError(f"{where}: found no {what}" + (f"; left out {len(dropped)} ({why})" if dropped else ""))

@@ -1,0 +1,208 @@
+"""SpecVI-Bench: Parquet files ``{train,test}_{cc,cv,gm,ss,wd}.parquet``, a question a row.
+
+A file's list of questions is made without its spectra. These are copied, at the first one asked for, to an
+uncompressed temporary file that is mapped into memory, about 64 kB a row of 3,900 pixels: a Parquet file can
+be read from the front only, and training asks in any order. The copy
+has no name by then and goes when the questions do.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from agent import tasks
+from agent.readers.parquet import BENCH_COLUMNS, bench_spectrum
+from agent.spectrum import Spectrum, SpectrumError
+from agent.steps import Verdict
+from agent.tasks import Task
+from training.data.errors import DataError
+from training.data.identity import source_of
+from training.records import Question
+
+Part = Literal["train", "test"]
+PARTS: tuple[Part, ...] = ("train", "test")
+
+_LISTED = ("data_source", "prompt", "reward_model", "extra_info.name", "extra_info.index")
+_BATCH = 64
+_IMAGE = "<image>"
+
+
+def is_specvi(path: Path) -> bool:
+    """Whether a file is a Parquet file in the benchmark's layout."""
+    import pyarrow.parquet as pq
+
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"PAR1":
+                return False
+        with _damage_named(path), pq.ParquetFile(path) as parquet:
+            return {"extra_info", "reward_model"} <= set(parquet.schema_arrow.names)
+    except OSError:
+        return False
+
+
+def files_in(folder: Path, part: Part | None) -> list[Path]:
+    """The benchmark's files in a folder, or in ``data`` below it; [] where there are none.
+
+    :raises DataError: there are training and test files and ``part`` does not say which are wanted
+    """
+    for where in (folder, folder / "data", folder / "benchmark" / "data"):
+        there = {name: sorted(where.glob(f"{name}_*.parquet")) for name in PARTS}
+        if not any(there.values()):
+            continue
+        if part is not None:
+            return there[part]
+        if all(there.values()):
+            raise DataError(
+                f"{where}: found train_*.parquet and test_*.parquet, wanted one of the two; name the files"
+            )
+        return [*there["train"], *there["test"]]
+    return []
+
+
+def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
+    """A question for each row, in its own words.
+
+    :raises DataError: the file is damaged or no benchmark, or a field of a row is wrong
+    """
+    import pyarrow.parquet as pq
+
+    spectra = _Spectra(path)
+    in_words: dict[tuple[str, str], Task] = {}
+    with _damage_named(path), pq.ParquetFile(path) as file:
+        number = -1
+        for batch in file.iter_batches(_BATCH, columns=list(_LISTED)):
+            for row in batch.to_pylist():
+                number += 1
+                try:
+                    yield _question(path, number, row, known, spectra, in_words)
+                except ValueError as error:
+                    raise DataError(f"{path}: row {number}: {error}") from error
+    if number < 0:
+        raise DataError(f"{path}: found no rows, wanted questions")
+
+
+def _question(
+    path: Path,
+    number: int,
+    row: Mapping[str, Any],
+    known: Mapping[str, Task],
+    spectra: _Spectra,
+    in_words: dict[tuple[str, str], Task],
+) -> Question:
+    """:raises ValueError: a field is wrong"""
+    name = str(row.get("data_source"))
+    task = tasks.find(known, name)
+    if task is None:
+        raise ValueError(f"data_source: found {name!r:.60}, wanted one of {', '.join(known)}")
+    words = _words(row.get("prompt"))
+    asked = in_words.setdefault((task.key, words), task.asked_as(words))
+    info = row.get("extra_info") or {}
+    try:
+        source = source_of(str(info.get("name") or ""), sha256=str(info.get("index") or "") or None)
+    except ValueError:
+        raise ValueError("extra_info.name: found nothing, wanted the name of the spectrum") from None
+    label = _label(row.get("reward_model"))
+    read = partial(spectra.read, number)
+    return Question(f"{path.name}#{number}", source, asked, label, "LAMOST", None, False, read)
+
+
+def _label(reward_model: object) -> Verdict:
+    found = reward_model.get("ground_truth") if isinstance(reward_model, Mapping) else None
+    if found == "YES":
+        return "YES"
+    if found == "NO":
+        return "NO"
+    raise ValueError(f"reward_model.ground_truth: found {found!r:.60}, wanted YES or NO")
+
+
+def _words(prompt: object) -> str:
+    """What the user says, without the mark of the picture that it begins with."""
+    turns = prompt if isinstance(prompt, list) else []
+    said = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
+    if len(said) != 1 or not isinstance(said[0], str) or not said[0].replace(_IMAGE, "").strip():
+        raise ValueError(f"prompt: found {len(said)} user turns with text, wanted one")
+    return said[0].replace(_IMAGE, "", 1).strip()
+
+
+class _Spectra:
+    """The spectra of one file, each found at once in a temporary copy of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._copy: Any = None
+
+    def read(self, row: int) -> Spectrum:
+        """:raises DataError: the row holds no spectrum, or the file cannot be read"""
+        with self._lock:
+            if self._copy is None:
+                self._copy = self._made()
+        values = self._copy.get_batch(row // _BATCH).slice(row % _BATCH, 1).to_pylist()[0]
+        try:
+            found = bench_spectrum(self._path.name, row, values)
+        except SpectrumError as error:
+            raise DataError(f"{self._path}: row {row}: {error}") from error
+        # Where the published rows give no redshift, the published training took 0.
+        return found if found.redshift is not None else replace(found, redshift=0.0)
+
+    def __reduce__(self) -> tuple[type[_Spectra], tuple[Path]]:
+        return _Spectra, (self._path,)  # another process makes a copy of its own
+
+    def _made(self) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with _damage_named(self._path), pq.ParquetFile(self._path) as file:
+            columns = [name for name in BENCH_COLUMNS if name in file.schema_arrow.names]
+            schema = pa.schema([file.schema_arrow.field(name) for name in columns])
+            with (
+                tempfile.NamedTemporaryFile(prefix="spec-o3-", suffix=".arrow", delete=False) as copy,
+                pa.ipc.new_file(copy, schema) as writer,
+            ):
+                for batch in _of_one_size(file.iter_batches(_BATCH, columns=columns), schema):
+                    writer.write_batch(batch)
+            mapped = pa.memory_map(copy.name)
+            # Nothing is left behind however the program ends; where an open file cannot be removed
+            # (Windows) the system's cleaning of temporary files gets it.
+            with suppress(PermissionError):
+                Path(copy.name).unlink()
+            return pa.ipc.open_file(mapped)
+
+
+def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
+    """The same rows in batches of ``_BATCH``: pyarrow's may be shorter where a row group ends."""
+    import pyarrow as pa
+
+    waiting = pa.Table.from_batches([], schema)
+    for batch in batches:
+        waiting = pa.concat_tables(
+            [waiting, pa.Table.from_batches([batch]).select(schema.names).cast(schema)]
+        )
+        while waiting.num_rows >= _BATCH:
+            yield waiting.slice(0, _BATCH).combine_chunks().to_batches()[0]
+            waiting = waiting.slice(_BATCH)
+    if waiting.num_rows:
+        yield waiting.combine_chunks().to_batches()[0]
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """What pyarrow raises over a damaged file becomes a ``DataError``."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise DataError(
+            f"{path}: found a damaged Parquet file ({error!s:.200}), wanted a whole one"
+        ) from error

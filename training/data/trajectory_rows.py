@@ -1,0 +1,200 @@
+"""Rows of trajectories, in our form or in the published cold-start layout, to examples and to questions.
+
+A row of ours stands alone with ``spectrum_data`` in it; else its spectrum is looked for in a folder. A
+published row comes with picture files instead and has no spectrum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from agent import tasks
+from agent.messages import pictures_of
+from agent.spectra_folder import SpectraFolder, SpectrumNotFound
+from agent.spectrum import Spectrum, SpectrumError
+from agent.steps import Verdict
+from agent.tasks import Task
+from agent.trajectory import Trajectory, TrajectoryError
+from agent.wire import turn_text
+from training.data.errors import DataError, Dropped
+from training.data.identity import source_of, survey_of
+from training.data.pictures import Drawn, PictureFiles, file_beside
+from training.data.rows import Row, read_again
+from training.records import Example, Question
+from training.reward import score
+
+
+@dataclass(frozen=True)
+class TrajectoryRow:
+    """One row, read and checked. ``trajectory`` is under our key for its task.
+
+    :param files: the picture files that the row, or an export, names for it; empty where there are none
+    :param approved: people have approved it, so its answer is a label where no other is known
+    """
+
+    row: Row
+    trajectory: Trajectory
+    task: Task
+    spectra: SpectraFolder | None = None
+    files: tuple[Path, ...] = ()
+    approved: bool = False
+
+    @cached_property
+    def source(self) -> str:
+        trajectory = self.trajectory
+        try:
+            return source_of(trajectory.spectrum_name, sha256=trajectory.spectrum_sha256)
+        except ValueError as error:
+            raise self.row.wrong(f"spectrum: {error}") from error
+
+    def example(self) -> Example | Dropped:
+        """To be learned from, if it is fit for that.
+
+        :raises DataError: its pictures are nowhere, or it names no spectrum
+        """
+        if why := unfit(self.trajectory):
+            return Dropped(self.row.key, why)
+        survey, snr = self._said_of_spectrum()
+        pictures = self._pictures()
+        return Example(self.row.key, self.source, self.trajectory, pictures, survey, snr)
+
+    def question(self) -> Question | Dropped:
+        """To be asked, in the words in which the trajectory was.
+
+        :raises DataError: its spectrum is nowhere
+        """
+        label = self._label()
+        if label is None:
+            return Dropped(self.row.key, "no label")
+        survey, snr = self._said_of_spectrum()
+        task = self.task
+        if self.trajectory.prompt != task.prompt:
+            task = task.asked_as(self.trajectory.prompt)
+        return Question(
+            self.row.key, self.source, task, label, survey, snr, self.trajectory.simulated, self._spectrum()
+        )
+
+    def _label(self) -> Verdict | None:
+        if self.trajectory.label is not None or not self.approved:
+            return self.trajectory.label
+        return self.trajectory.answer.verdict if self.trajectory.answer else None
+
+    def _said_of_spectrum(self) -> tuple[str, float | None]:
+        data = self.row.values.get("spectrum_data")
+        if not isinstance(data, Mapping):
+            return survey_of(self.source), None
+        said = data.get("snr")
+        snr = said if isinstance(said, Mapping) else {}
+        numbers = (snr.get(band) for band in ("r", "median"))
+        found = next((float(n) for n in numbers if isinstance(n, int | float)), None)
+        return str(data.get("survey") or ""), found
+
+    def _pictures(self) -> Callable[[], Sequence[Any]]:
+        hashes = pictures_of(self.trajectory)
+        if self.files:
+            if len(self.files) != len(hashes):
+                raise self.row.wrong(f"images: found {len(self.files)}, wanted {len(hashes)}")
+            return PictureFiles(self.row.key, self.files, hashes)
+        stored = self._stored()
+        if all(sha256 in stored for sha256 in hashes):
+            return PictureFiles(self.row.key, [stored[str(sha256)] for sha256 in hashes], hashes)
+        return Drawn(self.row.key, self.trajectory, self._spectrum(), stored)
+
+    def _stored(self) -> dict[str, Path]:
+        """The picture files that a row of ours names, by the SHA-256 of their pixels."""
+        named = self.row.values.get("pictures") or {}
+        if not isinstance(named, Mapping):
+            raise self.row.wrong(f"pictures: found {named!r:.60}, wanted paths by SHA-256")
+        try:
+            return {str(sha256): file_beside(self.row.path, path) for sha256, path in named.items()}
+        except DataError as error:
+            raise self.row.wrong(f"pictures: {error}") from error
+
+    def _spectrum(self) -> Callable[[], Spectrum]:
+        if self.row.values.get("spectrum_data") is not None:
+            if self.row.start is None:
+                return partial(_from_json, self.row.wrong, self.row.values, self.trajectory)
+            place = (self.row.path, self.row.number, self.row.start)
+            return partial(_read_again, place, self.row.key, self.trajectory)
+        if self.spectra is None:
+            raise self.row.wrong(
+                "found neither spectrum_data nor every picture of the trajectory; name the folder in which "
+                f"the spectrum {self.trajectory.spectrum_name!r:.60} is"
+            )
+        find = partial(_found, self.spectra, self.row.key, self.trajectory)
+        if self.trajectory.spectrum_name not in self.spectra:
+            find()
+        return find
+
+
+def own_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | None) -> TrajectoryRow:
+    """A row of ours. :raises DataError: a field is wrong, or the task unknown"""
+    try:
+        trajectory = Trajectory.from_json(row.values)
+    except TrajectoryError as error:
+        raise row.wrong(error) from error
+    return _checked(row, trajectory, known, spectra)
+
+
+def published_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | None) -> TrajectoryRow:
+    """A row of the cold-start layout. :raises DataError: a field is wrong, a picture missing"""
+    try:
+        trajectory = Trajectory.from_sharegpt(row.values)
+        files = tuple(file_beside(row.path, path) for path in row.values["images"])
+    except TrajectoryError as error:
+        raise row.wrong(error) from error
+    except DataError as error:
+        raise row.wrong(f"images: {error}") from error
+    return replace(_checked(row, trajectory, known, spectra), files=files)
+
+
+def _checked(
+    row: Row, trajectory: Trajectory, known: Mapping[str, Task], spectra: SpectraFolder | None
+) -> TrajectoryRow:
+    task = tasks.find(known, trajectory.task)
+    if task is None:
+        raise row.wrong(f"task: found {trajectory.task!r:.60}, wanted one of {', '.join(known)}")
+    return TrajectoryRow(row, replace(trajectory, task=task.key), task, spectra)
+
+
+def unfit(trajectory: Trajectory) -> str:
+    """Why a trajectory cannot be learned from, "" if it can."""
+    if problems := trajectory.problems(pictures=False):
+        return "; ".join(problems)
+    said = "\n".join(turn_text(turn) for turn in trajectory.turns())
+    verdict = trajectory.answer.verdict if trajectory.answer else None
+    return "" if score(said, verdict or "").format_ok else "the reward finds fault with its form"
+
+
+def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) -> Spectrum:
+    def wrong(message: object) -> DataError:
+        return DataError(f"{key}: {message}")
+
+    return _from_json(wrong, read_again(*place), trajectory)
+
+
+def _from_json(
+    wrong: Callable[[object], DataError], values: Mapping[str, Any], trajectory: Trajectory
+) -> Spectrum:
+    data = values.get("spectrum_data")
+    if not isinstance(data, Mapping):
+        raise wrong(f"spectrum_data: found {type(data).__name__}, wanted an object")
+    try:
+        spectrum = Spectrum.from_json(data)
+    except SpectrumError as error:
+        raise wrong(f"spectrum_data: {error}") from error
+    if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
+        raise wrong(f"spectrum_data: found {spectrum.sha256:.12}…, wanted {trajectory.spectrum_sha256:.12}…")
+    return replace(spectrum, redshift=trajectory.redshift)
+
+
+def _found(spectra: SpectraFolder, key: str, trajectory: Trajectory) -> Spectrum:
+    try:
+        found = spectra.find(trajectory.spectrum_name, trajectory.spectrum_sha256)
+    except SpectrumNotFound as error:
+        raise DataError(f"{key}: {error}") from error
+    return replace(found, redshift=trajectory.redshift)
