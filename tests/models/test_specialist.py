@@ -1,0 +1,186 @@
+"""The specialist, really trained on simulated spectra: it learns, is the same again, keeps in a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.simulate import simulate, truth
+from agent.simulate.files import for_task, orders
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from training.records import Question
+from training.settings import SettingsError
+from training.specialist import Specialist, SpecialistError, SpecialistSettings, train
+from training.specialist.grid import FIRST, LAST, PIXELS, channels, sample
+from training.specialist.learning import threshold_for, varied
+
+torch = pytest.importorskip("torch")
+
+TASK = load()["cv"]
+QUICK = SpecialistSettings(epochs=8, patience=4, batch=16, seed=3)
+
+
+def questions(number: int, seed: int, ratio: tuple[int, int] = (1, 1)) -> list[Question]:
+    wanted = orders(for_task("cv", number, ratio), ["LAMOST", "SDSS"], (10, 40), seed)
+    return [
+        Question(
+            key=str(order.seed),
+            source=f"simulated-{order.kind}-{order.seed}.fits",
+            task=TASK,
+            label=truth(order.kind, "cv"),
+            survey=f"simulated {order.survey}",
+            snr=order.snr,
+            simulated=True,
+            spectrum=order.spectrum,
+        )
+        for order in wanted
+    ]
+
+
+@pytest.fixture(scope="module")
+def learned() -> Specialist:
+    torch.set_num_threads(1)
+    return train(questions(96, seed=0), QUICK)
+
+
+@pytest.fixture(scope="module")
+def unseen() -> list[Question]:
+    return questions(48, seed=1)
+
+
+def spectra(asked: list[Question]) -> list[Spectrum]:
+    return [one.spectrum() for one in asked]
+
+
+def test_it_learns_what_a_cataclysmic_variable_looks_like(
+    learned: Specialist, unseen: list[Question]
+) -> None:
+    p = learned.predict(spectra(unseen))
+    yes = np.array([one.label == "YES" for one in unseen])
+    # 48 fair coins fall on the right side 36 times or more with a chance of 4 in 10,000.
+    assert (((p >= learned.threshold) == yes).sum()) >= 36
+    assert p[yes].mean() > p[~yes].mean() + 0.2
+
+
+def test_its_card_says_what_it_was_trained_on(learned: Specialist) -> None:
+    card = learned.card
+    assert card["simulated"] == 96
+    assert {label: card["train"][label] + card["held_out"][label] for label in ("YES", "NO")} == {
+        "YES": 48,
+        "NO": 48,
+    }
+    assert len(card["sources"]) == 96
+    kept = card["log"][card["epoch_kept"] - 1]
+    assert kept["held_out_loss"] == min(line["held_out_loss"] for line in card["log"])
+
+
+def test_one_seed_gives_one_network_and_another_another(learned: Specialist) -> None:
+    few = questions(16, seed=2)
+    settings = SpecialistSettings(epochs=2, batch=8, seed=5)
+    one, again = train(few, settings), train(few, settings)
+    other = train(few, SpecialistSettings(epochs=2, batch=8, seed=6))
+    shown = spectra(few[:4])
+    assert np.array_equal(one.predict(shown), again.predict(shown))
+    assert one.card == again.card
+    assert not np.array_equal(one.predict(shown), other.predict(shown))
+
+
+def test_training_leaves_torchs_own_generator_alone() -> None:
+    torch.manual_seed(11)
+    before = torch.random.get_rng_state()
+    train(questions(8, seed=2), SpecialistSettings(epochs=1))
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_saved_and_loaded_it_says_the_same(
+    learned: Specialist, unseen: list[Question], tmp_path: Path
+) -> None:
+    learned.save(tmp_path / "cv")
+    again = Specialist.load(tmp_path / "cv")
+    shown = spectra(unseen[:6])
+    assert np.array_equal(again.predict(shown), learned.predict(shown))
+    assert (again.task, again.threshold, again.settings, again.card) == (
+        learned.task,
+        learned.threshold,
+        learned.settings,
+        learned.card,
+    )
+
+
+def test_a_folder_without_a_specialist_or_with_other_weights_is_refused(
+    learned: Specialist, tmp_path: Path
+) -> None:
+    with pytest.raises(SpecialistError, match=r"specialist\.json: No such file"):
+        Specialist.load(tmp_path)
+    learned.save(tmp_path)
+    weights = (tmp_path / "weights.pt").read_bytes()
+    (tmp_path / "weights.pt").write_bytes(weights[:-1])
+    with pytest.raises(SpecialistError, match="found other bytes"):
+        Specialist.load(tmp_path)
+    card = json.loads((tmp_path / "specialist.json").read_text())
+    (tmp_path / "specialist.json").write_text(json.dumps(card | {"schema": "other"}))
+    with pytest.raises(SpecialistError, match="schema: found 'other'"):
+        Specialist.load(tmp_path)
+
+
+def test_too_little_to_train_on_is_told() -> None:
+    with pytest.raises(SpecialistError, match="found 0 sources that are YES"):
+        train(questions(6, seed=0, ratio=(0, 1)), QUICK)
+    with pytest.raises(SpecialistError, match="found questions of no task"):
+        train([], QUICK)
+
+
+def test_every_row_of_a_source_is_on_one_side() -> None:
+    """A source held out is held out in every row, or the validation is of what was learned."""
+    many = [one for one in questions(8, seed=0) for _ in range(3)]
+    card = train(many, SpecialistSettings(epochs=1, held_out=0.5)).card
+    assert card["train"] == card["held_out"] == {"YES": 6, "NO": 6}
+
+
+@pytest.mark.parametrize("survey", ["LAMOST", "SDSS", "DESI"])
+def test_a_line_stands_where_it_is_on_the_grid_whatever_the_survey(survey: str) -> None:
+    spectrum = simulate("pn", survey, 50, seed=0)
+    rows = channels(sample(spectrum))
+    assert rows.shape == (1, 3, PIXELS)
+    grid = np.geomspace(FIRST, LAST, PIXELS + 1)
+    oxygen = int(np.searchsorted(grid, 5008.24)) - 1
+    near = rows[0, 1, oxygen - 40 : oxygen + 41]
+    assert abs(int(np.argmax(near)) - 40) <= 3
+
+
+def test_what_holds_no_data_is_zero_and_says_so() -> None:
+    spectrum = simulate("a", "SDSS", 30, seed=0)
+    rows = channels(sample(spectrum))
+    # SDSS begins at 3800 Å, a hundred after the grid.
+    assert not rows[0, :, :80].any()
+    assert (rows[0, 2, 100:2900] > 0).mean() > 0.98  # but for dead columns
+    nothing = Spectrum(spectrum.wavelength, spectrum.flux, np.zeros(len(spectrum)))
+    assert not channels(sample(nothing)).any()
+
+
+def test_varied_moves_and_tilts_but_does_not_invent_data() -> None:
+    rows = sample(simulate("cv", "SDSS", 20, seed=1))
+    other = varied(rows, np.random.default_rng(0), SpecialistSettings(shift=3))
+    assert other.flux.shape == rows.flux.shape
+    assert not np.array_equal(other.flux, rows.flux)
+    # Of 40 pixels before SDSS begins, a shift of three fills none.
+    assert not other.flux[0, :40].any()
+
+
+def test_the_threshold_is_the_one_with_the_best_f1() -> None:
+    p = np.array([0.1, 0.2, 0.6, 0.7, 0.9])
+    yes = np.array([False, False, False, True, True])
+    threshold, f1 = threshold_for(p, yes)
+    assert 0.6 < threshold < 0.7
+    assert f1 == 1.0
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    with pytest.raises(SettingsError, match="held_out: found 1"):
+        SpecialistSettings(held_out=1.0)
+    with pytest.raises(SettingsError, match="batch: found 1"):
+        SpecialistSettings(batch=1)

@@ -1,0 +1,165 @@
+"""A trained specialist: asked, saved and loaded. Its folder holds
+
+- ``weights.pt``: the network's state, read back as plain tensors and nothing else;
+- ``specialist.json``: task, threshold, settings, and the card: what it was trained on, epoch by epoch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum import Spectrum
+from agent.steps import Verdict
+from training.records import Question
+from training.settings import SettingsError, from_mapping
+from training.specialist.grid import Sampled, channels, sample
+from training.specialist.learning import Said, SpecialistError, learn, log_odds
+from training.specialist.network import network
+from training.specialist.settings import SpecialistSettings
+
+SCHEMA = "spec-o3/specialist/1"
+WEIGHTS, CARD = "weights.pt", "specialist.json"
+_AT_ONCE = 128
+
+
+@dataclass(frozen=True)
+class Specialist:
+    """A network for one task.
+
+    :param threshold: P at or above it is YES: the best F1 on the held-out part of the training data
+    :param card: what it was trained on and how that went, JSON values
+    """
+
+    task: str
+    network: Any
+    threshold: float
+    settings: SpecialistSettings
+    card: dict[str, Any]
+
+    def predict(self, spectra: Iterable[Spectrum]) -> NDArray[np.float64]:
+        """P(YES) of each spectrum (n,), for a spectrum as likely YES as NO before it is looked at."""
+        parts = []
+        waiting = iter(spectra)
+        while some := list(islice(waiting, _AT_ONCE)):
+            parts.append(self.of_sampled(Sampled.stack([sample(one) for one in some])))
+        return np.concatenate([np.zeros(0), *parts])
+
+    def of_sampled(self, rows: Sampled) -> NDArray[np.float64]:
+        """P(YES) of spectra already on the grid."""
+        p: NDArray[np.float64] = 1 / (1 + np.exp(-log_odds(self.network, channels(rows))))
+        return p
+
+    def verdict(self, p: float) -> Verdict:
+        return "YES" if p >= self.threshold else "NO"
+
+    def save(self, folder: Path) -> None:
+        """Write it to ``folder``, the card last. :raises OSError: it cannot be written"""
+        import torch
+
+        folder.mkdir(parents=True, exist_ok=True)
+        torch.save(self.network.state_dict(), folder / WEIGHTS)
+        told = {
+            "schema": SCHEMA,
+            "task": self.task,
+            "threshold": self.threshold,
+            "weights_sha256": _sha256(folder / WEIGHTS),
+            "settings": dataclasses.asdict(self.settings),
+            "card": self.card,
+        }
+        text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+        (folder / CARD).write_text(text, encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Specialist:
+        """The specialist that was saved there. :raises SpecialistError: there is none, or it is damaged"""
+        import torch
+
+        told = _card(folder / CARD)
+        try:
+            settings = from_mapping(told["settings"], SpecialistSettings, str(folder / CARD))
+            net = network(settings.dropout)
+            if _sha256(folder / WEIGHTS) != told["weights_sha256"]:
+                raise SpecialistError(
+                    f"{folder / WEIGHTS}: found other bytes than {CARD} says, wanted its own"
+                )
+            net.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True))
+            return cls(str(told["task"]), net, float(told["threshold"]), settings, told["card"])
+        except OSError as error:
+            raise SpecialistError(f"{error.filename}: {error.strerror}") from error
+        except (SettingsError, RuntimeError, ValueError, TypeError, KeyError) as error:
+            raise SpecialistError(f"{folder}: found no specialist that loads ({_line(error)})") from error
+
+
+def train(
+    questions: Sequence[Question],
+    settings: SpecialistSettings | None = None,
+    said: Said = lambda _: None,
+    rows: Sampled | None = None,
+) -> Specialist:
+    """Train on questions of one task.
+
+    :param said: told of each epoch
+    :param rows: their spectra on the grid, where they have been read already
+    :raises SpecialistError: several tasks or none, or too few sources of a class
+    :raises SpectrumError: a spectrum cannot be read
+    """
+    settings = settings or SpecialistSettings()
+    tasks = sorted({one.task.key for one in questions})
+    if len(tasks) != 1:
+        raise SpecialistError(f"found questions of {', '.join(tasks) or 'no task'}, wanted those of one task")
+    if rows is None:
+        rows = Sampled.stack([sample(one.spectrum()) for one in questions])
+    yes = np.array([one.label == "YES" for one in questions])
+    learned = learn(rows, yes, [one.source for one in questions], settings, said)
+    card = _told(questions, yes, learned.held_out)
+    card |= {"epoch_kept": learned.kept, "held_out_f1": learned.f1, "log": list(learned.log)}
+    return Specialist(tasks[0], learned.network, learned.threshold, settings, card)
+
+
+def _told(
+    questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """What it was trained on, in numbers; the sources, so that nobody tests on them unawares."""
+
+    def counted(which: NDArray[np.bool_]) -> dict[str, int]:
+        return {"YES": int((yes & which).sum()), "NO": int((~yes & which).sum())}
+
+    return {
+        "train": counted(~held_out),
+        "held_out": counted(held_out),
+        "surveys": dict(Counter(one.survey for one in questions)),
+        "simulated": sum(one.simulated for one in questions),
+        "sources": sorted({one.source for one in questions}),
+    }
+
+
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecialistError(f"{path}: {error.strerror}; wanted a folder of `specialist train`") from error
+    except ValueError as error:
+        raise SpecialistError(f"{path}: found no JSON ({_line(error)})") from error
+    found = told.get("schema") if isinstance(told, dict) else None
+    if found != SCHEMA:
+        raise SpecialistError(f"{path}: schema: found {found!r:.60}, wanted {SCHEMA!r}")
+    return dict(told)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]
