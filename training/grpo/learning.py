@@ -1,0 +1,336 @@
+"""GRPO itself: TRL's trainer, with our inspections in the place of its generation and nothing else changed.
+
+The loss is TRL's ``dapo`` unless settings say otherwise: the sum over all spoken tokens of an update, divided
+by the round's number of spoken tokens over its number of updates. Published is verl's token-mean, which at
+the time was a mean over each process's micro-batch, and these means averaged; later versions divide by the
+tokens of the whole update, as here but for the updates of one round being taken as equally long. TRL's
+``delta`` is verl's dual clip: the ratio counts up to it where an advantage is negative, and where one is
+positive the upper clip has long taken hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import tool
+from training.environment import is_first_process, launch_problem
+from training.grpo.asking import Asking
+from training.grpo.rounds import asked, batches, rounds
+from training.grpo.settings import GrpoSettings
+from training.grpo.writers import RoundWriter, Transformers, Vllm, vllm_options
+from training.model import Loaded, ModelError, load, out_of_memory, save_learned
+from training.records import Question
+from training.rendering import Renderer
+from training.run import Run, Start
+from training.settings import SettingsError
+from training.sft.learning import Card
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from torch import Tensor
+    from trl import GRPOConfig, GRPOTrainer
+
+Told = Callable[[int, int, Mapping[str, Any]], None]
+"""Told of each round: its number, how many there will be, and its numbers."""
+
+
+def processes() -> int:
+    """How many a launcher started."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def train(
+    settings: GrpoSettings,
+    questions: Sequence[Question],
+    card: Card | None = None,
+    start: Start = "new",
+    told: Told | None = None,
+) -> Run:
+    """Learn by inspecting ``questions``; the finished run. With several processes all of them call it.
+
+    :raises SettingsError: a round cannot be divided so, or does not fit the model's context
+    :raises ModelError: the model cannot be loaded, or does not fit
+    :raises RunError: the folder holds a run, unless ``start`` says what is to become of it
+    """
+    import torch
+
+    if problem := launch_problem():
+        raise ModelError(problem)
+    total = rounds(settings, len(questions))
+    run = Run(Path(settings.output))
+    # Before the model: under DeepSpeed these say how its weights are spread as they are read.
+    arguments = arguments_of(settings, total)
+    with arguments.main_process_first(local=False, desc="run"):
+        if is_first_process():
+            run.begin("grpo", settings, start)
+            if card is not None:
+                run.keep_card(card.plain, card.markdown)
+    checkpoint = run.checkpoint()
+    loaded = load(settings.model)
+    trainer = trainer_of(settings, loaded, questions, run, arguments)
+    trainer.add_callback(run.callback())
+    if told is not None and is_first_process():
+        trainer.add_callback(_telling(told, total))
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except torch.OutOfMemoryError as error:
+        raise ModelError(out_of_memory("a step")) from error
+    save_learned(trainer, loaded, run.model, settings.merge)
+    return run
+
+
+def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
+    """The settings in TRL's words, for ``total`` rounds."""
+    import torch
+    from trl import GRPOConfig
+
+    share = batches(settings, processes())
+    dtype = settings.model.dtype
+    return GRPOConfig(
+        output_dir=settings.output,
+        seed=settings.seed,
+        max_steps=total * share.updates,
+        per_device_train_batch_size=share.per_device,
+        gradient_accumulation_steps=share.accumulated,
+        steps_per_generation=share.round,
+        num_generations=settings.rollouts,
+        # The rows are in the order in which they are asked.
+        shuffle_dataset=False,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type="constant",
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_grad_norm,
+        epsilon=settings.clip_low,
+        epsilon_high=settings.clip_high,
+        delta=settings.dual_clip,
+        beta=settings.kl,
+        loss_type=settings.loss,
+        scale_rewards=settings.scale,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        max_completion_length=settings.turn_tokens or settings.response_tokens,
+        # What was sampled and what is learned must be as likely under the same weights.
+        disable_dropout=True,
+        bf16=dtype == "bfloat16",
+        fp16=dtype == "float16",
+        use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
+        gradient_checkpointing=settings.gradient_checkpointing,
+        deepspeed=settings.deepspeed,
+        # Every trajectory has a picture, and what learns is used by every picture and word.
+        ddp_find_unused_parameters=False,
+        save_strategy="steps",
+        # Within a round there is nothing to go on from: what was rolled is not kept.
+        save_steps=settings.save_rounds * share.updates,
+        save_total_limit=settings.keep_checkpoints,
+        logging_steps=share.updates,
+        logging_nan_inf_filter=False,
+        report_to="none",
+        disable_tqdm=True,
+        log_completions=False,
+        log_multimodal=False,
+        **_vllm_arguments(settings),
+    )
+
+
+def _vllm_arguments(settings: GrpoSettings) -> dict[str, Any]:
+    vllm = settings.vllm
+    if vllm.mode == "none":
+        return {}
+    return {
+        "use_vllm": True,
+        "vllm_mode": vllm.mode,
+        "vllm_gpu_memory_utilization": vllm.memory,
+        "vllm_tensor_parallel_size": vllm.tensor_parallel,
+        "vllm_max_model_length": settings.prompt_tokens + settings.response_tokens,
+        "vllm_server_host": vllm.host,
+        "vllm_server_port": vllm.port,
+        "vllm_group_port": vllm.group_port,
+        "vllm_server_timeout": vllm.timeout,
+        "vllm_importance_sampling_correction": vllm.correction != "none",
+        **({} if vllm.correction == "none" else {"vllm_importance_sampling_mode": vllm.correction}),
+    }
+
+
+def trainer_of(
+    settings: GrpoSettings,
+    loaded: Loaded,
+    questions: Sequence[Question],
+    run: Run,
+    arguments: GRPOConfig,
+) -> GRPOTrainer:
+    """TRL's trainer, which asks ``questions`` by our inspections.
+
+    :raises SettingsError: question and response do not fit the model's context
+    """
+    from transformers import PrinterCallback
+
+    _check_context(settings, loaded)
+    if settings.vllm.mode != "none":
+        arguments.generation_kwargs = vllm_options(loaded.processor.tokenizer)
+    asking = Asking(settings, questions, Renderer(loaded.processor), run)
+    trainer = _inspecting(asking)(
+        model=loaded.model,
+        reward_funcs=[outcome],
+        args=arguments,
+        processing_class=loaded.processor,
+        train_dataset=_rows(settings, len(questions)),
+    )
+    # TRL looks at pixels of tool results, and counts picture tokens after the question, only if it has tools.
+    # Ours are called by the loop; these are for TRL to know of, and it is not given them earlier because it
+    # would then want a chat template that renders calls.
+    trainer.tools = [tool.call]
+    trainer.writer = _writer(settings, trainer)
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def outcome(
+    prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any
+) -> list[float]:
+    """The reward function in TRL's form: what ``training.reward.score`` gave as the round was measured."""
+    return scored
+
+
+def _writer(settings: GrpoSettings, trainer: Any) -> RoundWriter:
+    if settings.vllm.mode != "none":
+        return Vllm(trainer)
+    return Transformers(trainer, settings.writing_batch, settings.temperature, settings.top_p, settings.seed)
+
+
+def _rows(settings: GrpoSettings, questions: int) -> Dataset:
+    """The run as one long epoch, so that going on from a checkpoint finds its place by counting. ``prompt``
+    is a stand-in that TRL wants: the conversation begins in ``training.rendering``.
+    """
+    from datasets import Dataset
+
+    order = asked(settings, questions)
+    return Dataset.from_dict(
+        {
+            "prompt": [[{"role": "user", "content": str(place)}] for one in order for place in one],
+            "question": [place for one in order for place in one],
+            "round": [number for number, one in enumerate(order) for _ in one],
+        }
+    )
+
+
+def _check_context(settings: GrpoSettings, loaded: Loaded) -> None:
+    context = int(loaded.model.config.get_text_config().max_position_embeddings)
+    wanted = settings.prompt_tokens + settings.response_tokens
+    if wanted > context:
+        raise SettingsError(
+            f"prompt_tokens + response_tokens: found {wanted}, wanted no more than the {context} tokens of "
+            f"{settings.model.name}"
+        )
+
+
+def _inspecting(asking: Asking) -> Any:
+    from trl import GRPOTrainer
+
+    class Inspecting(GRPOTrainer):  # type: ignore[misc]
+        """TRL's trainer with ``asking`` as its generation."""
+
+        writer: RoundWriter
+
+        def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+            self._asked = inputs
+            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+            if "pixel_values" not in output:
+                raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
+            # A round's pixels are gigabytes. They wait in main memory until their turn.
+            output["pixel_values"] = output["pixel_values"].cpu()
+            self._divergence = [0.0, 0.0]
+            return output
+
+        def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
+            found = asking.ask(self._asked, self.writer, self.is_world_process_zero())
+            return (
+                found.prompt_ids,
+                found.completion_ids,
+                found.spoken,
+                found.completions,
+                found.logprobs,
+                {"scored": found.rewards},
+                found.images,
+                found.images,
+            )
+
+        def _get_per_token_logps_and_entropies(self, *args: Any, **options: Any) -> Any:
+            found = super()._get_per_token_logps_and_entropies(*args, **options)
+            self._latest = found[0].detach()
+            return found
+
+        def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+            inputs = {**inputs, "pixel_values": inputs["pixel_values"].to(self.accelerator.device)}
+            loss: Tensor = super()._compute_loss(model, inputs)
+            mask = inputs["completion_mask"] * inputs["tool_mask"]
+            old = inputs.get("old_per_token_logps")
+            self._divergence[0] += 0.0 if old is None else _divergence(old, self._latest, mask)
+            self._divergence[1] += int(mask.sum())
+            return loss
+
+        def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+            if "loss" in logs:
+                logs = _line(self, asking, logs)
+            # Ours are in ``logs`` already, under one name each.
+            self._metrics["train"].clear()
+            super().log(logs, start_time)
+
+        def create_model_card(self, *args: Any, **options: Any) -> None:
+            """None: a run says what it is in its own files."""
+
+    return Inspecting
+
+
+def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
+    """Sum over the spoken tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r, with
+    r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
+    """
+    gap = (new - old) * mask
+    return float((gap.exp() - 1 - gap).sum())
+
+
+def _line(trainer: Any, asking: Asking, logs: Mapping[str, float]) -> dict[str, Any]:
+    """The round's line in the log: what was asked, and what TRL says of learning from it."""
+    import torch
+
+    metrics = trainer._metrics["train"]
+
+    def mean(name: str) -> float | None:
+        values = metrics.get(name)
+        return sum(values) / len(values) if values else None
+
+    told = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
+    total = trainer.accelerator.reduce(told.to(trainer.accelerator.device), reduction="sum")
+    named = {
+        "clip_low": "clip_ratio/low_mean",
+        "clip_high": "clip_ratio/high_mean",
+        "entropy": "entropy",
+        "kl_start": "kl",
+        "vllm_gap": "sampling/sampling_logp_difference/mean",
+    }
+    seconds = sum(metrics["step_time"])
+    rolled = asking.seconds_writing + asking.seconds_drawing
+    return {
+        "round": asking.round,
+        **asking.numbers,
+        **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
+        **{name: value for name, key in named.items() if (value := mean(key)) is not None},
+        "kl_old": float(total[0] / max(float(total[1]), 1.0)),
+        "seconds_writing": round(asking.seconds_writing, 3),
+        "seconds_drawing": round(asking.seconds_drawing, 3),
+        "seconds_learning": round(seconds - rolled, 3),
+    }
+
+
+def _telling(told: Told, total: int) -> Any:
+    from transformers import TrainerCallback
+
+    class Telling(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if logs and "round" in logs:
+                told(logs["round"], total, logs)
+
+    return Telling()
