@@ -17,7 +17,7 @@ from typing import Any
 
 from agent.many.batch import Outcome as Inspected
 from agent.many.journal import Journal
-from agent.many.journal_files import JournalError, json_lines, put
+from agent.many.journal_files import JournalError, append_text, json_lines, put
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, asked, failed, judged
 from training.records import Question
@@ -25,6 +25,7 @@ from training.records import Question
 FILE = "answers.jsonl"
 SETTINGS = f"{FILE}.run.json"
 QUESTIONS = "questions.jsonl"
+SITTINGS = "sittings.jsonl"
 LABEL_SOURCE = "bench"
 
 
@@ -77,7 +78,16 @@ class Answers:
         if outcome.trajectory is not None:
             labelled = replace(outcome.trajectory, label=question.label, label_source=LABEL_SOURCE)
             outcome = replace(outcome, trajectory=labelled)
-        self._journal.add(outcome, {"question": asked(question), "said": list(outcome.said)})
+        told = asked(question)
+        if told["snr"] is None and outcome.spectrum is not None:
+            # The published files do not tell it.
+            told["snr"] = outcome.spectrum.snr_typical
+        self._journal.add(outcome, {"question": told, "said": list(outcome.said)})
+
+    def sat(self, asked: int, seconds: float) -> None:
+        """Note what a sitting took. One that was killed leaves no note."""
+        line = {"asked": asked, "seconds": round(seconds, 3)}
+        append_text(self.folder / SITTINGS, json.dumps(line) + "\n")
 
     def close(self) -> None:
         self._journal.close()
@@ -97,6 +107,7 @@ class Run:
     :param failed: the sentences of those, by the question's name in the journal
     :param unread: of the questions whose spectrum could not be read: they were not asked, and do not count
     :param open: questions that have not been asked yet
+    :param wall: seconds a question while the run went, many at a time; None where nobody took the time
     """
 
     folder: Path
@@ -105,6 +116,7 @@ class Run:
     failed: Mapping[str, str]
     unread: Mapping[str, str]
     open: int
+    wall: float | None
 
     @classmethod
     def read(cls, folder: Path) -> Run:
@@ -129,6 +141,7 @@ class Run:
             {name: told for name, (reason, told) in failures.items() if reason == "policy failed"},
             {name: told for name, (reason, told) in failures.items() if reason != "policy failed"},
             len(questions.keys() - found.keys() - failures.keys()),
+            _wall(folder / SITTINGS),
         )
 
     def traces(self) -> Iterator[tuple[Outcome, Trajectory, tuple[str, ...]]]:
@@ -161,3 +174,9 @@ def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str,
         return {}
     found = {row["source"]["file"]: (row["reason"], row["detail"]) for row in _rows(path)}
     return {name: failure for name, failure in found.items() if name not in done}
+
+
+def _wall(path: Path) -> float | None:
+    sittings = list(_rows(path)) if path.is_file() else []
+    asked = sum(one["asked"] for one in sittings)
+    return sum(one["seconds"] for one in sittings) / asked if asked else None

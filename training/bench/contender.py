@@ -20,8 +20,9 @@ WITHOUT_TOOL = "without the tool"
 
 @dataclass(frozen=True)
 class Contender:
-    """Weights to be loaded, and how they came to be; ``stage`` is "" where that is not known."""
+    """Weights to be loaded, what to call them, and how they came to be ("" where that is not known)."""
 
+    name: str
     model: str
     adapter: str | None = None
     stage: str = ""
@@ -41,7 +42,8 @@ def contender(model: str, adapter: str | None = None) -> Contender:
     runs = lineage(given)
     is_of_a_run = any(one.get("kind") != "base" for one in runs)
     # Of weights without a lineage nobody knows what they were trained on.
-    return Contender(found.name, found.adapter, stage(runs) if is_of_a_run else "")
+    name = Path(adapter or model).expanduser().name
+    return Contender(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
 
 
 def stage(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -54,10 +56,3 @@ def called(name: str, stage: str, with_tool: bool) -> str:
     """The row's name: who, and in brackets what was done or left out."""
     said = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
     return f"{name} ({said})" if said else name
-
-
-def is_run(model: str) -> bool:
-    """Whether it is the folder of a training run, finished or not."""
-    from training.run import LINEAGE
-
-    return (Path(model).expanduser() / LINEAGE).is_file()

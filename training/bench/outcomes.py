@@ -135,7 +135,7 @@ def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
     if row.get("label") not in get_args(Verdict):
         raise OutcomesError(f"{where}: label: found {row.get('label')!r:.60}, wanted YES or NO")
     if "predicted" not in row or row["predicted"] not in ("YES", "NO", None):
-        found = repr(row.get("predicted", "nothing"))
+        found = repr(row["predicted"]) if "predicted" in row else "nothing"
         raise OutcomesError(f"{where}: predicted: found {found:.60}, wanted YES, NO or null")
     for name in ("snr", "seconds", "probability"):
         if not isinstance(row.get(name), int | float | None) or isinstance(row.get(name), bool):

@@ -88,6 +88,8 @@ def ask_all(
         except PolicyGone as gone:
             made.gone = str(gone)
     made.seconds = monotonic() - since
+    if made.asked:
+        answers.sat(made.asked, made.seconds)
     return made
 
 
@@ -134,8 +136,7 @@ class _Asks:
     def __call__(self, posed: _Posed, stop: Stop) -> list[Outcome]:
         asking = self.asking
         plan = Plan(posed.task, asking.policy_for, asking.max_turns, asking.retries, asking.with_tool)
-        outcome = inspect_one(posed.job, posed, plan, self._policy_for(0), stop)
-        return [replace(outcome, spectrum=None)]
+        return [inspect_one(posed.job, posed, plan, self._policy_for(0), stop)]
 
 
 def _outcomes(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from training.bench.scores import Scores, scores
 from training.bench.wording import Simulated, simulated
 
 PREDICTIONS = "predictions.jsonl"
-SITTINGS = "sittings.jsonl"
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def of_run(run: Run) -> Row:
         open=run.open,
         unread=len(run.unread),
         failed=len(run.failed),
-        wall=_wall(run.folder),
+        wall=run.wall,
     )
 
 
@@ -117,13 +115,3 @@ def _data(outcomes: tuple[Outcome, ...]) -> str:
         return "SpecVI-Bench"
     surveys = [one.survey or "survey not known" for one in outcomes]
     return ", ".join(sorted(set(surveys), key=lambda name: (-surveys.count(name), name)))
-
-
-def _wall(folder: Path) -> float | None:
-    """Over all sittings; one that was killed left no time, and its questions are not counted with it."""
-    path = folder / SITTINGS
-    if not path.is_file():
-        return None
-    sittings = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    asked = sum(one["asked"] for one in sittings)
-    return sum(one["seconds"] for one in sittings) / asked if asked else None

@@ -1,0 +1,202 @@
+"""The failures of a run as one HTML page that needs nothing beside it: what was looked at, what was said, and
+what it should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+
+from PIL import Image
+
+from agent.many.journal_files import put
+from agent.pictures import data_url
+from agent.report.sheet import pictures, window_text
+from agent.spectrum import Spectrum
+from agent.steps import Answer, Step, Think, Zoom
+from agent.trajectory import Trajectory
+from training.bench.answers import Run
+from training.bench.choosing import KINDS, chosen, kinds, totals
+from training.bench.outcomes import Outcome
+from training.bench.rows import Row
+from training.records import Question
+
+FILE = "gallery.html"
+PER_KIND = 12
+_PAGE = Path(__file__).with_name(FILE)
+
+SpectrumOf = Callable[[Outcome], Spectrum | None]
+"""The spectrum of a question; None where it is not to be had any more."""
+
+
+def spectra_of(questions: Iterable[Question]) -> SpectrumOf:
+    """The spectra of these questions, read when they are asked for."""
+    known = {(one.task.key, one.key): one for one in questions}
+
+    def spectrum_of(outcome: Outcome) -> Spectrum | None:
+        question = known.get((outcome.task, outcome.key))
+        try:
+            return None if question is None else question.spectrum()
+        except (OSError, ValueError):
+            return None
+
+    return spectrum_of
+
+
+def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> int:
+    """Write the gallery into the run's folder; how many failures it shows. Pictures are drawn again.
+
+    :param most: of each kind
+    :raises JournalError: it cannot be written
+    """
+    wanted = {(one.task, one.key): one for one in chosen(row.outcomes, most)}
+    traces = {
+        (one.task, one.key): (trajectory, said)
+        for one, trajectory, said in run.traces()
+        if (one.task, one.key) in wanted
+    }
+    cards = []
+    for place, one in wanted.items():
+        trajectory, said = traces.get(place, (None, ()))
+        cards.append(_card(one, trajectory, said, spectrum_of))
+    put(run.folder / FILE, page(row, list(wanted.values()), cards))
+    return len(cards)
+
+
+def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
+    """The whole page."""
+    counts = totals(row.outcomes)
+    there = [kind for kind in KINDS if counts[kind]]
+    shown_of = {kind: sum(kind in kinds(one) for one in shown) for kind in there}
+    told = ", ".join(
+        f"{_many(counts[kind], kind)}"
+        + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
+        for kind in there
+    )
+    about = (
+        f"{row.scores.n} questions ({row.data}): {told or 'nothing went wrong'}. A question may have failed "
+        "in several ways. Of each task those with the highest signal-to-noise come first."
+    )
+    kinds_shown = {kind: f"{kind} {shown_of[kind]}" for kind in there}
+    tasks = sorted({one.task for one in shown})
+    filters = _filter("kind", "What went wrong", kinds_shown) if there else ""
+    if len(tasks) > 1:
+        filters += _filter("task", "Task", {task: task for task in tasks})
+    title = f"Failures of {row.name}" + (", simulated spectra" if row.simulated == "yes" else "")
+    return Template(_PAGE.read_text(encoding="utf-8")).substitute(
+        title=_text(title), about=_text(about), filters=filters, cards="\n".join(cards)
+    )
+
+
+def _card(one: Outcome, trajectory: Trajectory | None, said: Sequence[str], spectrum_of: SpectrumOf) -> str:
+    went_wrong = kinds(one)
+    tags = "".join(f'<span class="tag">{_text(kind)}</span>' for kind in went_wrong)
+    parts = [
+        f'<article data-kinds="{_text("|".join(went_wrong))}" data-task="{_text(one.task)}">',
+        f"<h2>{_text(one.source)}</h2>",
+        f'<p class="facts"><span>{tags}</span>{_facts(one)}</p>',
+    ]
+    if trajectory is None:
+        parts.append('<p class="told">There is no trace: the policy failed.</p>')
+    else:
+        spectrum = spectrum_of(one)
+        images = {} if spectrum is None else pictures(trajectory, spectrum)
+        parts += _trace(trajectory, images)
+        parts += _more(one, trajectory, said)
+    return "\n".join([*parts, "</article>"])
+
+
+def _facts(one: Outcome) -> str:
+    truth = f'truth <b class="{one.label.lower()}">{one.label}</b>'
+    read = (
+        f'read <b class="{one.predicted.lower()}">{one.predicted}</b>'
+        if one.predicted
+        else "read <b>none</b>"
+    )
+    facts = [f"task <b>{_text(one.task)}</b>", truth, read]
+    facts.append(f"S/N a pixel <b>{'not known' if one.snr is None else f'{one.snr:.3g}'}</b>")
+    facts += [_text(one.survey)] if one.survey else []
+    facts += ["simulated"] if one.simulated and "simulated" not in one.survey else []
+    facts += [_text(one.ended)] if one.ended != "answered" else []
+    return "".join(f"<span>{fact}</span>" for fact in facts)
+
+
+def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
+    overview = _figure(trajectory.overview, images, "The full spectrum")
+    question = _text(trajectory.prompt.partition("\n")[0].replace("**", ""))
+    found = [
+        '<section class="turn"><h3>Question</h3>'
+        f'<div><p class="said">{question}</p></div>{overview}</section>'
+    ]
+    for number, turn in enumerate(trajectory.turns(), start=1):
+        words = "".join(_words(step) for step in turn)
+        last = turn[-1]
+        figure = ""
+        if isinstance(last, Zoom):
+            figure = _figure(last.picture, images, f"{window_text(last)}")
+        found.append(f'<section class="turn"><h3>Turn {number}</h3><div>{words}</div>{figure}</section>')
+    return found
+
+
+def _words(step: Step) -> str:
+    match step:
+        case Think():
+            return f'<p class="said">{_text(step.text)}</p>'
+        case Answer():
+            verdict = step.verdict or "neither YES nor NO"
+            colour = (step.verdict or "").lower()
+            return (
+                f'<p class="call">Answer: <span class="{colour}">{verdict}</span></p>'
+                f'<p class="said">{_text(step.explanation)}</p>'
+            )
+        case Zoom():
+            label = f": {_text(step.label)}" if step.label else ""
+            told = f'<p class="told{"" if step.ok else " error"}">{_text(step.observation)}</p>'
+            return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{told}'
+
+
+def _more(one: Outcome, trajectory: Trajectory, said: Sequence[str]) -> list[str]:
+    found = []
+    if trajectory.faults:
+        faults = "".join(f"<li>{_text(fault)}</li>" for fault in trajectory.faults)
+        found.append(f"<details><summary>Faults of form</summary><ul>{faults}</ul></details>")
+    if one.format_ok is False or one.predicted is None:
+        raw = _text("\n\n".join(said)) or "(nothing)"
+        found.append(f"<details><summary>As it was written</summary><pre>{raw}</pre></details>")
+    return found
+
+
+def _figure(sha256: str | None, images: Mapping[str, Image.Image], caption: str) -> str:
+    if sha256 is None:
+        return ""
+    image = images.get(sha256)
+    if image is None:
+        return '<p class="told">This picture cannot be drawn again.</p>'
+    return (
+        f'<figure><img alt="{_text(caption)}" loading="lazy" width="{image.width}" height="{image.height}" '
+        f'src="{data_url(image)}"><figcaption>{_text(caption)}</figcaption></figure>'
+    )
+
+
+def _filter(name: str, legend: str, choices: Mapping[str, str]) -> str:
+    entries: Iterable[tuple[str, str]] = [("", "all"), *choices.items()]
+    radios = "".join(
+        f'<label><input type="radio" name="{name}" value="{_text(value)}"{"" if value else " checked"}>'
+        f"<span>{_text(words)}</span></label>"
+        for value, words in entries
+    )
+    return f'<fieldset class="set"><legend>{legend}</legend>{radios}</fieldset>'
+
+
+def _many(count: int, kind: str) -> str:
+    plural = {"no answer": "without an answer", "bad form": "in bad form"}
+    if kind in plural:
+        return f"{count} {plural[kind]}"
+    return f"{count} {kind}{'' if count == 1 else 's'}"
+
+
+def _text(words: str) -> str:
+    """Words of models and files as text: no markup comes of them, and nothing that is not to be seen."""
+    visible = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in words)
+    return escape(visible, quote=True)
