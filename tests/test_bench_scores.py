@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.bench.groups import groups
-from training.bench.outcomes import Outcome, OutcomesError, failed, judged, read_predictions
+from training.bench.outcomes import (
+    Outcome,
+    OutcomesError,
+    failed,
+    judged,
+    read_predictions,
+    write_predictions,
+)
 from training.bench.pairs import compare, mcnemar
 from training.bench.resampling import Value, drawn
 from training.bench.scores import scores
@@ -321,12 +328,11 @@ def test_a_policy_that_failed_is_wrong_and_not_in_bad_form() -> None:
 
 
 def test_predictions_are_read_back_as_they_were_written(tmp_path) -> None:
-    import json
-
     rows = [replace(one, probability=0.9) for one in outcomes("+-", "-?")]
     path = tmp_path / "cnn.jsonl"
-    path.write_text("".join(json.dumps(one.to_json() | {"more": 1}) + "\n" for one in rows))
-    assert read_predictions(path) == rows
+    write_predictions(path, rows)
+    path.write_text(path.read_text() + path.read_text().replace('{"key"', '{"more": 1, "key"'))
+    assert read_predictions(path) == [*rows, *rows]
 
 
 @pytest.mark.parametrize(

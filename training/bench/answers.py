@@ -78,11 +78,8 @@ class Answers:
         if outcome.trajectory is not None:
             labelled = replace(outcome.trajectory, label=question.label, label_source=LABEL_SOURCE)
             outcome = replace(outcome, trajectory=labelled)
-        told = asked(question)
-        if told["snr"] is None and outcome.spectrum is not None:
-            # The published files do not tell it.
-            told["snr"] = outcome.spectrum.snr_typical
-        self._journal.add(outcome, {"question": told, "said": list(outcome.said)})
+        told = {"question": asked(question, outcome.spectrum), "said": list(outcome.said)}
+        self._journal.add(outcome, told)
 
     def sat(self, asked: int, seconds: float) -> None:
         """Note what a sitting took. One that was killed leaves no note."""

@@ -8,12 +8,14 @@ kept beside it, and the report gives the F1 that it would have had.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.many.journal_files import JournalError, json_lines
+from agent.many.journal_files import JournalError, json_lines, put
+from agent.spectrum import Spectrum
 from agent.steps import Verdict
 from agent.trajectory import Trajectory
 from training.records import Question
@@ -103,9 +105,12 @@ def failed(question: Mapping[str, Any]) -> Outcome:
     return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed")
 
 
-def asked(question: Question) -> dict[str, Any]:
-    """What an outcome says of its question."""
-    return {
+def asked(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:
+    """What an outcome says of its question.
+
+    :param spectrum: once it has been read, it tells what nobody knew before: files are not opened to be listed
+    """
+    told = {
         "key": question.key,
         "source": question.source,
         "task": question.task.key,
@@ -114,6 +119,28 @@ def asked(question: Question) -> dict[str, Any]:
         "snr": question.snr,
         "simulated": question.simulated,
     }
+    if spectrum is not None:
+        told["survey"] = question.survey or spectrum.survey
+        told["snr"] = spectrum.snr_typical if question.snr is None else question.snr
+        told["simulated"] = question.simulated or bool(spectrum.meta.get("simulated", False))
+    return told
+
+
+def predicted(
+    question: Question, verdict: Verdict, probability: float, spectrum: Spectrum | None = None, **more: Any
+) -> Outcome:
+    """The outcome of a classifier that says no words.
+
+    :param probability: of YES
+    :param more: ``seconds``
+    """
+    told = asked(question, spectrum)
+    return Outcome(**told, predicted=verdict, answered=verdict, probability=probability, **more)
+
+
+def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
+    """A file that ``bench table`` takes. :raises JournalError: it cannot be written"""
+    put(path, "".join(json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in found))
 
 
 def read_predictions(path: Path) -> list[Outcome]:
