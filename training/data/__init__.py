@@ -8,8 +8,22 @@ error that stops (``DataError``: which file, row and field) or a row that is lef
 
 from __future__ import annotations
 
+from training.data.card import Card, card
 from training.data.errors import DataError, Dropped
 from training.data.identity import source_of
 from training.data.reading import examples, questions
+from training.data.splits import refuse_leaks, shared_sources, split, without
 
-__all__ = ["DataError", "Dropped", "examples", "questions", "source_of"]
+__all__ = [
+    "Card",
+    "DataError",
+    "Dropped",
+    "card",
+    "examples",
+    "questions",
+    "refuse_leaks",
+    "shared_sources",
+    "source_of",
+    "split",
+    "without",
+]

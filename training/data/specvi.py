@@ -30,6 +30,8 @@ Part = Literal["train", "test"]
 PARTS: tuple[Part, ...] = ("train", "test")
 
 _LISTED = ("data_source", "prompt", "reward_model", "extra_info.name", "extra_info.index")
+# What ``bench build`` adds; the published files have none of it, and are of LAMOST.
+_OURS = ("extra_info.survey", "extra_info.snr", "extra_info.simulated")
 _BATCH = 64
 _IMAGE = "<image>"
 
@@ -78,7 +80,7 @@ def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
     in_words: dict[tuple[str, str], Task] = {}
     with _damage_named(path), pq.ParquetFile(path) as file:
         number = -1
-        for batch in file.iter_batches(_BATCH, columns=list(_LISTED)):
+        for batch in file.iter_batches(_BATCH, columns=[*_LISTED, *_OURS]):
             for row in batch.to_pylist():
                 number += 1
                 try:
@@ -111,7 +113,10 @@ def _question(
         raise ValueError("extra_info.name: found nothing, wanted the name of the spectrum") from None
     label = _label(row.get("reward_model"))
     read = partial(spectra.read, number)
-    return Question(f"{path.name}#{number}", source, asked, label, "LAMOST", None, False, read)
+    survey, is_simulated = str(info.get("survey") or "LAMOST"), info.get("simulated") is True
+    return Question(
+        f"{path.name}#{number}", source, asked, label, survey, info.get("snr"), is_simulated, read
+    )
 
 
 def _label(reward_model: object) -> Verdict:

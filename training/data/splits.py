@@ -1,0 +1,113 @@
+"""Dividing records so that no spectrum is on two sides, and finding out where one is.
+
+Everything goes by ``source``: two rows of one spectrum stay together, whatever their task, file or key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from training.data.errors import DataError
+from training.records import Example, Question
+
+Record = TypeVar("Record", Example, Question)
+AnyRecord = Example | Question
+
+_SHOWN = 3
+
+
+def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) -> dict[str, list[Record]]:
+    """The records in parts, each in the order given.
+
+    Sources are stratified by the tasks and labels of their rows: of every kind of source each part gets its
+    fraction, to within one. Which ones depends on the seed and the names of the sources alone, not on the
+    order of the rows, and stays what it was as far as possible when rows are added.
+
+    :param fractions: of the sources, by the part's name; together 1
+    :raises ValueError: they are not
+    """
+    if any(part < 0 for part in fractions.values()) or not math.isclose(sum(fractions.values()), 1.0):
+        raise ValueError(f"fractions: found {dict(fractions)}, wanted parts of 0 or more that make 1")
+    kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for record in records:
+        kinds[record.source].add((task_of(record), label_of(record)))
+    strata: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
+    for source, kind in kinds.items():
+        strata[tuple(sorted(kind))].append(source)
+    part_of: dict[str, str] = {}
+    for stratum, sources in strata.items():
+        part_of |= _dealt(sources, fractions, seed, _number(seed, repr(stratum)))
+    parts: dict[str, list[Record]] = {name: [] for name in fractions}
+    for record in records:
+        parts[part_of[record.source]].append(record)
+    return parts
+
+
+def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
+    """:raises DataError: a spectrum is in both, naming the first few"""
+    shared = shared_sources(train, test)
+    if not shared:
+        return
+    named = ", ".join(shared[:_SHOWN]) + (", …" if len(shared) > _SHOWN else "")
+    many = "1 spectrum is" if len(shared) == 1 else f"{len(shared)} spectra are"
+    raise DataError(
+        f"{many} in the training and in the test data: {named}; wanted none in both, or scores count what was "
+        "learned by heart; leave them out of what is trained on"
+    )
+
+
+def shared_sources(one: Iterable[AnyRecord], other: Iterable[AnyRecord]) -> list[str]:
+    """The spectra that are in both, by name."""
+    return sorted({record.source for record in one} & {record.source for record in other})
+
+
+def without(records: Iterable[Record], sources: Iterable[str]) -> tuple[list[Record], list[Record]]:
+    """The records that are not of these sources, and those that are."""
+    unwanted = set(sources)
+    kept: list[Record] = []
+    dropped: list[Record] = []
+    for record in records:
+        (dropped if record.source in unwanted else kept).append(record)
+    return kept, dropped
+
+
+def task_of(record: AnyRecord) -> str:
+    """The key of its task."""
+    return record.task.key if isinstance(record, Question) else record.trajectory.task
+
+
+def label_of(record: AnyRecord) -> str:
+    """Its label; of a trajectory without one its answer; "" where there is neither."""
+    if isinstance(record, Question):
+        return record.label
+    trajectory = record.trajectory
+    return trajectory.label or (trajectory.answer.verdict if trajectory.answer else None) or ""
+
+
+def _dealt(
+    sources: Sequence[str], fractions: Mapping[str, float], seed: int, offset: float
+) -> dict[str, str]:
+    """The part of each source of one stratum: shuffled, then dealt at even steps, of which the first begins
+    at ``offset``, so that strata of one source do not all go to the first part."""
+    shuffled = sorted(sources, key=lambda source: (_number(seed, source), source))
+    names = [name for name, fraction in fractions.items() if fraction > 0]
+    dealt = {}
+    for place, source in enumerate(shuffled):
+        at = (place + offset) / len(shuffled)
+        reached = 0.0
+        for name in names:
+            reached += fractions[name]
+            if at < reached:
+                break
+        dealt[source] = name  # the last one where rounding leaves a rest
+    return dealt
+
+
+def _number(seed: int, text: str) -> float:
+    """A number in [0, 1) that depends on nothing else, on any machine."""
+    digest = hashlib.sha256(f"{seed}\0{text}".encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
