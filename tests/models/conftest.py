@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".cache"
-LEARNED = ("tiny.py", "tiny_qwen.py")
+LEARNED = (HERE / "tiny.py", ROOT / "training" / "miniature" / "model.py")
 
 
 @pytest.fixture(scope="session")
@@ -66,14 +68,17 @@ def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
 def _made(name: str, *options: str) -> Path:
     """What ``tiny.py`` makes, now or earlier; the folder's name ends with a hash of what decides it."""
     _wants("torch", "transformers", "peft")
-    sources = [(HERE / file).read_text(encoding="utf-8") for file in LEARNED]
+    sources = [file.read_text(encoding="utf-8") for file in LEARNED]
     texts = [text for key in INSPECTED for text in inspected(key).texts]
     digest = hashlib.sha256("\0".join(sources + texts).encode()).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"
     if not folder.is_dir():
         unfinished = CACHE / f"{name}-{os.getpid()}"
         subprocess.run([sys.executable, HERE / "tiny.py", unfinished, *options], check=True)
-        unfinished.rename(folder)
+        # Another session may have made the same meanwhile.
+        with suppress(OSError):
+            unfinished.rename(folder)
+        shutil.rmtree(unfinished, ignore_errors=True)
     return folder
 
 

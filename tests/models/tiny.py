@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from learned_traces import INSPECTED, Trace, inspected
-from tiny_qwen import model_for, processor_for
+
+from training.miniature.model import Size, model_for, processor_for
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, Qwen2_5_VLProcessor
@@ -34,8 +35,8 @@ def make(folder: Path, random: bool = False) -> None:
 
     torch.manual_seed(0)
     learned = [inspected(key) for key in INSPECTED]
-    processor = processor_for([text for trace in learned for text in trace.texts])
-    model = model_for(processor.tokenizer)
+    processor = processor_for([text for trace in learned for text in trace.texts], Size())
+    model = model_for(processor.tokenizer, Size())
     if not random:
         _train(model, [_example(processor, trace) for trace in learned], STEPS, RATE)
     model.save_pretrained(folder)

@@ -1,0 +1,174 @@
+"""Qwen2.5-VL with all its parts, cut down to what a CPU trains in minutes.
+
+The architecture, the processor, the special tokens, the chat rendering and the generation settings are the
+big one's; width, depth, vocabulary and pictures are small, the weights random. torch and transformers are
+imported when a model is made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformers import Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor, Qwen2Tokenizer
+
+TOKEN_PIXELS = 28 * 28
+"""Pixels of a picture that become one token: 2 × 2 patches of 14 × 14, as in the big one."""
+HEAD = 32
+"""Width of an attention head, and what of its rotary frequencies goes to time, height and width."""
+ROTARY = (4, 6, 6)
+SPECIAL = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|object_ref_start|>",
+    "<|object_ref_end|>",
+    "<|box_start|>",
+    "<|box_end|>",
+    "<|quad_start|>",
+    "<|quad_end|>",
+    "<|vision_start|>",
+    "<|vision_end|>",
+    "<|vision_pad|>",
+    "<|image_pad|>",
+    "<|video_pad|>",
+)
+TOOL_TOKENS = ("<tool_call>", "</tool_call>")
+"""Tokens of their own that are no special tokens: what is decoded keeps them."""
+
+# Qwen2.5-VL's stock rules: a system turn if there is none; a content is a string, or blocks in their order.
+CHAT_TEMPLATE = (
+    "{%- for message in messages -%}"
+    "{%- if loop.first and message['role'] != 'system' -%}"
+    "{{- '<|im_start|>system\\nYou are a helpful assistant.<|im_end|>\\n' -}}"
+    "{%- endif -%}"
+    "{{- '<|im_start|>' + message['role'] + '\\n' -}}"
+    "{%- if message['content'] is string -%}{{- message['content'] -}}"
+    "{%- else -%}{%- for content in message['content'] -%}"
+    "{%- if content['type'] == 'image' or 'image' in content or 'image_url' in content -%}"
+    "{{- '<|vision_start|><|image_pad|><|vision_end|>' -}}"
+    "{%- elif 'text' in content -%}{{- content['text'] -}}{%- endif -%}"
+    "{%- endfor -%}{%- endif -%}"
+    "{{- '<|im_end|>\\n' -}}"
+    "{%- endfor -%}"
+    "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}"
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is small about it.
+
+    :param width: of the layers that read, a multiple of 32; an attention head is 32 wide
+    :param keys: attention heads that hold keys and values; divides the number of heads
+    :param sight_width: of the layers that see, a multiple of 32 too
+    :param whole: of the layers that see, those in which each patch sees the whole picture; in the others it
+        sees a window of 8 × 8 patches
+    :param picture: least and most tokens of a picture as the model gets it
+    :param vocabulary: tokens that the tokenizer learns, at most; the special ones come on top
+    :param context: tokens of a whole inspection, at most
+    """
+
+    width: int = 128
+    layers: int = 3
+    keys: int = 2
+    inner: int = 352
+    sight_width: int = 64
+    sight_layers: int = 2
+    sight_inner: int = 128
+    whole: tuple[int, ...] = (1,)
+    picture: tuple[int, int] = (8, 24)
+    vocabulary: int = 1600
+    context: int = 8192
+
+
+def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
+    """Qwen2.5-VL's processor, with a vocabulary of what ``texts`` say."""
+    from transformers import Qwen2_5_VLProcessor, Qwen2VLImageProcessorPil, Qwen2VLVideoProcessor
+
+    least, most = size.picture
+    pixels = {"shortest_edge": least * TOKEN_PIXELS, "longest_edge": most * TOKEN_PIXELS}
+    return Qwen2_5_VLProcessor(
+        image_processor=Qwen2VLImageProcessorPil(size=pixels),
+        video_processor=Qwen2VLVideoProcessor(size=pixels),
+        tokenizer=_tokenizer(texts, size),
+        chat_template=CHAT_TEMPLATE,
+    )
+
+
+def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditionalGeneration:
+    """The architecture with random weights, drawn by torch's own random numbers."""
+    from transformers import GenerationConfig, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
+    text = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": size.width,
+        "intermediate_size": size.inner,
+        "num_hidden_layers": size.layers,
+        "num_attention_heads": size.width // HEAD,
+        "num_key_value_heads": size.keys,
+        "max_position_embeddings": size.context,
+        "rms_norm_eps": 1e-6,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": list(ROTARY)},
+        "bos_token_id": ids["<|endoftext|>"],
+        "eos_token_id": ids["<|im_end|>"],
+        "pad_token_id": ids["<|endoftext|>"],
+    }
+    vision = {
+        "depth": size.sight_layers,
+        "hidden_size": size.sight_width,
+        "intermediate_size": size.sight_inner,
+        "num_heads": size.sight_width // HEAD,
+        "out_hidden_size": size.width,
+        "window_size": 112,
+        "fullatt_block_indexes": list(size.whole),
+    }
+    config = Qwen2_5_VLConfig(
+        text_config=text,
+        vision_config=vision,
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+        tie_word_embeddings=True,
+    )
+    model = Qwen2_5_VLForConditionalGeneration(config)
+    # As Qwen2.5-VL has it, with the penalty that a server applies where nobody says otherwise.
+    model.generation_config = GenerationConfig(
+        do_sample=True,
+        temperature=1e-6,
+        repetition_penalty=1.05,
+        bos_token_id=ids["<|endoftext|>"],
+        eos_token_id=[ids["<|im_end|>"], ids["<|endoftext|>"]],
+        pad_token_id=ids["<|endoftext|>"],
+    )
+    return model
+
+
+def _tokenizer(texts: Sequence[str], size: Size) -> Qwen2Tokenizer:
+    """Byte-level BPE with Qwen's way of splitting: whatever is written, in any script, has tokens."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import AddedToken, Qwen2Tokenizer
+
+    trained = Tokenizer(models.BPE())
+    trained.pre_tokenizer = Qwen2Tokenizer().backend_tokenizer.pre_tokenizer
+    learning = trainers.BpeTrainer(
+        vocab_size=size.vocabulary,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    trained.train_from_iterator(texts, learning)
+    model = json.loads(trained.to_str())["model"]
+    tokenizer = Qwen2Tokenizer(
+        vocab=model["vocab"],
+        merges=[tuple(merge) for merge in model["merges"]],
+        eos_token="<|im_end|>",
+        model_max_length=size.context,
+        extra_special_tokens=list(SPECIAL),
+    )
+    tokenizer.add_tokens([AddedToken(token, normalized=False) for token in TOOL_TOKENS])
+    return tokenizer
