@@ -25,7 +25,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--n", type=int, default=100, metavar="N", help="how many spectra (100)")
     parser.add_argument(
-        "--ratio", type=_ratio, default=(1, 1), metavar="YES:NO", help="with --task: proportion (1:1)"
+        "--ratio", type=ratio, default=(1, 1), metavar="YES:NO", help="with --task: proportion (1:1)"
     )
     parser.add_argument(
         "--survey", default="LAMOST", metavar="SURVEY,...", help="LAMOST, SDSS, DESI; drawn for each (LAMOST)"
@@ -106,7 +106,8 @@ def _span(text: str) -> Span:
     return span
 
 
-def _ratio(text: str) -> tuple[int, int]:
+def ratio(text: str) -> tuple[int, int]:
+    """YES:NO, as an option's type."""
     yes, _, no = text.partition(":")
     if not (yes.isdecimal() and no.isdecimal() and int(yes) + int(no) > 0):
         raise ArgumentTypeError(f"found {text!r}, wanted YES:NO, as 1:5")
