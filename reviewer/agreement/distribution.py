@@ -1,0 +1,133 @@
+"""How scores are distributed, for one source and one dimension at a time, and how two sources differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, divided, estimate, once, times_drawn
+from reviewer.agreement.means import mean
+from reviewer.agreement.values import SCALE, Estimate, FloatArray, Scores, ScoresError
+
+_MEAN = "Mean of all scores; the interval resamples items."
+_MEDIAN = "Median of all scores; the interval resamples items."
+_UNPAIRED = (
+    "Difference of the mean of all scores of two sources, the first less the second; the interval "
+    "resamples the items of each source for itself."
+)
+_PAIRED = (
+    "Difference of the items' mean scores of two sources on the same spectra, the first less the "
+    "second, averaged over spectra; the interval resamples spectra."
+)
+_NO_SCORE = "nobody gave a score"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often each score was given, and where the middle is.
+
+    :param counts: as many as the scale has scores, in its order
+    :param cannot_tell: answers "cannot tell from these data"; they are in no other number here
+    """
+
+    scale: tuple[int, ...]
+    counts: tuple[int, ...]
+    cannot_tell: int
+    mean: Estimate
+    median: Estimate
+
+
+def distribution(
+    scores: Scores, cannot_tell: int = 0, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+) -> Distribution:
+    """Counts, mean and median of the scores of one source and dimension.
+
+    n of mean and median is the scores; ``detail`` has the items and the scorers. Undefined without a score.
+
+    :param cannot_tell: how many answers were "cannot tell from these data"
+    :raises ScoresError: a score that is not on the scale
+    """
+    counts = (scores.values[:, :, None] == np.array(scale)).sum(axis=1).astype(float)
+    given = int(scores.given.sum())
+    if counts.sum() != given:
+        off = next(one for one in scores.values[scores.given] if one not in scale)
+        raise ScoresError(f"scores: {off:g} is not on the scale {', '.join(map(str, scale))}")
+    scored = counts[counts.sum(axis=1) > 0]
+    detail = {"items": len(scored), "scorers": int(scores.given.any(axis=0).sum())}
+    middle = mean(
+        counts @ np.array(scale),
+        counts.sum(axis=1),
+        _MEAN,
+        resampling,
+        none=_NO_SCORE,
+        n=given,
+        n_of="scores",
+        detail=detail,
+    )
+    totals = tuple(int(one) for one in counts.sum(axis=0))
+    median = _median(scored, np.array(scale, dtype=float), given, detail, resampling)
+    return Distribution(tuple(scale), totals, cannot_tell, middle, median)
+
+
+def difference(a: Scores, b: Scores, paired: bool = False, resampling: Resampling = DEFAULT) -> Estimate:
+    """How the scores of two sources differ, the first less the second.
+
+    Unpaired: the difference of the means of all scores; n is the items of both that have a score. Paired: an
+    item of one is compared with the item of the same name of the other, so items must be named by spectrum
+    (and task); n is the spectra that both have a score for. Undefined when there is none.
+    """
+    return _paired(a, b, resampling) if paired else _unpaired(a, b, resampling)
+
+
+def _paired(a: Scores, b: Scores, resampling: Resampling) -> Estimate:
+    others = dict(zip(b.items, b.item_means(), strict=True))
+    apart = np.array(
+        [own - others.get(item, np.nan) for item, own in zip(a.items, a.item_means(), strict=True)]
+    )
+    both = ~np.isnan(apart)
+    none = "no spectrum has scores of both sources"
+    return mean(np.where(both, apart, 0.0), both, _PAIRED, resampling, none=none, n_of="spectra")
+
+
+def _unpaired(a: Scores, b: Scores, resampling: Resampling) -> Estimate:
+    sides = [scores.given.any(axis=1) for scores in (a, b)]
+    sizes = (int(sides[0].sum()), int(sides[1].sum()))
+    detail = {"items_first": sizes[0], "items_second": sizes[1]}
+    if not all(sizes):
+        which = "either source" if not any(sizes) else f"the {'second' if sizes[0] else 'first'} source"
+        return Estimate.undefined(f"no item of {which} has a score", sum(sizes), _UNPAIRED, detail)
+    sums = [np.nansum(scores.values[side], axis=1) for scores, side in zip((a, b), sides, strict=True)]
+    counts = [scores.given[side].sum(axis=1) for scores, side in zip((a, b), sides, strict=True)]
+    # In columns: sum and number of the first source's scores, then of the second's.
+    columns = np.zeros((sum(sizes), 4))
+    columns[: sizes[0], :2] = np.stack([sums[0], counts[0]], axis=1)
+    columns[sizes[0] :, 2:] = np.stack([sums[1], counts[1]], axis=1)
+
+    def statistic(picks: Picks) -> FloatArray:
+        first, n_first, second, n_second = (times_drawn(picks, len(columns)) @ columns).T
+        return divided(first, n_first) - divided(second, n_second)
+
+    value = float(statistic(once(len(columns)))[0])
+    of = "items of the source that has fewer"
+    return estimate(_UNPAIRED, value, statistic, sizes, resampling, detail=detail, of=of)
+
+
+def _median(
+    counts: FloatArray, scale: FloatArray, n: int, detail: dict[str, int], resampling: Resampling
+) -> Estimate:
+    """Of (n_items, n_scores of the scale) counts."""
+    if not n:
+        return Estimate.undefined(_NO_SCORE, 0, _MEDIAN, detail, "scores")
+
+    def statistic(picks: Picks) -> FloatArray:
+        below = np.cumsum(times_drawn(picks, len(counts)) @ counts, axis=1)
+        half = below[:, -1:] / 2
+        # The two middle ones of an even number may differ: where exactly half lies below, take both.
+        lower, upper = scale[(below < half).sum(axis=1)], scale[(below <= half).sum(axis=1)]
+        return cast(FloatArray, (lower + upper) / 2)
+
+    value = float(statistic(once(len(counts)))[0])
+    return estimate(_MEDIAN, value, statistic, (len(counts),), resampling, n=n, n_of="scores", detail=detail)

@@ -1,0 +1,154 @@
+"""Two scorers, or two series of mean scores, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, Statistic, divided, estimate, times_drawn
+from reviewer.agreement.means import share
+from reviewer.agreement.values import SCALE, Estimate, FloatArray, Scores, ScoresError
+
+_KAPPA = (
+    "Cohen's kappa with quadratic weights: 1 less the mean squared difference over the one expected "
+    "by chance from the two scorers' own distributions. Cohen 1968, Psychological Bulletin 70, 213."
+)
+_RAW = "Raw agreement: the share of the items that both scored to which they gave the very same score."
+_SPEARMAN = (
+    "Spearman's rank correlation, tied values at their mean rank. Spearman 1904, Am. J. Psychology 15, 72."
+)
+NONE_IN_COMMON = "no item has a value on both sides"
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """How two scorers agree. Kappa is low where nearly all scores are alike, however many agree: the raw
+    agreement belongs beside it.
+    """
+
+    a: str
+    b: str
+    kappa: Estimate
+    raw: Estimate
+    spearman: Estimate
+
+
+def pair_agreement(
+    scores: Scores, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+) -> tuple[PairAgreement, ...]:
+    """Every pair of scorers, in the order of ``scores.raters``; also those who never met, in words."""
+    return tuple(
+        PairAgreement(
+            a,
+            b,
+            weighted_kappa(scores, a, b, scale, resampling),
+            raw_agreement(scores, a, b, resampling),
+            spearman(scores.by(a), scores.by(b), resampling),
+        )
+        for a, b in combinations(scores.raters, 2)
+    )
+
+
+def weighted_kappa(
+    scores: Scores, a: str, b: str, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+) -> Estimate:
+    """Quadratic-weighted kappa of two scorers over the items that both scored; n is how many.
+
+    From scikit-learn, with the whole scale as labels, whichever of its scores were given. Undefined with
+    fewer than two items in common (one always gives 0) and when both gave one and the same score
+    throughout. If only one of them did, kappa is 0 whatever the other gave, and ``reason`` says so.
+
+    :raises ScoresError: a score that is not on the scale, or an unknown scorer
+    """
+    x, y = _both(scores.by(a), scores.by(b))
+    n = len(x)
+    detail = {"a": a, "b": b}
+    if off := sorted({float(one) for one in (*x, *y)} - {float(one) for one in scale}):
+        raise ScoresError(f"scores: {off[0]:g} is not on the scale {', '.join(map(str, scale))}")
+    if n < 2:
+        return Estimate.undefined(_too_few(n), n, _KAPPA, detail)
+    constant = [name for name, given in ((a, x), (b, y)) if np.ptp(given) == 0]
+    if len(constant) == 2 and x[0] == y[0]:
+        return Estimate.undefined(f"both gave {x[0]:g} every time", n, _KAPPA, detail)
+    caution = f"{constant[0]} gave one score every time, so kappa is 0 whatever else" if constant else ""
+    return estimate(
+        _KAPPA, _kappa(x, y, scale), _kappas(x, y), (n,), resampling, detail=detail, caution=caution
+    )
+
+
+def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAULT) -> Estimate:
+    """The share of items to which both gave the same score; n is the items that both scored.
+
+    Undefined when there is none.
+    """
+    x, y = _both(scores.by(a), scores.by(b))
+    close = {"within_1": float((abs(x - y) <= 1).mean())} if len(x) else {}
+    detail = {"a": a, "b": b, **close}
+    return share(x == y, np.ones(len(x)), _RAW, resampling, none=NONE_IN_COMMON, detail=detail)
+
+
+def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Estimate:
+    """Rank correlation of two series over the same items: two scorers, or the mean scores of two groups
+    (``Scores.item_means``), such as experts and a judge. From scipy.
+
+    n is the items with a value on both sides; NaN is none. Undefined with fewer than three (two are always
+    perfectly correlated, one way or the other) and when either series is constant.
+
+    :param x: (n_items,)
+    :param y: (n_items,)
+    """
+    from scipy.stats import rankdata, spearmanr
+
+    x, y = _both(x, y)
+    n = len(x)
+    if n < 3:
+        return Estimate.undefined(_too_few(n), n, _SPEARMAN)
+    for name, given in (("first", x), ("second", y)):
+        if np.ptp(given) == 0:
+            return Estimate.undefined(f"the {name} of the two is {given[0]:g} every time", n, _SPEARMAN)
+
+    def statistic(picks: Picks) -> FloatArray:
+        return _correlation(rankdata(x[picks], axis=1), rankdata(y[picks], axis=1))
+
+    return estimate(_SPEARMAN, float(spearmanr(x, y).statistic), statistic, (n,), resampling)
+
+
+def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if first.shape != second.shape:
+        raise ScoresError(f"scores: {first.size} values beside {second.size}; each item wants one in both")
+    there = ~(np.isnan(first) | np.isnan(second))
+    return first[there], second[there]
+
+
+def _too_few(n: int) -> str:
+    return f"{n} {'item has' if n == 1 else 'items have'} a value on both sides" if n else NONE_IN_COMMON
+
+
+def _kappa(x: FloatArray, y: FloatArray, scale: Sequence[int]) -> float:
+    from sklearn.metrics import cohen_kappa_score
+
+    first, second = x.astype(int), y.astype(int)
+    return float(cohen_kappa_score(first, second, labels=list(scale), weights="quadratic"))
+
+
+def _kappas(x: FloatArray, y: FloatArray) -> Statistic:
+    """Kappa of every resample. Scikit-learn takes one at a time, some thousand times as long."""
+    sums = np.stack([x, y, x**2 + y**2, (x - y) ** 2], axis=1)
+
+    def statistic(picks: Picks) -> FloatArray:
+        of_x, of_y, squares, differences = (times_drawn(picks, len(x)) @ sums).T
+        # What n times the sum of (x - y)^2 would be if every x met every y.
+        return 1 - divided(len(x) * differences, len(x) * squares - 2 * of_x * of_y)
+
+    return statistic
+
+
+def _correlation(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Pearson's, row by row; NaN for a row that is constant on either side."""
+    x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
+    return divided((x * y).sum(axis=1), np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)), 1e-9)

@@ -1,0 +1,122 @@
+"""One scorer: how severe, how consistent with themselves, how near to what is known to be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from reviewer.agreement.means import mean, share
+from reviewer.agreement.pairs import weighted_kappa
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError
+
+_SEVERITY = (
+    "Severity: a scorer's score less the mean score of the others for the same item, averaged over "
+    "items; negative is more severe than the others."
+)
+_DIFFERENCE = "Self-consistency: the mean absolute difference of two scores that a scorer gave to one item."
+_EXACT = "Self-consistency: the share of repeated items to which a scorer gave the very same score."
+_WITHIN_1 = "Self-consistency: the share of repeated items to which a scorer gave scores at most 1 apart."
+_BIAS = "Bias on gold: the mean of the scores given less those expected."
+_WITHIN = (
+    "Calibration on gold: the share of the scores given that are within the tolerance of the expected one."
+)
+_NO_REPEAT = "no item was scored twice"
+_NO_GOLD = "no gold item was scored"
+
+
+@dataclass(frozen=True)
+class SelfConsistency:
+    """How a scorer's second scores agree with the first."""
+
+    difference: Estimate
+    exact: Estimate
+    within_1: Estimate
+    kappa: Estimate
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How the scores of gold items lie about those expected."""
+
+    bias: Estimate
+    within: Estimate
+
+
+def severity(scores: Scores, rater: str, resampling: Resampling = DEFAULT) -> Estimate:
+    """How a scorer's level differs from the others' on the same items.
+
+    n is the items that both the scorer and somebody else scored; undefined when there is none.
+    ``detail`` has the scorer's mean and the others' on those items.
+
+    :raises ScoresError: an unknown scorer
+    """
+    own = scores.by(rater)
+    others = scores.only(name for name in scores.raters if name != rater).item_means()
+    both = ~(np.isnan(own) | np.isnan(others))
+    detail = (
+        {"own_mean": float(own[both].mean()), "others_mean": float(others[both].mean())} if both.any() else {}
+    )
+    difference = np.where(both, own - others, 0.0)
+    none = "nobody else scored an item that this scorer scored"
+    return mean(difference, both, _SEVERITY, resampling, none=none, detail=detail)
+
+
+def self_consistency(
+    first: ArrayLike, again: ArrayLike, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
+) -> SelfConsistency:
+    """A scorer against themselves: the mean absolute difference, exact agreement, agreement within 1, and
+    quadratic-weighted kappa.
+
+    n is the items scored both times; all are undefined when there is none, kappa also as in
+    ``weighted_kappa``.
+
+    :param first: (n_repeats,), the first score of each repeated item; NaN where there is none
+    :param again: (n_repeats,), the second
+    :raises ScoresError: arrays of different lengths, or a score that is not on the scale
+    """
+    pair = _side_by_side(first, again, ("first", "again"))
+    apart = abs(pair.by("first") - pair.by("again"))
+    twice = ~np.isnan(apart)
+    return SelfConsistency(
+        mean(np.where(twice, apart, 0.0), twice, _DIFFERENCE, resampling, none=_NO_REPEAT),
+        share(apart == 0, twice, _EXACT, resampling, none=_NO_REPEAT),
+        share(apart <= 1, twice, _WITHIN_1, resampling, none=_NO_REPEAT),
+        weighted_kappa(pair, "first", "again", scale, resampling),
+    )
+
+
+def calibration(
+    given: ArrayLike, expected: ArrayLike, tolerance: ArrayLike = 1.0, resampling: Resampling = DEFAULT
+) -> Calibration:
+    """A scorer on gold items: mean error, and how many scores are within the tolerance.
+
+    n is the gold items scored; undefined when there is none.
+
+    :param given: (n_gold,), NaN where there is none
+    :param expected: (n_gold,)
+    :param tolerance: one for all or (n_gold,); a score that is off by just that is within it
+    :raises ScoresError: arrays of different lengths
+    """
+    pair = _side_by_side(given, expected, ("given", "expected"))
+    error = pair.by("given") - pair.by("expected")
+    scored = ~np.isnan(error)
+    near = (
+        abs(error) <= np.asarray(tolerance, dtype=float) + 1e-9
+    )  # 4.3 is not quite within 0.3 of 4 in binary
+    return Calibration(
+        mean(np.where(scored, error, 0.0), scored, _BIAS, resampling, none=_NO_GOLD, n_of="gold items"),
+        share(near, scored, _WITHIN, resampling, none=_NO_GOLD, n_of="gold items"),
+    )
+
+
+def _side_by_side(a: ArrayLike, b: ArrayLike, names: tuple[str, str]) -> Scores:
+    left, right = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if left.shape != right.shape or left.ndim != 1:
+        raise ScoresError(
+            f"scores: {names[0]} has shape {left.shape}, {names[1]} {right.shape}; both must be (n_items,)"
+        )
+    return Scores(tuple(map(str, range(len(left)))), names, np.stack([left, right], axis=1))

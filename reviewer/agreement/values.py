@@ -1,0 +1,193 @@
+"""What the statistics take and give: scores in a table with gaps, a number with all that belongs to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+SCALE = (0, 1, 2, 3, 4, 5)
+"""The scores that may be given, for coherence and for physical consistency alike."""
+
+
+class ScoresError(ValueError):
+    """Arrays of which no statistic can be made: which one, what was found, what was wanted."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic with its interval, or the words why it has none. Nothing in it is ever NaN or infinite.
+
+    :param value: None where the statistic is undefined; ``reason`` then says why
+    :param low: lower end of the interval; None (as ``high``) where there is no interval, ``reason`` says why
+    :param n: how many ``n_of`` the value rests on
+    :param definition: what was calculated, in a sentence, with the source
+    :param reason: also a caution about a value that has an interval
+    :param detail: further numbers and words that belong to it, ready for JSON
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    definition: str
+    reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    n_of: str = "items"
+
+    def __post_init__(self) -> None:
+        for name in ("value", "low", "high"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, None if given is None else _finite(given, name))
+        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "detail", _plain(dict(self.detail)))
+        if (self.low is None) != (self.high is None) or (self.value is None and self.low is not None):
+            raise ValueError("an interval has two ends, and only about a value")
+        if not self.reason and (self.value is None or self.low is None):
+            raise ValueError("a value or an interval is missing and no reason is given")
+
+    @staticmethod
+    def undefined(
+        reason: str, n: int, definition: str, detail: Mapping[str, Any] | None = None, n_of: str = "items"
+    ) -> Estimate:
+        """No value, and why."""
+        return Estimate(None, None, None, n, definition, reason, detail or {}, n_of)
+
+    def __str__(self) -> str:
+        """``0.71 (0.55 to 0.83), n = 48``, or ``undefined: every score is 5``."""
+        if self.value is None:
+            return f"undefined: {self.reason}"
+        if self.low is None or self.high is None:
+            return f"{_two(self.value)} (no interval: {self.reason}), n = {self.n}"
+        caution = f"; {self.reason}" if self.reason else ""
+        return f"{_two(self.value)} ({_two(self.low)} to {_two(self.high)}), n = {self.n}{caution}"
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON has it; ``text`` is the form to show."""
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "n_of": self.n_of,
+            "definition": self.definition,
+            "reason": self.reason,
+            "detail": dict(self.detail),
+            "text": str(self),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Who gave what to which item.
+
+    :param values: (n_items, n_raters), NaN where somebody gave no score; it is copied and made read-only
+    :raises ScoresError: a shape that does not fit the names, a name twice, an infinite score
+    """
+
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    values: FloatArray
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=float)
+        if values.shape != (len(self.items), len(self.raters)):
+            raise ScoresError(
+                f"scores: an array of shape {values.shape} for {len(self.items)} items and "
+                f"{len(self.raters)} scorers; it must be (items, scorers)"
+            )
+        for what, names in (("item", self.items), ("scorer", self.raters)):
+            if len(set(names)) != len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise ScoresError(f"scores: the {what} {twice!r} is there twice; each may be there once")
+        if np.isinf(values).any():
+            raise ScoresError("scores: an infinite score; a score is a number, NaN where there is none")
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    @staticmethod
+    def of(rows: Iterable[tuple[str, str, float | None]]) -> Scores:
+        """From (item, rater, score or None), in any order: items and raters are sorted, so that the same rows
+        give the same intervals.
+
+        :raises ScoresError: two scores of one rater for one item; which of them counts is the caller's to say
+        """
+        given: dict[tuple[str, str], float] = {}
+        for item, rater, score in rows:
+            if (item, rater) in given:
+                raise ScoresError(f"scores: {rater!r} has two scores for {item!r}; one counts")
+            given[item, rater] = math.nan if score is None else float(score)
+        items = sorted({item for item, _ in given})
+        raters = sorted({rater for _, rater in given})
+        values = np.full((len(items), len(raters)), math.nan)
+        rows_of, columns_of = ({name: i for i, name in enumerate(names)} for names in (items, raters))
+        for (item, rater), score in given.items():
+            values[rows_of[item], columns_of[rater]] = score
+        return Scores(tuple(items), tuple(raters), values)
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """(n_items, n_raters): where there is a score."""
+        return ~np.isnan(self.values)
+
+    def by(self, rater: str) -> FloatArray:
+        """(n_items,): what one rater gave.
+
+        :raises ScoresError: nobody of that name
+        """
+        return self.values[:, self._column(rater)]
+
+    def only(self, raters: Iterable[str]) -> Scores:
+        """The same items, scored by these alone."""
+        kept = tuple(raters)
+        return Scores(self.items, kept, self.values[:, [self._column(rater) for rater in kept]])
+
+    def item_means(self) -> FloatArray:
+        """(n_items,): the mean of an item's scores, NaN for an item that nobody scored."""
+        counts = self.given.sum(axis=1)
+        sums = np.nansum(self.values, axis=1)
+        return np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)
+
+    def _column(self, rater: str) -> int:
+        if rater not in self.raters:
+            raise ScoresError(f"scores: no scorer {rater!r}; there are {', '.join(self.raters) or 'none'}")
+        return self.raters.index(rater)
+
+
+def unshared(scores: Scores) -> str:
+    """Why nothing can be said of agreement: no two scores of one item. Empty if there are."""
+    raters = int(scores.given.any(axis=0).sum())
+    if raters == 0:
+        return "nobody gave a score"
+    if raters == 1:
+        return "there is one scorer only"
+    return "" if (scores.given.sum(axis=1) > 1).any() else "no item was scored by two scorers"
+
+
+def _finite(number: Any, name: str) -> float:
+    plain = float(number)
+    if not math.isfinite(plain):
+        raise ValueError(f"{name} is {plain}; a statistic without a value is None, with a reason")
+    return plain
+
+
+def _plain(given: Any) -> Any:
+    """For JSON: no array, no number of numpy's, no NaN."""
+    if isinstance(given, Mapping):
+        return {str(name): _plain(one) for name, one in given.items()}
+    if isinstance(given, (list, tuple, np.ndarray)):
+        return [_plain(one) for one in given]
+    if isinstance(given, np.generic):
+        given = given.item()
+    return _finite(given, "a detail") if isinstance(given, float) else given
+
+
+def _two(number: float) -> str:
+    text = f"{number:.2f}"
+    return text[1:] if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")
