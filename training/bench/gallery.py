@@ -174,8 +174,8 @@ def _figure(sha256: str | None, images: Mapping[str, Image.Image], caption: str)
     if image is None:
         return '<p class="told">This picture cannot be drawn again.</p>'
     return (
-        f'<figure><img alt="{_text(caption)}" loading="lazy" width="{image.width}" height="{image.height}" '
-        f'src="{data_url(image)}"><figcaption>{_text(caption)}</figcaption></figure>'
+        f'<figure><img alt="{_text(caption)}" tabindex="0" loading="lazy" width="{image.width}" '
+        f'height="{image.height}" src="{data_url(image)}"><figcaption>{_text(caption)}</figcaption></figure>'
     )
 
 

@@ -108,7 +108,7 @@ def failed(question: Mapping[str, Any]) -> Outcome:
 def asked(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:
     """What an outcome says of its question.
 
-    :param spectrum: once it has been read, it tells what nobody knew before: files are not opened to be listed
+    :param spectrum: once it has been read, it tells more: files are not opened to be listed
     """
     told = {
         "key": question.key,

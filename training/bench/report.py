@@ -19,10 +19,9 @@ SCORES, REPORT = "scores.json", "report.md"
 SCHEMA = "spec-o3/bench/1"
 
 
-def write(row: Row, settings: Mapping[str, Any], card: str = "", gallery: str = "") -> dict[str, Any]:
+def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str, Any]:
     """Write both files into the run's folder; what ``scores.json`` holds.
 
-    :param card: the data card, as Markdown
     :param gallery: the name of the gallery's file, "" if there is none
     :raises JournalError: they cannot be written
     """
@@ -34,13 +33,11 @@ def write(row: Row, settings: Mapping[str, Any], card: str = "", gallery: str = 
         "groups": [{"by": one.by, "name": one.name, "scores": one.scores.to_json()} for one in parts],
     }
     put(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-    put(row.path / REPORT, markdown(row, parts, settings, card, gallery))
+    put(row.path / REPORT, markdown(row, parts, settings, gallery))
     return result
 
 
-def markdown(
-    row: Row, parts: Sequence[Group], settings: Mapping[str, Any], card: str = "", gallery: str = ""
-) -> str:
+def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gallery: str = "") -> str:
     """The report."""
     scores = row.scores
     sections = [f"# {escaped(row.name)}"]
@@ -60,8 +57,7 @@ def markdown(
     sections += ["## Beside the published figures", table.markdown([row]).rstrip()]
     if gallery:
         sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with what was looked at and said."]
-    if card:
-        sections += ["## Data", card.rstrip()]
+    sections += ["## Data", "[data_card.md](data_card.md) counts what was asked."]
     sections += ["## To repeat it", markdown_table(["", ""], _settings(settings))]
     return "\n\n".join(sections) + "\n"
 

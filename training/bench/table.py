@@ -51,7 +51,8 @@ def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
     headings, cells = _cells(rows, with_published)
     for line in cells[len(rows) :]:
         line[0] = f"{line[0]} (published)"
-    body = markdown_table([escaped(one) for one in headings], [[escaped(c) for c in line] for line in cells])
+    shielded = [[escaped(line[0]), *line[1:-1], escaped(line[-1])] for line in cells]
+    body = markdown_table([escaped(one) for one in headings], shielded)
     notes = "\n".join(f"- {escaped(line)}" for line in told(rows, with_published))
     return f"{body}\n\n{notes}\n"
 
@@ -74,7 +75,10 @@ def told(rows: Sequence[Row], with_published: bool) -> list[str]:
     lines += [compared(rows[0], other) for other in rows[1:]]
     if with_published and shown(rows):
         sources = "; ".join(dict.fromkeys(one.source for one in shown(rows)))
-        lines.append(f"Published figures are from arXiv:2601.06498 ({_note(rows)}): {sources}.")
+        lines.append(
+            f"Published figures are from arXiv:2601.06498 ({_note(rows)}), means over cv, cc, ss, gm and wd "
+            f"where the row does not say otherwise: {sources}."
+        )
     return lines
 
 

@@ -4,5 +4,6 @@ They import what they need when they run: ``--help`` is not to wait for torch.
 """
 
 from agent.command import Command
+from training.commands import bench
 
-COMMANDS: tuple[Command, ...] = ()
+COMMANDS: tuple[Command, ...] = (bench.COMMAND,)
