@@ -7,6 +7,7 @@ import platform
 import subprocess
 import time
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,24 @@ def environment() -> dict[str, Any]:
         "devices": _devices(),
         "processes": int(os.environ.get("WORLD_SIZE", "1")),
     }
+
+
+def missing() -> str | None:
+    """What training needs and this Python has not; None if nothing."""
+    wanted = ("torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate")
+    absent = [package for package in wanted if find_spec(package) is None]
+    return f"training needs {' and '.join(absent)}: pip install 'spec-o3[train]'" if absent else None
+
+
+def quiet() -> None:
+    """The libraries' own bars and reports are left out: what matters of them is said in our words."""
+    from logging import ERROR, getLogger
+
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    getLogger("huggingface_hub").setLevel(ERROR)
 
 
 def is_first_process() -> bool:

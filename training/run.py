@@ -16,6 +16,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +32,16 @@ Start = Literal["new", "resume", "again"]
 
 COMPLETE = "complete"
 SETTINGS, LOG, LINEAGE, ENVIRONMENT = "settings.yaml", "log.jsonl", "lineage.json", "environment.json"
-_OURS = ("data_card.json", "data_card.md", SETTINGS, LOG, LINEAGE, ENVIRONMENT)
+# A folder with settings is a run, so they are the first to come and the last to go.
+_OURS = ("data_card.json", "data_card.md", LOG, LINEAGE, ENVIRONMENT, SETTINGS)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A data card as it is kept: as plain values, and as Markdown."""
+
+    plain: Mapping[str, Any]
+    markdown: str
 
 
 class RunError(ValueError):
@@ -61,18 +71,41 @@ class Run:
         :raises RunError: a run that is there already, finished or not, or with other settings, unless
             ``start`` says what is to become of it; nothing to resume
         """
-        self._refuse(settings, start)
+        self.check(settings, start)
         if start == "again":
             self._clear()
         self.folder.mkdir(parents=True, exist_ok=True)
+        _write(self.folder / SETTINGS, to_yaml(settings))
         checkpoint = self.checkpoint()
         self._forget_after(checkpoint)
         sittings = _read_list(self.folder / ENVIRONMENT)
         _write_json(self.folder / ENVIRONMENT, [*sittings, environment()])
         _write_json(self.folder / LINEAGE, [*lineage(settings.model), _here(kind, settings)])
-        # Last: a folder with settings is a run.
-        _write(self.folder / SETTINGS, to_yaml(settings))
         return checkpoint
+
+    def check(self, settings: Any, start: Start) -> None:
+        """:raises RunError: what ``begin`` would raise"""
+        there = self.folder / SETTINGS
+        if self.folder.is_file():
+            raise RunError(f"{self.folder} is a file; wanted a folder for the run")
+        if not there.is_file():
+            if start == "resume":
+                raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                raise RunError(f"{self.folder} holds something that is no run: choose another --output")
+            return
+        if start == "again":
+            return
+        if self.finished:
+            raise RunError(
+                f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it"
+            )
+        if start == "new":
+            raise RunError(
+                f"{self.folder} holds an unfinished run: --resume to go on, --overwrite to begin again, or "
+                "choose another --output"
+            )
+        self._refuse_other(settings)
 
     def keep_card(self, plain: Mapping[str, Any], markdown: str) -> None:
         """The data card, as JSON and to read."""
@@ -100,29 +133,6 @@ class Run:
         plain = {key: _plain(value) for key, value in line.items()}
         with self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n")
-
-    def _refuse(self, settings: Any, start: Start) -> None:
-        there = self.folder / SETTINGS
-        if self.folder.is_file():
-            raise RunError(f"{self.folder} is a file; wanted a folder for the run")
-        if not there.is_file():
-            if start == "resume":
-                raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")
-            if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise RunError(f"{self.folder} holds something that is no run: choose another --output")
-            return
-        if start == "again":
-            return
-        if self.finished:
-            raise RunError(
-                f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it"
-            )
-        if start == "new":
-            raise RunError(
-                f"{self.folder} holds an unfinished run: --resume to go on, --overwrite to begin again, or "
-                "choose another --output"
-            )
-        self._refuse_other(settings)
 
     def _refuse_other(self, settings: Any) -> None:
         import yaml

@@ -24,9 +24,8 @@ from training.grpo.writers import RoundWriter, Transformers, Vllm, vllm_options
 from training.model import Loaded, ModelError, load, out_of_memory, save_learned
 from training.records import Question
 from training.rendering import Renderer
-from training.run import Run, Start
+from training.run import Card, Run, Start
 from training.settings import SettingsError
-from training.sft.learning import Card
 
 if TYPE_CHECKING:
     from datasets import Dataset

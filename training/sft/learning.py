@@ -6,8 +6,9 @@ forward passes it was accumulated: the batch size is a matter of memory only.
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from training.environment import is_first_process, launch_problem
 from training.model import Loaded, ModelError, load, out_of_memory, save_learned
 from training.records import Example
 from training.rendering import Renderer
-from training.run import Run, Start
+from training.run import Card, Run, Start
+from training.sft.preparing import rendered
 from training.sft.settings import SftSettings
 
 if TYPE_CHECKING:
@@ -25,14 +27,6 @@ if TYPE_CHECKING:
 
 Told = Callable[[int, int, Mapping[str, Any]], None]
 """Told of each step: its number, how many there will be, and its numbers."""
-
-
-@dataclass(frozen=True)
-class Card:
-    """What the run is to keep about its data."""
-
-    plain: Mapping[str, Any]
-    markdown: str
 
 
 class Collator:
@@ -47,8 +41,8 @@ class Collator:
 
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Tensor]:
         examples = [self._examples[row["place"]] for row in rows]
-        rendered = [self._renderer.example(e.trajectory, e.pictures(), self._with_tool) for e in examples]
-        return for_learning(rendered, self._renderer.processor)
+        read = [rendered(one, self._renderer, self._with_tool) for one in examples]
+        return for_learning(read, self._renderer.processor)
 
 
 def train(
@@ -156,7 +150,11 @@ def trainer_of(
     def places(first: int, count: int) -> Dataset:
         return Dataset.from_dict({"place": list(range(first, first + count))})
 
-    trainer = SFTTrainer(
+    class Sft(SFTTrainer):  # type: ignore[misc]
+        def create_model_card(self, *args: Any, **options: Any) -> None:
+            """Left out: what a run is stands in its own files."""
+
+    trainer = Sft(
         model=loaded.model,
         args=arguments,
         processing_class=loaded.processor,
@@ -169,6 +167,15 @@ def trainer_of(
     trainer.model_accepts_loss_kwargs = True
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def steps(settings: SftSettings, examples: int) -> dict[str, int]:
+    """How many steps it would take as it is started now, and how many examples a step has."""
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    batches = math.ceil(examples / (settings.batch_size * processes))
+    total = math.ceil(settings.epochs * math.ceil(batches / settings.accumulation))
+    a_step = settings.batch_size * settings.accumulation * processes
+    return {"steps": settings.max_steps or total, "examples_a_step": a_step}
 
 
 def _telling(told: Told) -> Any:

@@ -14,6 +14,7 @@ class SftSettings:
     github.com/Maxwell-Jia/spec-o3, run with LLaMA-Factory.
 
     :param data: exports, our JSON lines, or the published set; what ``training.data.examples`` reads
+    :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
     :param test: test data; whose sources are among the examples is refused, or dropped with ``drop_leaks``
     :param output: the folder of the run
     :param with_tool: whether the model learns to look closer; without, its thoughts and answer are one turn
@@ -33,6 +34,7 @@ class SftSettings:
     model: ModelSettings
     output: str
     data: tuple[str, ...] = ()
+    spectra: str | None = None
     test: tuple[str, ...] = ()
     drop_leaks: bool = False
     seed: int = 42
