@@ -4,6 +4,6 @@ They import what they need when they run: ``--help`` is not to wait for torch.
 """
 
 from agent.command import Command
-from training.commands import bench
+from training.commands import bench, grpo, sft
 
-COMMANDS: tuple[Command, ...] = (bench.COMMAND,)
+COMMANDS: tuple[Command, ...] = (sft.COMMAND, grpo.COMMAND, bench.COMMAND)
