@@ -42,7 +42,9 @@ class GrpoSettings:
     """One run. A round asks ``prompts`` questions, each inspected ``rollouts`` times, and is learned from in
     as many updates as it has mini-batches.
 
-    :param data: what ``training.data.questions`` reads; ``labels``, a table for spectrum files in it
+    :param data: what ``training.data.questions`` reads; ``labels``, a table for spectrum files in it;
+        ``spectra_folder``, where spectra are that rows only name
+    :param tasks: keys of those that are asked, None: all
     :param test: test data; whose sources are among the questions is refused, or dropped with ``drop_leaks``
     :param alpha: what bad form costs
     :param mini_batch: questions an update; published, verl counts them so
@@ -68,6 +70,7 @@ class GrpoSettings:
     output: str
     data: tuple[str, ...] = ()
     labels: str | None = None
+    spectra_folder: str | None = None
     tasks: tuple[str, ...] | None = None
     test: tuple[str, ...] = ()
     drop_leaks: bool = False
