@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from training.data.card import QUANTILES, Card, Looks, Spread
 
 _LABELS = ("YES", "NO", "none")
+_NOT_DIGITS = str.maketrans("", "", ",.-")
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A part of the card: cells that are lined up, below a title; ``head`` may be empty."""
+    """A part of the card: rows of cells below a head and a title."""
 
     title: str
     head: Sequence[str]
@@ -23,10 +24,9 @@ def text(card: Card) -> str:
     """For a terminal: tables lined up by spaces."""
     parts = [_summary(card)]
     for table in _tables(card):
-        lines = [table.head, *table.rows] if table.head else list(table.rows)
-        widths = [max(len(line[n]) for line in lines) for n in range(len(lines[0]))]
-        aligned = ("  ".join(_aligned(line, widths)).rstrip() for line in lines)
-        parts.append("\n".join([table.title, *(f"  {line}" for line in aligned)]))
+        columns = [_lined_up(column) for column in zip(table.head, *table.rows, strict=True)]
+        lines = (f"  {'  '.join(line)}".rstrip() for line in zip(*columns, strict=True))
+        parts.append("\n".join([table.title, *lines]))
     return "\n\n".join(parts)
 
 
@@ -34,15 +34,15 @@ def markdown(card: Card) -> str:
     """As a document with a heading."""
     parts = ["# Data card", _summary(card)]
     for table in _tables(card):
-        head = table.head or [""] * len(table.rows[0])
-        lines = [head, ["---"] * len(head), *table.rows]
+        lines = [table.head, ["---"] * len(table.head), *table.rows]
         parts.append(f"## {table.title}")
         parts.append("\n".join(f"| {' | '.join(map(_escaped, line))} |" for line in lines))
     return "\n\n".join(parts) + "\n"
 
 
 def _summary(card: Card) -> str:
-    said = [f"{card.rows:,} {card.kind} of {card.sources:,} spectra"]
+    kind = card.kind.removesuffix("s") if card.rows == 1 else card.kind
+    said = [f"{card.rows:,} {kind} of {card.sources:,} {'spectrum' if card.sources == 1 else 'spectra'}"]
     if card.simulated:
         said.append(f"{card.simulated:,} simulated")
     if card.looks and card.looks.against_label:
@@ -105,10 +105,11 @@ def _quantile(q: float) -> str:
     return {0.0: "least", 0.5: "median", 1.0: "most"}.get(q, f"{100 * q:.0f} %")
 
 
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-    """Numbers to the right, words to the left."""
-    for cell, width in zip(line, widths, strict=True):
-        yield cell.rjust(width) if cell[:1].isdigit() else cell.ljust(width)
+def _lined_up(column: Sequence[str]) -> list[str]:
+    """The cells of a column in one width: numbers to the right, words to the left."""
+    width = max(map(len, column))
+    numbers = all(cell.translate(_NOT_DIGITS).isdigit() for cell in column[1:])
+    return [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]
 
 
 def _escaped(cell: str) -> str:

@@ -13,7 +13,7 @@ from training.data.errors import DataError, Dropped
 from training.data.export_folder import MANIFEST, TRAJECTORIES, WITH_PICTURES, ExportFolder
 from training.data.rows import rows
 from training.data.specvi import Part, files_in, is_specvi, questions_of
-from training.data.survey_files import labelled_spectra
+from training.data.survey_files import labelled_spectra, own_table
 from training.data.tool_schemas import ToolSchemas, stated_in
 from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
 from training.records import Example, Question
@@ -43,6 +43,7 @@ def examples(
     found = [one for one in read if isinstance(one, Example)]
     left_out = [one for one in read if isinstance(one, Dropped)]
     _refuse_nothing(found, left_out, given, "trajectory to learn from")
+    _refuse_twice(one.key for one in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -53,7 +54,7 @@ def questions(
     tasks: Mapping[str, Task] | None = None,
     labels: Path | None = None,
     *,
-    task: str | None = None,
+    task: str | Sequence[str] | None = None,
     part: Part | None = None,
     spectra: Path | None = None,
     dropped: list[Dropped] | None = None,
@@ -61,8 +62,9 @@ def questions(
     """What can be asked of SpecVI-Bench files, of spectra with a label table, and of labelled trajectories.
 
     :param tasks: the tasks that are known, by key; None: those that come with the program
-    :param labels: a table as ``agent.labels`` has it, for spectrum files and folders of them
-    :param task: ask this one only; needed where the label table has no column ``task``
+    :param labels: a table as ``agent.labels`` has it, for spectrum files and folders of them; None: the
+        ``labels.csv`` in each folder, or a list of files that has the labels itself
+    :param task: ask this one only, or these; needed where the label table has no column ``task``
     :param part: which files of a folder of the benchmark are wanted, ``train_*`` or ``test_*``
     :param spectra: a folder in which spectra are found that rows of ours only name
     :param dropped: what was left out is added to it
@@ -70,7 +72,7 @@ def questions(
     """
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
-    wanted = _named_task(task, known)
+    wanted = _named_tasks(task, known)
     benchmark, kept, surveys = _sorted(given, part)
     left_out: list[Dropped] = []
     found: list[Question] = []
@@ -79,13 +81,16 @@ def questions(
     asked = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
     found += _once([one for one in asked if isinstance(one, Question)], left_out)
     left_out += [one for one in asked if isinstance(one, Dropped)]
-    if surveys:
+    if labels is not None and surveys:
         found += labelled_spectra(surveys, labels, known, wanted, left_out)
+    elif surveys:
+        for path in surveys:
+            found += labelled_spectra([path], own_table(path), known, wanted, left_out)
     if wanted is not None:
-        found = [one for one in found if one.task.key == wanted.key]
-    _refuse_nothing(
-        found, left_out, given, "question" if wanted is None else f"question of task {wanted.key}"
-    )
+        found = [one for one in found if one.task.key in wanted]
+    of = "" if wanted is None else f" of task {' or '.join(wanted)}"
+    _refuse_nothing(found, left_out, given, f"question{of}")
+    _refuse_twice(f"{one.key} ({one.task.key})" for one in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -150,6 +155,8 @@ def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[
     kept: list[Path] = []
     surveys: list[Path] = []
     for path in paths:
+        if not path.exists():
+            raise DataError(f"{path}: found no such file or folder")
         if _holds_trajectories(path):
             kept.append(path)
         elif path.is_dir() and (inside := files_in(path, part)):
@@ -161,13 +168,17 @@ def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[
     return benchmark, kept, surveys
 
 
-def _named_task(name: str | None, known: Mapping[str, Task]) -> Task | None:
-    if name is None:
+def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -> list[str] | None:
+    """The keys of the tasks, by whatever names; None for all."""
+    if names is None:
         return None
-    found = known_tasks.find(known, name)
-    if found is None:
-        raise DataError(f"task: found {name!r:.60}, wanted one of {', '.join(known)}")
-    return found
+    keys = []
+    for name in [names] if isinstance(names, str) else names:
+        found = known_tasks.find(known, name)
+        if found is None:
+            raise DataError(f"task: found {name!r:.60}, wanted one of {', '.join(known)}")
+        keys.append(found.key)
+    return keys
 
 
 def _once(asked: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
@@ -191,6 +202,14 @@ def _folder(spectra: Path | None) -> SpectraFolder | None:
         return None if spectra is None else SpectraFolder(spectra)
     except SpectrumNotFound as error:
         raise DataError(str(error)) from error
+
+
+def _refuse_twice(keys: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise DataError(f"{key}: found twice among the data; name each file once, and no two alike")
+        seen.add(key)
 
 
 def _refuse_nothing(

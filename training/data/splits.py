@@ -55,8 +55,8 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     named = ", ".join(shared[:_SHOWN]) + (", …" if len(shared) > _SHOWN else "")
     many = "1 spectrum is" if len(shared) == 1 else f"{len(shared)} spectra are"
     raise DataError(
-        f"{many} in the training and in the test data: {named}; wanted none in both, or scores count what was "
-        "learned by heart; leave them out of what is trained on"
+        f"{many} in the training and in the test data: {named}; wanted none in both, or scores count what "
+        "was learned by heart; leave them out of what is trained on"
     )
 
 

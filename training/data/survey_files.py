@@ -21,28 +21,32 @@ from training.data.errors import DataError, Dropped
 from training.data.identity import source_of
 from training.records import Question
 
+LABELS = "labels.csv"
+_LISTS = (".csv", ".tsv", ".txt")
 _KEPT_OPEN = 8
 
 
 def labelled_spectra(
     paths: Sequence[Path],
-    labels: Path | None,
+    table: Path,
     known: Mapping[str, Task],
-    task: Task | None,
+    wanted: Sequence[str] | None,
     dropped: list[Dropped],
 ) -> list[Question]:
     """A question for each labelled spectrum and task of the table.
 
     :param paths: files, folders, and lists as ``agent.many.sources`` has them
-    :param labels: the table; None: the list of files is one itself
-    :param task: the only one to be asked; what the labels are about where the table does not say
+    :param table: the labels, as ``agent.labels`` has them
+    :param wanted: keys of the only tasks to be asked; if one, what the labels are about where the table does
+        not say
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
     """
-    table = _table(paths, labels)
-    asked = _labels(table, known, task)
+    asked = _labels(table, known, wanted)
     found = []
     try:
-        for source in files([str(path) for path in paths], Path.cwd()):
+        for source in files([str(path) for path in paths], table.absolute().parent):
+            if source.path == table.absolute():
+                continue
             for one in _inside(source, list(asked.values()), dropped):
                 here = list(_questions(one, asked, known))
                 found += here
@@ -53,6 +57,18 @@ def labelled_spectra(
     for labelled in asked.values():
         dropped += [Dropped(name, f"in {table.name} but not among the spectra") for name in labelled.unused]
     return found
+
+
+def own_table(path: Path) -> Path:
+    """The labels that come with the spectra: ``labels.csv`` in their folder, or the list itself.
+
+    :raises DataError: there are none
+    """
+    if path.is_dir() and (path / LABELS).is_file():
+        return path / LABELS
+    if path.is_file() and path.suffix.lower() in _LISTS:
+        return path
+    raise DataError(f"{path}: found no labels; name a table with columns file and label")
 
 
 def _questions(source: Source, asked: Mapping[str, Labels], known: Mapping[str, Task]) -> Iterator[Question]:
@@ -80,16 +96,7 @@ def _inside(source: Source, labels: Sequence[Labels], dropped: list[Dropped]) ->
         yield Source(source.path, source.file, name)
 
 
-def _table(paths: Sequence[Path], labels: Path | None) -> Path:
-    if labels is not None:
-        return labels
-    if len(paths) == 1 and paths[0].is_file() and paths[0].suffix.lower() in (".csv", ".tsv", ".txt"):
-        return paths[0]
-    named = ", ".join(str(path) for path in paths[:3])
-    raise DataError(f"{named}: found spectra without labels; name a table with columns file and label")
-
-
-def _labels(table: Path, known: Mapping[str, Task], task: Task | None) -> dict[str, Labels]:
+def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None) -> dict[str, Labels]:
     """The labels by task. :raises DataError: the table cannot be used, or does not say which task it is of"""
     met: dict[str, None] = {}
 
@@ -105,14 +112,14 @@ def _labels(table: Path, known: Mapping[str, Task], task: Task | None) -> dict[s
 
     try:
         without_task = Labels.read(table, note)
-        if task is None and len(without_task):
-            raise DataError(f"{table}: found no column task, wanted one, or the task named (--task)")
-        keys = [task.key] if task is not None else list(met)
+        if len(without_task) and (wanted is None or len(wanted) != 1):
+            raise DataError(f"{table}: found no column task, wanted one, or one task named for all its rows")
+        keys = list(met) if wanted is None else wanted
         found = {key: Labels.read(table, partial(is_of, key)) for key in keys}
     except LabelsError as error:
         raise DataError(str(error)) from error
     if not any(len(labels) for labels in found.values()):
-        raise DataError(f"{table}: found no label" + (f" of task {task.key}" if task else ""))
+        raise DataError(f"{table}: found no label" + (f" of task {' or '.join(wanted)}" if wanted else ""))
     return found
 
 
