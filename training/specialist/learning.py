@@ -1,9 +1,10 @@
 """Training the specialist: class-balanced loss, augmentation, early stopping, a threshold for F1.
 
-A fifth of the sources of each class is held out. The loss weighs both classes alike, whatever their
-numbers, so a probability is what it would be of a spectrum as likely YES as NO. The weights kept are those
-of the epoch with the least loss on the held-out sources, and the threshold of YES is the one with the best F1
-there. Both choices make those figures, which the card tells, a little too good; a test set is another set.
+A fifth of the sources of each class is held out, by ``training.data.split``. The loss weighs both classes
+alike, whatever their numbers, so a probability is what it would be of a spectrum as likely YES as NO. The
+weights kept are those of the epoch with the least loss on the held-out sources, and the threshold of YES is
+the one with the best F1 there. Both choices make those figures, which the card tells, a little too good; a
+test set is another set.
 
 One seed gives one network on one machine with one number of threads; other processors add up in another
 order.
@@ -11,7 +12,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,6 @@ class Learned:
 
     :param log: a line an epoch: loss in training, loss and F1 on the held-out sources
     :param kept: the epoch whose weights these are, from 1
-    :param held_out: which of the rows were for validation
     """
 
     network: Any
@@ -44,25 +44,23 @@ class Learned:
     f1: float
     kept: int
     log: tuple[dict[str, float], ...]
-    held_out: Bools
 
 
 def learn(
     rows: Sampled,
     yes: Bools,
-    sources: Sequence[str],
+    held_out: Bools,
     settings: SpecialistSettings,
     said: Said = lambda _: None,
 ) -> Learned:
     """Train on spectra already on the grid.
 
-    :param yes: (spectra,) the labels; ``sources`` names the spectrum of each row
+    :param yes: (spectra,) the labels
+    :param held_out: (spectra,) which are for validation; both classes are to be on both sides
     :param said: told of each epoch
-    :raises SpecialistError: too few sources of a class
     """
     import torch
 
-    held_out = _held_out(yes, sources, settings)
     rng = np.random.default_rng(settings.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
@@ -85,7 +83,7 @@ def learn(
                 break
         net.load_state_dict(best[2])
     threshold, f1 = threshold_for(_probability(log_odds(net, unseen)), truth)
-    return Learned(net, threshold, f1, best[1], tuple(log), held_out)
+    return Learned(net, threshold, f1, best[1], tuple(log))
 
 
 def log_odds(net: Any, rows: Float32, batch: int = 128) -> NDArray[np.float64]:
@@ -158,22 +156,6 @@ class _Course:
             total += float(loss.detach()) * len(picked)
         self.schedule.step()
         return total / len(order)
-
-
-def _held_out(yes: Bools, sources: Sequence[str], settings: SpecialistSettings) -> Bools:
-    """Which rows are for validation: a part of the sources of each class, every row of a source together."""
-    rng = np.random.default_rng([settings.seed, 1])
-    chosen: set[str] = set()
-    for label in (True, False):
-        there = sorted({source for source, is_yes in zip(sources, yes, strict=True) if is_yes == label})
-        if len(there) < 2:
-            word = "YES" if label else "NO"
-            raise SpecialistError(
-                f"found {len(there)} sources that are {word}, wanted 2 or more of each class to train on"
-            )
-        number = min(max(1, round(settings.held_out * len(there))), len(there) - 1)
-        chosen |= {str(one) for one in rng.permutation(there)[:number]}
-    return np.array([source in chosen for source in sources])
 
 
 def _shifted(values: Float32, shifts: NDArray[np.int64]) -> Float32:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
 from agent.steps import Verdict
+from training.data import split
 from training.records import Question
 from training.settings import SettingsError, from_mapping
 from training.specialist.grid import Sampled, channels, sample
@@ -121,10 +122,28 @@ def train(
     if rows is None:
         rows = Sampled.stack([sample(one.spectrum()) for one in questions])
     yes = np.array([one.label == "YES" for one in questions])
-    learned = learn(rows, yes, [one.source for one in questions], settings, said)
-    card = _told(questions, yes, learned.held_out)
+    held_out = _held_out(questions, yes, settings)
+    learned = learn(rows, yes, held_out, settings, said)
+    card = _told(questions, yes, held_out)
     card |= {"epoch_kept": learned.kept, "held_out_f1": learned.f1, "log": list(learned.log)}
     return Specialist(tasks[0], learned.network, learned.threshold, settings, card)
+
+
+def _held_out(
+    questions: Sequence[Question], yes: NDArray[np.bool_], settings: SpecialistSettings
+) -> NDArray[np.bool_]:
+    """Which are for validation: a part of the sources of each class, every row of a source together."""
+    fractions = {"train": 1 - settings.held_out, "held out": settings.held_out}
+    sources = {one.source for one in split(questions, fractions, settings.seed)["held out"]}
+    held_out = np.array([one.source in sources for one in questions])
+    for label, which in (("YES", yes), ("NO", ~yes)):
+        if not ((which & held_out).any() and (which & ~held_out).any()):
+            there = len({one.source for one, is_one in zip(questions, which, strict=True) if is_one})
+            raise SpecialistError(
+                f"found {there} sources that are {label}, wanted enough to hold out "
+                f"{settings.held_out:g} of them and train on the rest"
+            )
+    return held_out
 
 
 def _told(

@@ -1,0 +1,108 @@
+"""The weak classifier of a benchmark: one trained here, or a file of predictions of whatever model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.many.journal_files import JournalError, json_lines
+from agent.spectrum import Spectrum
+from agent.steps import Verdict
+from agent.tasks import Task
+from training.bench.build import Entry
+from training.data import DataError
+from training.records import Question
+
+if TYPE_CHECKING:
+    from training.specialist import Specialist, SpecialistSettings
+
+
+class Predictions:
+    """Probabilities of YES read from JSON lines: ``source`` (or ``key``), ``probability``, and if wanted
+    ``task``."""
+
+    def __init__(self, path: Path, task: Task) -> None:
+        """:raises DataError: it cannot be read, or a line says what cannot be"""
+        self._path = path
+        self._p: dict[str, float] = {}
+        try:
+            for line in json_lines(path):
+                row, where = line.row, f"{path}: line {line.number}"
+                if row.get("task", task.key) == task.key:
+                    self._p[_name(row, where)] = _probability(row, where)
+        except JournalError as error:
+            raise DataError(str(error)) from error
+        if not self._p:
+            raise DataError(f"{path}: found no prediction for the task {task.key}")
+
+    def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
+        """Nothing is to be learned, so no candidate is set aside."""
+
+    def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
+        return [self._p.get(one.source, self._p.get(one.key)) for one in entries]
+
+    def told(self) -> dict[str, object]:
+        digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
+        return {"kind": "predictions", "file": self._path.name, "sha256": digest, "lines": len(self._p)}
+
+
+class Trained:
+    """A ``training.specialist``, trained on the training positives against as many random candidates."""
+
+    def __init__(self, task: Task, settings: SpecialistSettings) -> None:
+        self._task, self._settings = task, settings
+        self._specialist: Specialist | None = None
+        self._told: dict[str, object] = {}
+
+    def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
+        """:raises SpecialistError: too few of either"""
+        from training.specialist import train
+        from training.specialist.grid import Sampled, sample
+
+        rows, aside = [sample(one) for one in positives], []
+        for entry, spectrum in islice(candidates, len(positives)):
+            rows.append(sample(spectrum))
+            aside.append(entry.source)
+        names = [f"positive {n}" for n in range(len(positives))]
+        asked = [self._question(name, True) for name in names] + [self._question(n, False) for n in aside]
+        self._specialist = train(asked, self._settings, rows=Sampled.stack(rows))
+        card = self._specialist.card
+        self._told = {
+            "kind": "specialist",
+            "settings": vars(self._settings),
+            "trained_on": {"YES": len(positives), "NO": len(aside)},
+            "epoch_kept": card["epoch_kept"],
+            "held_out_f1": card["held_out_f1"],
+            "set_aside": sorted(aside),
+        }
+
+    def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
+        assert self._specialist is not None
+        return [float(one) for one in self._specialist.predict(spectra)]
+
+    def told(self) -> dict[str, object]:
+        return self._told
+
+    def _question(self, source: str, yes: bool) -> Question:
+        def spectrum() -> Spectrum:
+            raise AssertionError("its row on the grid is given")
+
+        label: Verdict = "YES" if yes else "NO"
+        return Question(source, source, self._task, label, "", None, False, spectrum)
+
+
+def _name(row: Mapping[str, Any], where: str) -> str:
+    name = row.get("source") or row.get("key")
+    if not isinstance(name, str):
+        raise DataError(f"{where}: source: found {name!r:.60}, wanted the name of a spectrum")
+    return name
+
+
+def _probability(row: Mapping[str, Any], where: str) -> float:
+    p = row.get("probability")
+    if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:
+        raise DataError(f"{where}: probability: found {p!r:.60}, wanted a number from 0 to 1")
+    return float(p)
