@@ -4,6 +4,12 @@ They import what they need when they run: ``--help`` is not to wait for torch.
 """
 
 from agent.command import Command
-from training.commands import bench, grpo, sft
+from training.commands import bench, grpo, miniature, sft, specialist
 
-COMMANDS: tuple[Command, ...] = (sft.COMMAND, grpo.COMMAND, bench.COMMAND)
+COMMANDS: tuple[Command, ...] = (
+    sft.COMMAND,
+    grpo.COMMAND,
+    bench.COMMAND,
+    specialist.COMMAND,
+    miniature.COMMAND,
+)

@@ -64,6 +64,12 @@ class Specialist:
     def verdict(self, p: float) -> Verdict:
         return "YES" if p >= self.threshold else "NO"
 
+    @property
+    def drafter(self) -> dict[str, Any]:
+        """Who it is, as a predictions file says it, with what would let somebody train it again."""
+        settings = dataclasses.asdict(self.settings) | {"threshold": self.threshold}
+        return {"kind": "specialist", "name": "1-D convolutional network", "settings": settings}
+
     def save(self, folder: Path) -> None:
         """Write it to ``folder``, the card last. :raises OSError: it cannot be written"""
         import torch
