@@ -119,6 +119,7 @@ def test_the_spectra_in_both_published_sets_are_found_and_can_be_dropped(tmp_pat
             {"reward_model": {"ground_truth": "CV", "type": "rule"}},
             "row 1: reward_model.ground_truth: found 'CV'",
         ),
+        ({"extra_info": specvi_row(1)["extra_info"] | {"name": ""}}, "row 1: extra_info.name: found nothing"),
         ({"prompt": [{"role": "system", "content": "x"}]}, "row 1: prompt: found 0 user turns"),
         ({"prompt": [{"role": "user", "content": "<image>"}]}, "row 1: prompt: found 1 user turns with text"),
     ],

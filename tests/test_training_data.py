@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,11 @@ from typing import Any
 
 import pytest
 from drawn_traces import PROMPT, a_spectrum, a_trace
+from hypothesis import given
+from hypothesis import strategies as st
 from made_data import an_export, lamost_name, own_lines, published_folder, published_set
 from PIL import Image
+from strategies import json_values, plain_words
 from test_sharegpt import published_row
 
 from agent.messages import pictures_of
@@ -22,6 +26,7 @@ from agent.steps import Answer, Think, Zoom
 from agent.tool_schema import TOOL_BLOCK, TOOL_SCHEMA
 from agent.trajectory import Trajectory
 from training.data import DataError, Dropped, examples, questions
+from training.data.rows import rows
 from training.records import Example
 
 
@@ -341,6 +346,21 @@ def test_a_picture_that_was_refused_has_none(tmp_path: Path) -> None:
 
 
 # Files that are no good
+
+
+@given(
+    st.lists(st.dictionaries(plain_words, json_values, max_size=3)),
+    st.integers(1, 40),
+    st.sampled_from([None, 1]),
+)
+def test_a_list_reads_back_whatever_the_size_of_a_piece(
+    values: list[dict[str, Any]], chunk: int, indent: int | None
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.data.rows.CHUNK", chunk)
+        path = Path(folder, "list.json")
+        path.write_text(json.dumps(values, indent=indent, ensure_ascii=False), encoding="utf-8")
+        assert [row.values for row in rows(path)] == values
 
 
 @pytest.mark.parametrize(

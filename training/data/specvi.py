@@ -29,10 +29,11 @@ from training.records import Question
 Part = Literal["train", "test"]
 PARTS: tuple[Part, ...] = ("train", "test")
 
-_LISTED = ("data_source", "prompt", "reward_model", "extra_info.name", "extra_info.index")
+_LISTED = ("data_source", "prompt", "reward_model", "extra_info.name")
 # What ``bench build`` adds; the published files have none of it, and are of LAMOST.
 _OURS = ("extra_info.survey", "extra_info.snr", "extra_info.simulated")
 _BATCH = 64
+_BUFFER = 2**20
 _IMAGE = "<image>"
 
 
@@ -108,7 +109,7 @@ def _question(
     asked = in_words.setdefault((task.key, words), task.asked_as(words))
     info = row.get("extra_info") or {}
     try:
-        source = source_of(str(info.get("name") or ""), sha256=str(info.get("index") or "") or None)
+        source = source_of(str(info.get("name") or ""))
     except ValueError:
         raise ValueError("extra_info.name: found nothing, wanted the name of the spectrum") from None
     label = _label(row.get("reward_model"))
@@ -165,7 +166,11 @@ class _Spectra:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        with _damage_named(self._path), pq.ParquetFile(self._path) as file:
+        # Buffered beforehand, all that is compressed would be in memory at once.
+        with (
+            _damage_named(self._path),
+            pq.ParquetFile(self._path, buffer_size=_BUFFER, pre_buffer=False) as file,
+        ):
             columns = [name for name in BENCH_COLUMNS if name in file.schema_arrow.names]
             schema = pa.schema([file.schema_arrow.field(name) for name in columns])
             with (
