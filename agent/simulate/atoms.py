@@ -175,17 +175,6 @@ def haze(wavelength: FloatArray) -> FloatArray:
     return np.clip(depth, 0, 6)
 
 
-def interstellar_lines(flux: FloatArray, wavelength: FloatArray, e_bv: float) -> None:
-    """Ca II K, Na D and the diffuse bands 5780 and 6284 for a colour excess in mag (Munari & Zwitter 1997;
-    Friedman et al. 2011).
-    """
-    for air, per_mag, fwhm in (
-        (3933.7, 0.5, 80.0), (5890.0, 0.8, 80.0), (5895.9, 0.65, 80.0), (5780.5, 0.46, 130.0), (6283.8, 0.9,
-        200.0),
-    ):  # fmt: skip
-        _line(flux, wavelength, air, per_mag * e_bv, fwhm)
-
-
 def emission_lines(
     flux: FloatArray, wavelength: FloatArray, lines: dict[float, float], fwhm_km_s: float
 ) -> None:
