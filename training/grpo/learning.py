@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import tool
+from training.checkpoints import Resumable
 from training.environment import is_first_process, launch_problem
 from training.grpo.asking import Asking
 from training.grpo.rounds import asked, batches, rounds
@@ -228,7 +229,7 @@ def _check_context(settings: GrpoSettings, loaded: Loaded) -> None:
 def _inspecting(asking: Asking) -> Any:
     from trl import GRPOTrainer
 
-    class Inspecting(GRPOTrainer):  # type: ignore[misc]
+    class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
         """TRL's trainer with ``asking`` as its generation."""
 
         writer: RoundWriter

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from training.batches import for_learning
+from training.checkpoints import Resumable
 from training.environment import is_first_process, launch_problem
 from training.model import Loaded, ModelError, load, out_of_memory, save_learned
 from training.records import Example
@@ -150,7 +151,7 @@ def trainer_of(
     def places(first: int, count: int) -> Dataset:
         return Dataset.from_dict({"place": list(range(first, first + count))})
 
-    class Sft(SFTTrainer):  # type: ignore[misc]
+    class Sft(Resumable, SFTTrainer):  # type: ignore[misc]
         def create_model_card(self, *args: Any, **options: Any) -> None:
             """Left out: what a run is stands in its own files."""
 

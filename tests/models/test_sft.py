@@ -1,0 +1,398 @@
+"""The cold start: real steps of a real small model, its loss held against the traces token by token."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from learned_set import written
+from learned_traces import inspected, shown
+
+from agent.loop import Ended, inspect
+from agent.policies.local import Local
+from agent.policies.sampling import Sampling
+from agent.tasks import load as load_tasks
+from agent.wire import turn_text
+from app import main
+from training.batches import UNSPOKEN
+from training.data import examples
+from training.model import load
+from training.records import Example
+from training.rendering import Renderer
+from training.run import Run
+from training.settings import ModelSettings, read, to_yaml
+from training.sft import SftSettings
+from training.sft.learning import Collator, arguments_of, train, trainer_of
+from training.sft.mask import shown as printed
+from training.sft.mask import totals
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 300  # seconds until a process that should have got somewhere is given up
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """As in the processes that are killed: sums in another order end in other digits."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("set")).parent
+
+
+@pytest.fixture(scope="module")
+def learned(data: Path) -> list[Example]:
+    return examples([data])
+
+
+@pytest.fixture
+def settings(random_model: Path, data: Path, tmp_path: Path) -> SftSettings:
+    return SftSettings(
+        ModelSettings(str(random_model), dtype="float32"),
+        str(tmp_path / "run"),
+        (str(data),),
+        batch_size=1,
+        accumulation=2,
+        epochs=2,
+        save_steps=2,
+        learning_rate=1e-3,
+        gradient_checkpointing=False,
+    )
+
+
+def _numbers(run: Run) -> list[dict[str, Any]]:
+    """The log without what the clock says."""
+    return [{key: value for key, value in line.items() if key != "seconds"} for line in run.logged()]
+
+
+def _batch(settings: SftSettings, learned: Sequence[Example]) -> tuple[Any, dict[str, Any]]:
+    loaded = load(settings.model)
+    collator = Collator(learned, loaded.processor, settings.with_tool)
+    return loaded, collator([{"place": place} for place in range(len(learned))])
+
+
+def _runs(labels: Sequence[int]) -> list[list[int]]:
+    """The stretches of tokens that have a label."""
+    runs: list[list[int]] = []
+    before = UNSPOKEN
+    for label in labels:
+        if label != UNSPOKEN and before == UNSPOKEN:
+            runs.append([])
+        if label != UNSPOKEN:
+            runs[-1].append(label)
+        before = label
+    return runs
+
+
+def test_labels_are_what_the_assistant_said_token_by_token(
+    settings: SftSettings, learned: list[Example]
+) -> None:
+    loaded, batch = _batch(settings, learned)
+    tokenizer = loaded.processor.tokenizer
+    for row, example in enumerate(learned):
+        said = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
+        wanted = [tokenizer.encode(text, add_special_tokens=False) for text in said]
+        assert _runs(batch["labels"][row].tolist()) == wanted
+        there = batch["labels"][row] != UNSPOKEN
+        assert (batch["labels"][row][there] == batch["input_ids"][row][there]).all()
+        assert batch["attention_mask"][row][there].all()
+
+
+def test_what_is_learned_from_reaches_no_token_but_the_spoken(
+    settings: SftSettings, learned: list[Example]
+) -> None:
+    """The gradient of the trainer's own loss at each place of the last layer, from where the next token is
+    foretold: none but before a spoken token, and there everywhere."""
+    import torch
+
+    loaded, batch = _batch(settings, learned)
+    trainer = trainer_of(settings, loaded, learned, (), arguments_of(settings, False))
+    last: list[Any] = []
+
+    def keep(module: object, given: object, output: Any) -> None:
+        output.last_hidden_state.retain_grad()
+        last.append(output.last_hidden_state)
+
+    loaded.model.model.language_model.register_forward_hook(keep)
+    trainer.compute_loss(loaded.model.train(), dict(batch)).backward()
+    reached = last[0].grad.abs().sum(-1) > 0
+    foretold = torch.zeros_like(reached)
+    foretold[:, :-1] = batch["labels"][:, 1:] != UNSPOKEN
+    assert torch.equal(reached, foretold)
+
+
+def test_the_loss_is_the_mean_over_spoken_tokens_by_hand(
+    settings: SftSettings, learned: list[Example]
+) -> None:
+    import torch
+
+    loaded, batch = _batch(settings, learned)
+    trainer = trainer_of(settings, loaded, learned, (), arguments_of(settings, False))
+    with torch.no_grad():
+        ours = trainer.compute_loss(loaded.model.eval(), dict(batch))
+    renderer = Renderer(loaded.processor)
+    lost: list[float] = []
+    for row, example in enumerate(learned):
+        rendered = renderer.example(example.trajectory, example.pictures())
+        seen = {key: value for key, value in batch.items() if key != "labels"}
+        with torch.no_grad():
+            foretold = loaded.model(**seen).logits[row].log_softmax(-1)
+        lost += [
+            -foretold[at - 1, token].item()
+            for at, (token, spoken) in enumerate(zip(rendered.ids, rendered.spoken, strict=True))
+            if spoken
+        ]
+    assert ours.item() == pytest.approx(sum(lost) / len(lost), rel=1e-5)
+
+
+def test_accumulating_is_the_same_as_one_large_batch(settings: SftSettings, learned: list[Example]) -> None:
+    """Though the examples have different numbers of spoken tokens."""
+    import torch
+
+    pair = [replace(settings, output=settings.output + name, max_steps=2) for name in ("1", "3")]
+    one = train(replace(pair[0], batch_size=1, accumulation=3), learned)
+    three = train(replace(pair[1], batch_size=3, accumulation=1), learned)
+    for left, right in zip(_numbers(one), _numbers(three), strict=True):
+        assert left["loss"] == pytest.approx(right["loss"], rel=1e-5)
+        assert left["grad_norm"] == pytest.approx(right["grad_norm"], rel=1e-3)
+    weights = [
+        load(ModelSettings(str(run.folder), dtype="float32")).model.state_dict() for run in (one, three)
+    ]
+    assert all(torch.allclose(weights[0][name], weights[1][name], atol=1e-4) for name in weights[0])
+
+
+@pytest.mark.parametrize("method", ["full", "lora"])
+def test_it_learns_and_what_is_frozen_stays(
+    settings: SftSettings, learned: list[Example], method: Any
+) -> None:
+    import torch
+
+    settings = replace(settings, model=replace(settings.model, method=method), epochs=8, learning_rate=3e-3)
+    run = train(settings, learned)
+    losses = [line["loss"] for line in run.logged()]
+    assert losses[-1] < losses[0] - 0.5
+    before = load(settings.model).model.state_dict()
+    after = load(replace(settings.model, name=str(run.folder))).model.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed
+    assert not any("visual" in name for name in changed)
+    if method == "lora":
+        assert all("lora_" in name for name in changed)
+
+
+def test_what_the_run_was_stands_in_its_folder(settings: SftSettings, learned: list[Example]) -> None:
+    run = train(replace(settings, held_out=0.3), learned[1:], learned[:1])
+    assert {one.name for one in run.folder.iterdir()} == {
+        *("settings.yaml", "environment.json", "lineage.json", "log.jsonl", "model"),
+        *("checkpoint-2",),
+    }
+    assert read(run.folder / "settings.yaml", SftSettings) == replace(settings, held_out=0.3)
+    base, here = json.loads((run.folder / "lineage.json").read_text())
+    assert base == {"kind": "base", "name": settings.model.name}
+    assert (here["kind"], here["from"]["method"]) == ("sft", "full")
+    sitting = json.loads((run.folder / "environment.json").read_text())[0]
+    assert {"torch", "transformers", "trl"} <= set(sitting["packages"])
+    steps = [line for line in run.logged() if "loss" in line]
+    assert [line["step"] for line in steps] == [1, 2]
+    assert [line["step"] for line in run.logged() if "eval_loss" in line] == [2]
+
+
+def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: SftSettings, learned: list[Example]) -> None:
+    """Killed for good, with SIGKILL, between two checkpoints; then the log is that of a run left alone."""
+    settings = replace(settings, epochs=3)
+    killed = Run(Path(settings.output))
+    config = Path(settings.output + ".yaml")
+    config.write_text(to_yaml(settings))
+    line = [sys.executable, str(ROOT / "app.py"), "sft", "--config", str(config)]
+    variables = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        end = time.monotonic() + PATIENCE
+        while len(killed.logged()) < 3 and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert killed.checkpoint() is not None
+    assert not killed.finished
+    again = subprocess.run(
+        [*line, "--resume"], env=variables, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert again.returncode == 0, again.stderr
+    alone = train(replace(settings, output=settings.output + "-alone"), learned)
+    assert _numbers(killed) == _numbers(alone)
+    assert len(_numbers(killed)) == 6
+    weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, alone)]
+    assert weights[0] == weights[1]
+    assert len(json.loads((killed.folder / "environment.json").read_text())) == 2
+
+
+def test_an_adapter_goes_on_from_its_checkpoint(settings: SftSettings, learned: list[Example]) -> None:
+    settings = replace(settings, model=replace(settings.model, method="lora"), epochs=2, save_steps=2)
+    alone = train(settings, learned)
+    began = replace(settings, output=settings.output + "-again")
+    shutil.copytree(alone.folder, began.output)
+    shutil.rmtree(Path(began.output) / "model")
+    shutil.rmtree(Path(began.output) / "checkpoint-4")
+    (Path(began.output) / "settings.yaml").write_text(to_yaml(began))
+    again = train(began, learned, start="resume")
+    assert _numbers(again) == _numbers(alone)
+    weights = [(run.model / "adapter_model.safetensors").read_bytes() for run in (again, alone)]
+    assert weights[0] == weights[1]
+
+
+def test_what_it_learned_plays_in_the_live_loop(
+    settings: SftSettings, tiny_model: Path, learned: list[Example]
+) -> None:
+    """The trained tiny model knows the traces by heart; a small step on them leaves it so."""
+    settings = replace(
+        settings, model=replace(settings.model, name=str(tiny_model)), learning_rate=1e-5, max_steps=2
+    )
+    run = train(settings, learned)
+    assert run.logged()[0]["loss"] < 0.1
+    policy = Local(str(run.model), sampling=Sampling(temperature=0.0, max_tokens=256))
+    events = list(inspect(shown("cv"), load_tasks()["cv"], policy))
+    assert isinstance(events[-1], Ended)
+    found, known = events[-1].trajectory, inspected("cv").trajectory
+    assert [turn_text(turn) for turn in found.turns()] == [turn_text(turn) for turn in known.turns()]
+
+
+def test_without_the_tool_one_turn_is_learned(settings: SftSettings, learned: list[Example]) -> None:
+    run = train(replace(settings, with_tool=False, max_steps=1), learned)
+    assert run.finished
+    _, batch = _batch(replace(settings, with_tool=False), learned)
+    assert all(len(_runs(row.tolist())) == 1 for row in batch["labels"])
+    assert len(batch["image_grid_thw"]) == len(learned)
+
+
+def test_the_printout_says_what_the_mask_says(settings: SftSettings, learned: list[Example]) -> None:
+    loaded = load(settings.model)
+    renderer = Renderer(loaded.processor)
+    example = learned[0]
+    rendered = renderer.example(example.trajectory, example.pictures())
+    tokenizer = loaded.processor.tokenizer
+    text = printed(rendered, tokenizer, colours=False)
+    said = [turn_text(turn) + "<|im_end|>" for turn in example.trajectory.turns()]
+    assert [part.partition("⟧")[0] for part in text.split("⟦")[1:]] == said
+    assert text.count("<|image_pad|>×") == len(rendered.images)
+    assert text.count("<|image_pad|>") == len(rendered.images)
+    coloured = printed(rendered, tokenizer, colours=True)
+    assert f"\x1b[1;32m{said[-1]}\x1b[0m" in coloured
+    counted = totals(rendered, tokenizer)
+    assert counted.spoken == sum(rendered.spoken)
+    assert counted.image == sum(map(renderer.image_tokens, rendered.images))
+    assert counted.spoken + counted.prompt + counted.tool + counted.image == len(rendered)
+
+
+def _told(capsys: pytest.CaptureFixture[str], settings: SftSettings, *more: str) -> tuple[int, str, str]:
+    config = Path(settings.output + ".yaml")
+    config.write_text(to_yaml(settings))
+    status = main(["sft", "--config", str(config), *more])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_a_dry_run_says_everything_and_writes_nothing(
+    settings: SftSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = _told(capsys, settings, "--dry-run")
+    assert status == 0
+    for said in (
+        "3 examples of 3 spectra",
+        "⟦<think>",
+        "spoken (the loss",
+        "parameters learn",
+        "4 steps of 2",
+    ):
+        assert said in out
+    status, out, _ = _told(capsys, settings, "--show-mask", "2", "--json")
+    assert json.loads(out)["example"].endswith(":2")
+    assert not Path(settings.output).exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        (["--set", "lerning_rate=1"], "lerning_rate: no such setting; did you mean learning_rate?"),
+        (["--data", "/no/where"], "/no/where: found no such file or folder"),
+        (["--set", "data=[]"], "data: found nothing, wanted an export"),
+        (["--set", "model.name=/no/where"], "/no/where: no such folder; wanted a model"),
+        (["--resume"], "holds no run to resume"),
+        (["--set", "max_length=100"], "found no example of 100 tokens or fewer among 3"),
+        (["--show-mask", "4"], "--show-mask: found 4, wanted 1 to 3"),
+        (["--config", "none.yaml"], "none.yaml: No such file"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    settings: SftSettings, capsys: pytest.CaptureFixture[str], more: list[str], wanted: str
+) -> None:
+    status, _, err = _told(capsys, settings, *more)
+    assert status == 2
+    assert wanted in err
+    assert err.count("\n") == 1
+    assert not Path(settings.output).exists()
+
+
+def test_a_missing_picture_is_named(
+    settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = written(tmp_path / "set")
+    (file.parent / "images" / "lf_cc_0_2.png").unlink()
+    status, _, err = _told(capsys, settings, "--data", str(file))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "lf_cc_0_2.png" in err
+
+
+def test_sources_of_the_test_data_are_refused_or_dropped(
+    settings: SftSettings, capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    rows = json.loads((data / "train_sharegpt.json").read_text())
+    test = tmp_path / "train_sharegpt.json"
+    test.write_text(json.dumps([{**rows[0], "ground_truth": "YES"}]))
+    told = ["--set", f"test=[{test}]"]
+    status, _, err = _told(capsys, settings, *told)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "1 spectrum is in the training and in the test data" in err
+    status, out, _ = _told(capsys, settings, *told, "--set", "drop_leaks=true", "--dry-run")
+    assert status == 0
+    assert "its spectrum is in the test data" in out
+
+
+def test_a_folder_that_holds_a_run_is_kept(
+    settings: SftSettings, learned: list[Example], capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = replace(settings, max_steps=1)
+    run = train(settings, learned)
+    status, _, err = _told(capsys, settings)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "holds a finished run: choose another --output, or --overwrite" in err
+    (run.model).rename(run.folder / "moved")
+    status, _, err = _told(capsys, settings)
+    assert "holds an unfinished run: --resume to go on" in err
+    status, _, err = _told(capsys, settings, "--resume", "--set", "learning_rate=1e-4")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "other settings (learning_rate: 0.001 there, 0.0001 now)" in err
+
+
+@pytest.mark.parametrize(
+    "config", sorted((ROOT / "training" / "configs").glob("sft_*.yaml")), ids=lambda f: f.stem
+)
+def test_shipped_settings_are_read_and_are_understood(config: Path, tmp_path: Path) -> None:
+    settings = read(config, SftSettings, [f"output={tmp_path}"])
+    assert settings.batch_size * settings.accumulation * (1 if settings.model.method == "lora" else 8) == 32
+    arguments = arguments_of(replace(settings, model=replace(settings.model, dtype="float32")), False)
+    assert arguments.lr_scheduler_type == "cosine"
+    assert arguments.get_warmup_steps(150) == 8
