@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from made_data import published_set, specvi_file, specvi_row
 
+from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import frame_of
+from training.bench.build import Entry, Taken
+from training.bench.specvi_file import write
 from training.data import DataError, examples, questions, refuse_leaks, shared_sources, without
 
 
@@ -65,6 +68,17 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     (question,) = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(0)])])
     question.spectrum()
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_benchmark_built_here_says_survey_and_noise_and_gives_the_whole_spectrum(tmp_path: Path) -> None:
+    spectrum = simulate("wd", "DESI", 12.0, 3)
+    entry = Entry("key", spectrum.name, lambda: spectrum)
+    path = tmp_path / "test_wd.parquet"
+    write(path, [Taken(entry, "YES", None, None, 12.0, spectrum.survey, True)], load()["wd"])
+    (question,) = questions([path])
+    assert (question.survey, question.snr, question.simulated) == ("simulated DESI", 12.0, True)
+    assert question.task.prompt == load()["wd"].prompt
+    assert question.spectrum() == spectrum
 
 
 def a_benchmark(folder: Path) -> Path:

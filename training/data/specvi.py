@@ -2,8 +2,8 @@
 
 A file's list of questions is made without its spectra. These are copied, at the first one asked for, to an
 uncompressed temporary file that is mapped into memory, about 64 kB a row of 3,900 pixels: a Parquet file can
-be read from the front only, and training asks in any order. The copy
-has no name by then and goes when the questions do.
+be read from the front only, and training asks in any order. The copy has no name by then and goes when the
+questions do.
 """
 
 from __future__ import annotations
@@ -156,8 +156,10 @@ class _Spectra:
             found = bench_spectrum(self._path.name, row, values)
         except SpectrumError as error:
             raise DataError(f"{self._path}: row {row}: {error}") from error
-        # Where the published rows give no redshift, the published training took 0.
-        return found if found.redshift is not None else replace(found, redshift=0.0)
+        if found.redshift is not None or values["extra_info"].get("spectrum"):
+            return found
+        # Where a published row gives no redshift, 0 is meant.
+        return replace(found, redshift=0.0)
 
     def __reduce__(self) -> tuple[type[_Spectra], tuple[Path]]:
         return _Spectra, (self._path,)  # another process makes a copy of its own
