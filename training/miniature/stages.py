@@ -1,0 +1,220 @@
+"""The stages of one seed of the proof, each a folder that is there once the stage is done.
+
+``random`` holds the weights as they were drawn and the tokenizer; ``pictures`` the run in which they learned
+to name what single pictures show; ``base`` what came of it, from which all else starts; ``sft`` and ``grpo``
+the two published stages, with ``-no-tool`` the same without the tool; ``bench`` an answer journal, scores and
+report of each. What learns is ``training.sft`` and ``training.grpo`` with settings; what asks is
+``training.bench`` with the local policy of live vetting.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from training.miniature.scales import Learning, Scale
+from training.miniature.spectra import questions
+from training.records import Example, Question
+from training.run import Card, Run
+from training.settings import ModelSettings
+
+WITHOUT = "-no-tool"
+MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
+"""What is put on the bench, in the order of the table."""
+
+Tell = Callable[[str], None]
+"""Told a line about how far it has come."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """One seed's share of the proof, in its folder. ``do`` does what is not done yet."""
+
+    folder: Path
+    seed: int
+    scale: Scale
+    tell: Tell
+
+    def do(self) -> None:
+        """:raises ModelError, RunError, JournalError: as the stages' own commands would"""
+        self._once("random", self._random)
+        self._once("base", self._base)
+        for end in ("", WITHOUT):
+            self._sft(end)
+            self._grpo(end)
+        for model in MODELS:
+            self._bench(model)
+
+    def _once(self, name: str, make: Callable[[Path], None]) -> None:
+        """A folder that is there when it is whole."""
+        folder = self.folder / name
+        if folder.is_dir():
+            return
+        unfinished = self.folder / f"{name}.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        make(unfinished)
+        unfinished.rename(folder)
+
+    def _random(self, folder: Path) -> None:
+        import torch
+
+        from training.miniature.model import model_for, processor_for
+        from training.miniature.traces import texts
+
+        self.tell("tokenizer and random weights")
+        size = self.scale.size
+        # All that the script can say is in a hundred of its examples.
+        told = [*self._described(100), *self._inspected(True, 100), *self._inspected(False, 100)]
+        processor = processor_for(texts(told), size)
+        torch.manual_seed(self.seed)
+        model_for(processor.tokenizer, size).save_pretrained(folder)
+        processor.save_pretrained(folder)
+
+    def _base(self, folder: Path) -> None:
+        run = self.folder / "pictures"
+        self._learn(run, self.folder / "random", self.scale.pictures, self._described, with_tool=False)
+        shutil.copytree(run / "model", folder)
+
+    def _sft(self, end: str) -> None:
+        with_tool = not end
+        examples = partial(self._inspected, with_tool)
+        run = self.folder / f"sft{end}"
+        self._learn(run, self.folder / "base", self.scale.sft, examples, with_tool)
+
+    def _learn(
+        self,
+        folder: Path,
+        start: Path,
+        learning: Learning,
+        examples: Callable[[], list[Example]],
+        with_tool: bool,
+    ) -> None:
+        from training.sft import SftSettings
+        from training.sft.learning import train
+
+        if Run(folder).finished:
+            return
+        settings = SftSettings(
+            model=_model(start),
+            output=str(folder),
+            seed=self.seed,
+            with_tool=with_tool,
+            max_length=self.scale.size.context,
+            max_steps=learning.steps,
+            batch_size=learning.batch,
+            learning_rate=learning.rate,
+            save_steps=self.scale.checkpoints,
+            keep_checkpoints=1,
+            gradient_checkpointing=False,
+        )
+        self.tell(f"{folder.name}: drawing the pictures")
+        given = examples()
+        train(settings, given, card=_card(given), start=_start(folder), told=self._steps(folder.name))
+
+    def _grpo(self, end: str) -> None:
+        from training.grpo.learning import train
+        from training.grpo.settings import GrpoSettings
+
+        folder, scale = self.folder / f"grpo{end}", self.scale
+        if Run(folder).finished:
+            return
+        settings = GrpoSettings(
+            model=_model(self.folder / f"sft{end}"),
+            output=str(folder),
+            seed=self.seed,
+            with_tool=not end,
+            prompts=scale.grpo.prompts,
+            rollouts=scale.grpo.rollouts,
+            mini_batch=scale.grpo.prompts,
+            per_device=scale.grpo.rollouts,
+            rounds=scale.grpo.rounds,
+            learning_rate=scale.grpo.rate,
+            max_turns=scale.turns,
+            turn_tokens=scale.turn_tokens,
+            prompt_tokens=scale.size.context // 2,
+            response_tokens=scale.size.context // 2,
+            writing_batch=scale.grpo.prompts * scale.grpo.rollouts,
+            gradient_checkpointing=False,
+            save_rounds=scale.checkpoints,
+            keep_checkpoints=1,
+            traces=scale.grpo.prompts,
+        )
+        asked = questions("grpo", scale.grpo.spectra)
+        train(settings, asked, card=_card(asked), start=_start(folder), told=self._steps(folder.name))
+
+    def _bench(self, model: str) -> None:
+        from agent.policies.local import Local
+        from agent.policies.sampling import Sampling
+        from training.bench import gallery, report
+        from training.bench.answers import Answers
+        from training.bench.answers import Run as Asked
+        from training.bench.contender import contender
+        from training.bench.posing import Asking, ask_all
+        from training.bench.rows import of_run
+
+        folder = self.folder / "bench" / model
+        if (folder / report.SCORES).is_file():
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        who = contender(str(self.folder / model))
+        policy = Local(who.model, sampling=Sampling(max_tokens=self.scale.turn_tokens))
+        with_tool = not model.endswith(WITHOUT)
+        settings = {
+            "name": "miniature",
+            "stage": who.stage or "base",
+            "policy": {"kind": "model", "name": model, "settings": policy.sampling.settings()},
+            "with_tool": with_tool,
+            "max_turns": self.scale.turns,
+        }
+        asked = questions("bench", self.scale.bench)
+        asking = Asking(lambda _: policy, self.scale.turns, with_tool)
+        with Answers(folder, asked, settings) as answers:
+            left = len(asked) - answers.done
+            ask_all(asked, asking, answers, progress=lambda n: self.tell(f"bench of {model}: {n} of {left}"))
+        run = Asked.read(folder)
+        row = of_run(run)
+        gallery.write(run, row, gallery.spectra_of(asked), 4)
+        report.write(row, run.settings, gallery.FILE)
+
+    def _described(self, most: int | None = None) -> list[Example]:
+        from training.miniature.model import shrunk
+        from training.miniature.traces import described
+
+        shrink = partial(shrunk, size=self.scale.size)
+        asked = questions("pictures", self.scale.pictures.spectra)[:most]
+        return [one for question in asked for one in described(question, shrink)]
+
+    def _inspected(self, with_tool: bool, most: int | None = None) -> list[Example]:
+        from training.miniature.model import shrunk
+        from training.miniature.traces import inspected
+
+        shrink = partial(shrunk, size=self.scale.size)
+        asked = questions("sft", self.scale.sft.spectra)[:most]
+        return [inspected(question, shrink, with_tool) for question in asked]
+
+    def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
+        def told(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
+            key = "reward" if "reward" in numbers else "loss"
+            self.tell(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.3f}")
+
+        return told
+
+
+def _model(folder: Path) -> ModelSettings:
+    return ModelSettings(name=str(folder), frozen=(), dtype="float32")
+
+
+def _card(records: Sequence[Example] | Sequence[Question]) -> Card:
+    from training.data import card
+
+    found = card(records)
+    return Card(json.loads(json.dumps(found.to_json())), found.markdown())
+
+
+def _start(folder: Path) -> Any:
+    return "resume" if (folder / "settings.yaml").is_file() else "new"
