@@ -1,0 +1,612 @@
+"""GRPO: real rounds of a real small model, held against its traces token by token."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from learned_traces import INSPECTED, inspected, shown
+
+from agent.loop import Ended, inspect
+from agent.policies.local import Local
+from agent.policies.sampling import Sampling
+from agent.tasks import load as load_tasks
+from agent.trajectory import Drafter
+from agent.wire import turn_text
+from app import main
+from training.batches import for_learning
+from training.data import questions
+from training.grpo.learning import arguments_of, train, trainer_of
+from training.grpo.rollout import Limits, Request, Rolled, roll
+from training.grpo.settings import GrpoSettings
+from training.grpo.writers import Transformers, Vllm, never_written
+from training.model import Loaded, load
+from training.records import Question
+from training.rendering import END, Rendered, Renderer
+from training.reward import score
+from training.run import Run
+from training.settings import ModelSettings, to_yaml
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE = 300  # seconds until a process that should have got somewhere is given up
+CLOCK = ("seconds", "seconds_writing", "seconds_drawing", "seconds_learning")
+LABELS = {"cv": "YES", "cc": "NO", "wd": "YES"}
+MEASURED = {
+    *("step", "round", "epoch", "loss", "grad_norm", "learning_rate"),
+    *("reward", "reward_std", "format_rate", "answer_rate", "yes_rate", "accuracy", "no_spread"),
+    *("calls", "tool_error_rate", "turns", "tokens", "tokens_max", "spoken", "spoken_max", "truncated"),
+    *("clip_low", "clip_high", "entropy", "kl_old", *CLOCK),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """TRL imports vLLM where there is one, and the two warn of much that is none of ours."""
+    pytest.importorskip("trl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from trl import GRPOTrainer
+    assert GRPOTrainer
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The traces that the tiny model knows, with labels that it does not always give."""
+    lines = []
+    for key in INSPECTED:
+        trace = replace(inspected(key).trajectory, label=LABELS[key])
+        lines.append(json.dumps(trace.to_json() | {"spectrum_data": shown(key).to_json()}) + "\n")
+    file = tmp_path_factory.mktemp("asked") / "asked.jsonl"
+    file.write_text("".join(lines), "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def asked(data: Path) -> list[Question]:
+    return questions([data])
+
+
+def settings_for(model: Path, data: Path, output: Path) -> GrpoSettings:
+    return GrpoSettings(
+        ModelSettings(str(model), dtype="float32"),
+        str(output),
+        (str(data),),
+        prompts=2,
+        rollouts=4,
+        mini_batch=1,
+        per_device=2,
+        rounds=2,
+        turn_tokens=200,
+        response_tokens=1500,
+        learning_rate=1e-4,
+        writing_batch=8,
+        save_rounds=1,
+        traces=3,
+        gradient_checkpointing=False,
+    )
+
+
+@pytest.fixture
+def settings(tiny_model: Path, data: Path, tmp_path: Path) -> GrpoSettings:
+    return settings_for(tiny_model, data, tmp_path / "run")
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round as TRL prepared it for learning, and the same inspections made again by themselves."""
+
+    trainer: Any
+    loaded: Loaded
+    renderer: Renderer
+    output: dict[str, Any]
+    rolled: Sequence[Rolled]
+
+
+@pytest.fixture(scope="module")
+def one_round(
+    tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory
+) -> Round:
+    settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("round") / "run")
+    loaded = load(settings.model)
+    trainer = trainer_of(settings, loaded, asked, Run(Path(settings.output)), arguments_of(settings, 2))
+    trainer.model_wrapped = trainer.model
+    trainer.model.train()
+    rows = [dict(trainer.train_dataset[place]) for place in (0, 0, 0, 0, 1, 1, 1, 1)]
+    output = trainer._generate_and_score_completions([dict(row) for row in rows])
+    renderer = Renderer(loaded.processor)
+    with trainer.writer.round(0):
+        again = roll(
+            [asked[row["question"]] for row in rows],
+            renderer,
+            trainer.writer,
+            Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens),
+            Drafter("model", "again"),
+        )
+    return Round(trainer, loaded, renderer, output, again.rolled)
+
+
+def spoken_of(one: Round) -> Any:
+    return (one.output["completion_mask"] * one.output["tool_mask"]).bool()
+
+
+def whole(one: Rolled) -> Rendered:
+    return one.prompt + one.said
+
+
+def test_what_is_learned_from_is_what_was_sampled_token_by_token(one_round: Round) -> None:
+    """And the same seed samples the same: these are two rollouts."""
+    output = one_round.output
+    spoken = spoken_of(one_round)
+    for row, one in enumerate(one_round.rolled):
+        asked = output["prompt_ids"][row][output["prompt_mask"][row].bool()]
+        assert asked.tolist() == list(one.prompt.ids)
+        said = output["completion_mask"][row].bool()
+        assert output["completion_ids"][row][said].tolist() == list(one.said.ids)
+        assert spoken[row][said].tolist() == list(one.said.spoken)
+        assert not spoken[row][~said].any()
+    assert output["num_items_in_batch"] == sum(sum(one.said.spoken) for one in one_round.rolled)
+    assert output["num_images"] == [len(one.images) for one in one_round.rolled]
+
+
+def test_what_is_spoken_is_the_turns_of_the_trace(one_round: Round) -> None:
+    tokenizer = one_round.loaded.processor.tokenizer
+    for one in one_round.rolled:
+        runs: list[list[int]] = []
+        before = False
+        for token, spoken in zip(one.said.ids, one.said.spoken, strict=True):
+            if spoken and not before:
+                runs.append([])
+            if spoken:
+                runs[-1].append(token)
+            before = spoken
+        texts = [tokenizer.decode(run).removesuffix(END).removesuffix("<|endoftext|>") for run in runs]
+        assert texts == list(one.turns)
+
+
+def test_well_formed_traces_have_the_published_rendering(one_round: Round) -> None:
+    tokenizer = one_round.loaded.processor.tokenizer
+    well_formed = [
+        one
+        for one in one_round.rolled
+        if one.reason == "answered"
+        and one.turns == tuple(turn_text(turn) for turn in one.trajectory.turns())
+        and not one.trajectory.faults
+    ]
+    assert len(well_formed) >= 2
+    for one in well_formed:
+        wanted = one_round.renderer.example(one.trajectory, one.images)
+        assert tokenizer.decode(whole(one).ids) == tokenizer.decode(wanted.ids)
+        assert one.said.images == wanted.images[1:]
+
+
+def test_rewards_are_scores_and_advantages_those_of_the_group(one_round: Round) -> None:
+    scored = [score(one.response, one.question.label).score for one in one_round.rolled]
+    assert one_round.trainer.reward_funcs[0](None, None, None, scored=scored) == scored
+    advantages = one_round.output["advantages"].tolist()
+    assert any(advantages)
+    for start in (0, 4):
+        group = scored[start : start + 4]
+        mean = sum(group) / 4
+        spread = math.sqrt(sum((one - mean) ** 2 for one in group) / 3)
+        wanted = [(one - mean) / (spread + 1e-4) for one in group]
+        assert advantages[start : start + 4] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_the_trainers_probabilities_are_those_of_the_conversation_alone(one_round: Round) -> None:
+    """Without any padding: pictures, places and masks reach the model as they do in SFT and live."""
+    import torch
+
+    output, trainer = one_round.output, one_round.trainer
+    told = output["old_per_token_logps"]
+    model = trainer.model.eval()
+    for row, one in enumerate(one_round.rolled):
+        batch = for_learning([whole(one)], one_round.loaded.processor)
+        batch.pop("labels")
+        with torch.no_grad():
+            foretold = model(**batch).logits[0].log_softmax(-1)
+        start = len(one.prompt)
+        ids = torch.tensor(one.said.ids)
+        alone = foretold[start - 1 : -1].gather(1, ids[:, None])[:, 0]
+        spoken = torch.tensor(one.said.spoken)
+        assert torch.allclose(told[row, : len(ids)][spoken], alone[spoken], atol=2e-4)
+    trainer.model.train()
+
+
+def test_no_gradient_reaches_what_was_not_spoken(one_round: Round) -> None:
+    """The gradient of the loss at each place of the last layer, from where the next token is foretold: none
+    but before a spoken token of a trajectory with an advantage, and there everywhere."""
+    import torch
+
+    trainer, output = one_round.trainer, one_round.output
+    rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
+    last: list[Any] = []
+
+    def keep(module: object, given: object, found: Any) -> None:
+        found.last_hidden_state.retain_grad()
+        last.append(found.last_hidden_state)
+
+    language = trainer.model.model.language_model
+    hook = language.register_forward_hook(keep)
+    trainer.current_gradient_accumulation_steps = 1
+    trainer.compute_loss(trainer.model, rows).backward()
+    hook.remove()
+    trainer.model.zero_grad()
+    reached = last[0].grad.abs().sum(-1) > 0
+    prompt = output["prompt_ids"].shape[1]
+    wanted = torch.zeros_like(reached)
+    wanted[:, prompt - 1 : -1] = spoken_of(one_round) & (output["advantages"].abs() > 1e-6)[:, None]
+    assert wanted.any()
+    assert torch.equal(reached, wanted)
+
+
+def test_dapo_is_the_mean_over_spoken_tokens_by_hand(one_round: Round) -> None:
+    """One update of the whole round: sum of -advantage over all spoken tokens, by their number."""
+    trainer, output = one_round.trainer, one_round.output
+    rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
+    trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
+    loss = trainer.compute_loss(trainer.model, rows).item()
+    counts = [sum(one.said.spoken) for one in one_round.rolled]
+    advantages = output["advantages"].tolist()
+    wanted = -sum(a * n for a, n in zip(advantages, counts, strict=True)) / sum(counts)
+    assert loss == pytest.approx(wanted, abs=1e-5)
+
+
+def test_the_dual_clip_is_verls(one_round: Round) -> None:
+    """min(c |A|, max(r, clip(r)) |A|) for a negative advantage, -min(r, clip(r)) A for a positive one."""
+    import torch
+
+    trainer, output = one_round.trainer, one_round.output
+    shift = torch.tensor([-2.0, -0.5, -0.1, 0.0, 0.1, 0.5, 2.0, 3.0])
+    rows = {**output, "advantages": torch.tensor([1.0, -1.0] * 4)}
+    new = trainer._get_per_token_logps_and_entropies
+    with torch.no_grad():
+        now = new(
+            trainer.model,
+            torch.cat([output["prompt_ids"], output["completion_ids"]], 1),
+            torch.cat([output["prompt_mask"], output["completion_mask"]], 1),
+            output["completion_ids"].shape[1],
+            **{key: output[key] for key in ("pixel_values", "image_grid_thw", "mm_token_type_ids")},
+            num_images=output["num_images"],
+        )[0]
+    for sign in (1.0, -1.0):
+        rows["advantages"] = torch.full((8,), sign)
+        rows["old_per_token_logps"] = now - shift[:, None]
+        trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
+        loss = trainer.compute_loss(trainer.model, rows).item()
+        ratio = shift.exp()
+        clipped = ratio.clamp(0.8, 1.2)
+        if sign > 0:
+            lost = -torch.minimum(ratio, clipped)
+        else:
+            lost = torch.minimum(torch.tensor(3.0), torch.maximum(ratio, clipped))
+        counts = spoken_of(one_round).sum(1)
+        assert loss == pytest.approx(float((lost * counts).sum() / counts.sum()), abs=1e-4)
+
+
+def test_the_checkpoints_own_sampling_settings_do_not_decide(one_round: Round) -> None:
+    """Its repetition penalty, which a model that knows its tags by heart would show at once."""
+    trainer, loaded = one_round.trainer, one_round.loaded
+    settings = loaded.model.generation_config
+    assert settings.repetition_penalty == 1.05
+    before = settings.to_dict()
+    writer = Transformers(trainer, 4, temperature=1e-4, top_p=1.0, seed=0)
+    request = Request(one_round.rolled[0].prompt, 200)
+    texts = []
+    for penalty in (1.0, 50.0):
+        settings.repetition_penalty = penalty
+        settings.top_k = 1 if penalty == 1.0 else 7
+        with writer.round(0):
+            texts.append(writer.write([request])[0].ids)
+    settings.update(**before)
+    assert texts[0] == texts[1]
+
+
+def test_a_turn_keeps_to_its_own_limit_and_order_in_a_batch(one_round: Round) -> None:
+    writer = Transformers(one_round.trainer, 2, temperature=1.0, top_p=1.0, seed=3)
+    prompts = [one.prompt for one in one_round.rolled]
+    limits = [5, 200, 1, 30]
+    with writer.round(0):
+        written = writer.write([Request(p, n) for p, n in zip(prompts, limits, strict=False)])
+    assert [len(one.ids) <= limit for one, limit in zip(written, limits, strict=True)] == [True] * 4
+    assert len(written[2].ids) == 1
+    assert written[1].ids[-1] in writer.ends
+    assert not any(token in writer.ends for one in written for token in one.ids[:-1])
+
+
+def test_marks_of_pictures_are_never_written(
+    random_model: Path, data: Path, asked: list[Question], tmp_path: Path
+) -> None:
+    settings = settings_for(random_model, data, tmp_path / "run")
+    loaded = load(settings.model)
+    trainer = trainer_of(settings, loaded, asked, Run(tmp_path), arguments_of(settings, 2))
+    trainer.model_wrapped = trainer.model
+    prompt = Renderer(loaded.processor).opening("s", "p", inspected("cv").pictures[0])
+    with trainer.writer.round(0):
+        written = trainer.writer.write([Request(prompt, 300)] * 16)
+    forbidden = never_written(loaded.processor.tokenizer)
+    assert len(forbidden) == 2
+    assert not set(forbidden) & {token for one in written for token in one.ids}
+
+
+def numbers(run: Run) -> list[dict[str, Any]]:
+    """The log without what the clock says."""
+    return [{key: value for key, value in line.items() if key not in CLOCK} for line in run.logged()]
+
+
+@pytest.fixture(scope="module")
+def learned(
+    tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory
+) -> Run:
+    settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("learned") / "run")
+    return train(settings, asked)
+
+
+def test_every_round_is_a_line_of_the_log(learned: Run) -> None:
+    lines = learned.logged()
+    assert [line["round"] for line in lines] == [1, 2]
+    assert [line["step"] for line in lines] == [2, 4]
+    for line in lines:
+        assert set(line) - {"gpu_gib"} == MEASURED
+        assert line["turns"] <= 8
+        assert line["kl_old"] >= 0
+    assert lines[0]["format_rate"] > 0.3
+    assert lines[0]["calls"] > 1
+    assert any(line["grad_norm"] > 0 for line in lines)
+
+
+def test_what_it_learned_is_inspected_with_live(learned: Run) -> None:
+    policy = Local(str(learned.model), sampling=Sampling(temperature=0.0, max_tokens=256))
+    events = list(inspect(shown("cv"), load_tasks()["cv"], policy))
+    assert isinstance(events[-1], Ended)
+    assert events[-1].reason == "answered"
+    assert events[-1].trajectory.zooms
+
+
+def test_sample_traces_open_in_review(learned: Run, tmp_path: Path) -> None:
+    """Through the program's own import."""
+    pytest.importorskip("sqlite_utils")
+    file = learned.traces / "round-00001.jsonl"
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert len(rows) == 3
+    for row in rows:
+        told = row["drafter"]["settings"]
+        assert row["drafter"]["kind"] == "model"
+        assert (told["run"], told["round"]) == ("run", 1)
+        assert told["reward"] in (1.0, 0.8, 0.0, -0.2)
+        assert row["label"] in ("YES", "NO")
+    line = [sys.executable, str(ROOT / "app.py"), "import", str(file), "--db", str(tmp_path / "s.db")]
+    done = subprocess.run([*line, "--json"], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    imported = json.loads(done.stdout)
+    assert len(imported["added"]) + imported["known"] == 3
+    assert imported["problems"] == []
+
+
+def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: GrpoSettings) -> None:
+    """Killed for good, with SIGKILL, after a round: then rollouts, log and weights are those of a run left
+    alone. Three rounds over three questions, two a round: an epoch is one round."""
+    settings = replace(settings, rounds=3)
+    whole_run = Run(Path(settings.output + "-whole"))
+    killed = Run(Path(settings.output))
+    config = Path(settings.output + ".yaml")
+    config.write_text(to_yaml(settings))
+    line = [sys.executable, str(ROOT / "app.py"), "grpo", "--config", str(config)]
+    variables = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(line, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        end = time.monotonic() + PATIENCE
+        while killed.checkpoint() is None and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert not killed.finished
+    again = [*line, "--resume", "--json"]
+    done = subprocess.run(again, env=variables, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["last"]["round"] == 3
+    alone = [*line, "--output", str(whole_run.folder)]
+    subprocess.run(alone, env=variables, check=True, capture_output=True, timeout=PATIENCE)
+    assert numbers(killed) == numbers(whole_run)
+    assert len(numbers(killed)) == 3
+    for run in (killed, whole_run):
+        assert sorted(one.name for one in run.traces.iterdir()) == [f"round-{n:05d}.jsonl" for n in (1, 2, 3)]
+    weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, whole_run)]
+    assert weights[0] == weights[1]
+
+
+def test_without_the_tool_there_is_one_turn(settings: GrpoSettings, asked: list[Question]) -> None:
+    run = train(replace(settings, with_tool=False, rounds=1), asked)
+    (line,) = run.logged()
+    assert (line["turns"], line["calls"], line["tool_error_rate"]) == (1.0, 0.0, None)
+
+
+def test_an_adapter_learns(settings: GrpoSettings, asked: list[Question]) -> None:
+    """With one update a round, which needs no old probabilities, and a divergence from the start."""
+    lora = replace(settings.model, method="lora")
+    run = train(replace(settings, model=lora, rounds=1, mini_batch=2, kl=0.01), asked)
+    (line,) = run.logged()
+    assert line["kl_old"] == 0.0
+    assert line["kl_start"] == pytest.approx(0.0, abs=1e-6)
+    assert (run.model / "adapter_config.json").is_file()
+    policy = Local(settings.model.name, str(run.model), sampling=Sampling(max_tokens=256))
+    assert isinstance(list(inspect(shown("cv"), load_tasks()["cv"], policy))[-1], Ended)
+
+
+def told(capsys: pytest.CaptureFixture[str], settings: GrpoSettings, *more: str) -> tuple[int, str, str]:
+    config = Path(settings.output + ".yaml")
+    config.write_text(to_yaml(settings))
+    status = main(["grpo", "--config", str(config), *more])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_a_dry_run_counts_and_writes_nothing(
+    settings: GrpoSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = told(capsys, settings, "--dry-run")
+    assert status == 0
+    assert "3 spectra" in out
+    assert "2 rounds of 2 x 4, learned from in 2 updates each" in out
+    assert not Path(settings.output).exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        (["--set", "rolouts=4"], "rolouts: no such setting; did you mean rollouts?"),
+        (["--set", "mini_batch=3"], "mini_batch: found 3, wanted a divisor of prompts (2)"),
+        (["--set", "prompts=4"], "prompts: found 4 a round, but only 3 questions"),
+        (["--set", "response_tokens=32768"], "wanted no more than the 8192 tokens of"),
+        (["--set", "prompt_tokens=100"], "prompt_tokens: "),
+        (["--set", "tasks=[cv, ss]"], "tasks: found no question of ss"),
+        (["--data", "/no/where"], "/no/where: found no such"),
+        (["--model", "/no/where"], "/no/where: no such folder; wanted a model"),
+        (["--resume"], "holds no run to resume"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    settings: GrpoSettings, capsys: pytest.CaptureFixture[str], more: list[str], wanted: str
+) -> None:
+    status, _, err = told(capsys, settings, *more)
+    assert status == 2
+    assert wanted in err
+    assert err.strip().count("\n") == 0
+
+
+def test_spectra_of_the_test_data_are_refused_or_dropped(
+    settings: GrpoSettings, capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+) -> None:
+    test = tmp_path / "test.jsonl"
+    test.write_text(data.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+    status, _, err = told(capsys, settings, "--test", str(test), "--dry-run")
+    assert status == 2
+    assert "1 spectrum is in the training and in the test data" in err
+    status, out, _ = told(capsys, settings, "--test", str(test), "--set", "drop_leaks=true", "--dry-run")
+    assert status == 0
+    assert "its spectrum is in the test data" in out
+
+
+class Engine:
+    """What TRL's ``VLLMGeneration`` is to its callers; writes a turn that ends with its length in tokens."""
+
+    def __init__(self, mode: str, image: int, end: int, tensor_parallel: int = 1) -> None:
+        self.mode = mode
+        self.tensor_parallel_size = tensor_parallel
+        self.max_completion_length = 0
+        self.synced = 0
+        self.calls: list[int] = []
+        self._image = image
+        self._end = end
+
+    def sync_weights(self) -> None:
+        self.synced += 1
+
+    def generate(self, prompts: list[list[int]], images: list[list[Any]], num_generations: int) -> Any:
+        self.calls.append(len(prompts))
+        assert num_generations == 1
+        read = [self._expanded(ids, len(seen)) for ids, seen in zip(prompts, images, strict=True)]
+        ids = [[7] * (self.max_completion_length - 1) + [self._end] for _ in prompts]
+        return read, ids, [[[-0.5] for _ in row] for row in ids], None
+
+    def _expanded(self, ids: list[int], pictures: int) -> list[int]:
+        """As vLLM does: a mark becomes as many as its picture has, here 5."""
+        if self.mode == "server":
+            return ids
+        assert ids.count(self._image) == pictures
+        return [token for one in ids for token in ([one] * 5 if one == self._image else [one])]
+
+
+class Ranks:
+    """An accelerator of several processes, in which the others wait for ``others`` turns."""
+
+    def __init__(self, others: Sequence[int]) -> None:
+        self.num_processes = 1 + len(others)
+        self.device = "cpu"
+        self.others = list(others)
+
+    def gather(self, mine: Any) -> Any:
+        import torch
+
+        return torch.cat([mine, torch.tensor(self.others)])
+
+
+def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1) -> tuple[Vllm, Engine, Any]:
+    names = {"<|im_end|>": 1, "<|image_pad|>": 2, "<|video_pad|>": 3}
+    tokenizer = SimpleNamespace(convert_tokens_to_ids=names.get, get_vocab=lambda: names)
+    engine = Engine(mode, image=2, end=1, tensor_parallel=tensor_parallel)
+    trainer = SimpleNamespace(
+        vllm_generation=engine,
+        processing_class=SimpleNamespace(tokenizer=tokenizer),
+        eos_token_ids=[1],
+        accelerator=Ranks(others),
+        state=SimpleNamespace(global_step=0),
+        _last_loaded_step=-1,
+    )
+    return Vllm(trainer), engine, trainer
+
+
+def seen(pictures: int = 1) -> Rendered:
+    """A conversation with pictures of five tokens each."""
+    ids = (9, *(token for _ in range(pictures) for token in (8, *[2] * 5, 8)))
+    return Rendered(ids, (False,) * len(ids), tuple(inspected("cv").pictures[:pictures]))
+
+
+@pytest.mark.parametrize("mode", ["colocate", "server"])
+def test_vllm_reads_what_the_model_that_learns_reads(mode: str) -> None:
+    writer, engine, _ = vllm_writer(mode)
+    assert writer.anybody(2)
+    written = writer.write([Request(seen(2), 6), Request(seen(1), 3)])
+    assert [len(one.ids) for one in written] == [6, 3]
+    assert [one.logprobs for one in written] == [(-0.5,) * 6, (-0.5,) * 3]
+    assert not writer.anybody(0)
+    assert engine.calls == [2]
+
+
+def test_vllm_that_counts_a_picture_otherwise_is_found_out() -> None:
+    writer, _, _ = vllm_writer("colocate")
+    short = Rendered((9, 8, 2, 2, 8), (False,) * 5, seen().images)
+    writer.anybody(1)
+    with pytest.raises(RuntimeError, match="vLLM read 8 tokens where the model that learns reads 5"):
+        writer.write([Request(short, 3)])
+
+
+def test_weights_go_to_vllm_once_an_update() -> None:
+    writer, engine, trainer = vllm_writer("colocate")
+    for step, synced in ((0, 1), (0, 1), (2, 2), (4, 3)):
+        trainer.state.global_step = step
+        with writer.round(step):
+            pass
+        assert engine.synced == synced
+
+
+@pytest.mark.parametrize(("mode", "tensor_parallel"), [("server", 1), ("colocate", 2)])
+def test_processes_that_share_a_vllm_call_it_together(mode: str, tensor_parallel: int) -> None:
+    """As often as the one that waits longest, with as many requests as the one that has most."""
+    writer, engine, trainer = vllm_writer(mode, others=[3], tensor_parallel=tensor_parallel)
+    assert writer.anybody(1)
+    assert len(writer.write([Request(seen(), 4)])) == 1
+    trainer.accelerator.others = [2]
+    assert writer.anybody(0)
+    assert writer.write([]) == []
+    trainer.accelerator.others = [0]
+    assert not writer.anybody(0)
+    assert engine.calls == [3, 2]
+
+
+def test_processes_with_a_vllm_each_do_not_wait_for_others() -> None:
+    writer, engine, _ = vllm_writer("colocate", others=[3])
+    assert not writer.anybody(0)
+    assert writer.anybody(1)
+    writer.write([Request(seen(), 4)])
+    assert engine.calls == [1]
