@@ -31,18 +31,18 @@ class ProofError(ValueError):
 
 
 def prove(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
-    """Do what is not done yet; what ``training.miniature.figures`` makes of it.
+    """Do what is not done yet; what ``figures.write`` makes of it.
 
     :raises ProofError: the folder holds something else, or a proof of another scale
     """
-    from training.miniature import figures
+    from training.miniature.figures import write
 
     _begin(folder, scale)
     if len(seeds) == 1:
         _do(folder, seeds[0], scale.name)
     else:
         _side_by_side(folder, seeds, scale)
-    return figures.write(folder, seeds, scale)
+    return write(folder, seeds, scale)
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
