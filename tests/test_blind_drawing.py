@@ -368,6 +368,7 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
         ({"filter": {"snr": 3}}, "filter.snr: found a field that there is not, wanted one of states"),
         ({"filter": {"snr_min": "3"}}, "filter.snr_min: found '3', wanted a number"),
         ({"filter": {"simulated": 1}}, "filter.simulated: found 1, wanted true or false"),
+        ({"filter": {"states": ["done"]}}, "filter.states: found 'done', wanted some of screening, revision"),
         ({"filter": []}, "filter: found [], wanted a table of fields"),
         ({"gold": [{"item": 1}]}, "gold[1].coherence: found neither coherence nor consistency"),
         (

@@ -87,3 +87,8 @@ def mentions_label(text: str) -> str | None:
     """
     found = _GIVEAWAYS.search(text)
     return found[0] if found else None
+
+
+def label_mentions(text: str) -> tuple[tuple[int, str], ...]:
+    """All such words of a text, each with the place where it starts."""
+    return tuple((found.start(), found[0]) for found in _GIVEAWAYS.finditer(text))

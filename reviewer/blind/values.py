@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from reviewer.blind.fields import Fields, PlanError
+from reviewer.rounds import STATES
 
 __all__ = [
     "CANNOT_TELL",
@@ -66,8 +67,12 @@ class Filter:
     def from_json(cls, data: Mapping[str, Any]) -> Filter:
         """:raises PlanError: naming the field"""
         fields = Fields(data, cls, "filter.")
+        states = fields.words("states")
+        unknown = [state for state in states if state not in STATES]
+        if unknown:
+            raise PlanError("filter.states", repr(unknown[0]), f"some of {', '.join(STATES)}")
         return cls(
-            states=fields.words("states"),
+            states=states,
             survey=fields.word_or_none("survey"),
             snr_min=fields.number_or_none("snr_min"),
             snr_max=fields.number_or_none("snr_max"),

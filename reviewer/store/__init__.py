@@ -1,5 +1,13 @@
 """annotations.db: the one door to the reviewers' work."""
 
+from reviewer.store.blind_values import (
+    Behind,
+    BlindProgress,
+    BlindSession,
+    BlindState,
+    BlindWork,
+    GivenAway,
+)
 from reviewer.store.errors import (
     CannotWrite,
     HeldByAnother,
@@ -43,10 +51,16 @@ __all__ = [
     "OWN_VERDICTS",
     "Added",
     "Autosave",
+    "Behind",
+    "BlindProgress",
+    "BlindSession",
+    "BlindState",
+    "BlindWork",
     "CannotWrite",
     "CommittedVerdict",
     "Draft",
     "Export",
+    "GivenAway",
     "HeldByAnother",
     "Item",
     "KeyReused",

@@ -11,6 +11,8 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reviewer.store.blind_schema import BLIND_FACTS, BLIND_TABLES
+
 # Marks the file as ours in SQLite's own header: "SpO3" in ASCII.
 APPLICATION_ID = 0x53704F33
 
@@ -281,4 +283,14 @@ def first_schema(connection: sqlite3.Connection) -> None:
         statements(connection, _refuse_changes(table))
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "first schema", first_schema),)
+def blind_sessions(connection: sqlite3.Connection) -> None:
+    """Blind scoring sessions."""
+    statements(connection, BLIND_TABLES)
+    for table in BLIND_FACTS:
+        statements(connection, _refuse_changes(table))
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "first schema", first_schema),
+    Migration(2, "blind sessions", blind_sessions),
+)

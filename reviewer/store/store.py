@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from reviewer.store.blind import Blind
 from reviewer.store.connection import Clock, connect, use_wal, utc_now
 from reviewer.store.errors import CannotWrite, NotAnnotations
 from reviewer.store.items import Items
@@ -20,7 +21,7 @@ from reviewer.store.settings import Settings
 from reviewer.store.upkeep import Upkeep
 
 
-class Store(Items, Queue, Review, Remarks, Settings, Counting, Upkeep):
+class Store(Items, Queue, Review, Remarks, Settings, Counting, Blind, Upkeep):
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
     A call that returns has its facts on the disk. A call that raises has written nothing, but for unsent text

@@ -1,0 +1,134 @@
+"""What a scorer may see of an assignment. Each field is written here from the steps' own words and numbers;
+nothing is copied whole and then cleaned, so what is not named here cannot get out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from agent.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
+from agent.trajectory import Trajectory
+from reviewer.blind.values import Kind, Preference, Score
+
+
+@dataclass(frozen=True)
+class SheetStep:
+    """One step under an id of its own: s1, s2, … in order.
+
+    :param text: of a thought or an explanation; of a zoom, the label that the agent gave the window
+    :param picture: of a zoom, its number among the trace's pictures; None where there is none
+    """
+
+    id: str
+    kind: Literal["think", "zoom", "answer"]
+    text: str
+    verdict: Verdict | None = None
+    window: tuple[float, float] | None = None
+    frame: Frame | None = None
+    z: float | None = None
+    medium: Medium | None = None
+    observation: str = ""
+    ok: bool = True
+    picture: int | None = None
+
+
+@dataclass(frozen=True)
+class SheetTrace:
+    """One trajectory. ``overview`` is the number of its first picture, None where none was kept."""
+
+    steps: tuple[SheetStep, ...]
+    overview: int | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about the spectrum: the task's words, as they were when the session was drawn."""
+
+    title: str
+    question: str
+    guide: str
+
+
+@dataclass(frozen=True)
+class OwnScore:
+    """What this scorer last said."""
+
+    coherence: Score
+    consistency: Score
+    comment: str = ""
+    wrong_steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OwnPreference:
+    """What this scorer last said."""
+
+    preference: Preference
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that a scorer's browser is told about one assignment, but for spectrum and pictures.
+
+    :param place: in this scorer's order, from 1 to ``of``
+    :param traces: the one to score; or left and right
+    :param mine: this scorer's latest answer; None before the first
+    """
+
+    token: str
+    session: int
+    kind: Kind
+    place: int
+    of: int
+    question: Question
+    traces: tuple[SheetTrace, ...]
+    mine: OwnScore | OwnPreference | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def pictures_of(trajectory: Trajectory) -> tuple[str, ...]:
+    """The SHA-256 of a trace's pictures by their number on the sheet: the first picture, then each zoom's."""
+    found = [trajectory.overview, *(zoom.picture for zoom in trajectory.zooms)]
+    return tuple(picture for picture in found if picture is not None)
+
+
+def trace_of(trajectory: Trajectory) -> SheetTrace:
+    """A trajectory as a scorer sees it."""
+    overview = None if trajectory.overview is None else 0
+    return SheetTrace(_steps(trajectory.steps, 0 if overview is None else 1), overview)
+
+
+def _steps(steps: Sequence[Step], next_picture: int) -> tuple[SheetStep, ...]:
+    made = []
+    for number, step in enumerate(steps, start=1):
+        picture = None
+        if isinstance(step, Zoom) and step.picture is not None:
+            picture, next_picture = next_picture, next_picture + 1
+        made.append(_step(f"s{number}", step, picture))
+    return tuple(made)
+
+
+def _step(step_id: str, step: Step, picture: int | None) -> SheetStep:
+    match step:
+        case Think():
+            return SheetStep(step_id, "think", step.text)
+        case Answer():
+            return SheetStep(step_id, "answer", step.explanation, verdict=step.verdict)
+        case Zoom():
+            return SheetStep(
+                step_id,
+                "zoom",
+                step.label,
+                window=step.window,
+                frame=step.frame,
+                z=step.z,
+                medium=step.medium,
+                observation=step.observation,
+                ok=step.ok,
+                picture=picture,
+            )

@@ -1,0 +1,291 @@
+"""Blind sessions on the coordinator's side: what there is to draw from, drawing, opening, closing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+
+from reviewer.blind.drawing import draw
+from reviewer.blind.rubric import Rubric, rubric
+from reviewer.blind.sheet import Question
+from reviewer.blind.values import Assignment, Drawn, Plan
+from reviewer.campaign import known_tasks
+from reviewer.store.blind_candidates import HANDS, BlindCandidates, in_body
+from reviewer.store.blind_values import BlindProgress, BlindSession, BlindState, GivenAway
+from reviewer.store.connection import stamp
+from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+
+_SESSIONS = """
+SELECT s.*, o.rubric, o.at AS opened_at, c.at AS closed_at
+FROM blind_sessions s
+LEFT JOIN blind_states o ON o.session = s.id AND o.state = 'open'
+LEFT JOIN blind_states c ON c.session = s.id AND c.state = 'closed'
+"""
+
+_INSERT_ASSIGNMENT = """
+INSERT INTO blind_assignments
+    (token, session, scorer, kind, place, version, on_the_right, spectrum, repeat_of, gold)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_PROGRESS = """
+SELECT a.scorer, count(*) AS asked,
+       sum(EXISTS (SELECT 1 FROM blind_scores WHERE assignment = a.token)
+           OR EXISTS (SELECT 1 FROM blind_preferences WHERE assignment = a.token)) AS done
+FROM blind_assignments a WHERE a.session = ? GROUP BY a.scorer
+"""
+
+_SHOWN = """
+SELECT DISTINCT v.id, v.item, i.drafter_name, v.body
+FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
+WHERE a.session = ? ORDER BY v.item
+"""
+
+
+class BlindDrawing(BlindCandidates):
+    """Sessions come into being, open and close. As elsewhere ``by`` is a coordinator; None stands for whoever
+    holds the file itself."""
+
+    def draw_blind(self, by: str | None, plan: Plan, key: str) -> BlindSession:
+        """Draw a session and keep it, frozen; the same key again gives the first one.
+
+        :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
+        :raises TooFew: (of ``reviewer.blind.drawing``) there is not enough to draw
+        :raises PlanError: the plan's fields do not go together
+        :raises NotFound: a scorer is nobody's initials
+        :raises KeyReused: the key was used for another session
+        """
+        plan.check()
+        with self._reading() as db:
+            first = _drawn_first(db, key, by, plan)
+        if first is not None:
+            return self.blind_session(first)
+        # Everything slow comes before the write lock is taken.
+        drawn = draw(plan, self.blind_candidates(plan))
+        questions = self._questions(drawn)
+        with self._writing() as db:
+            first = _drawn_first(db, key, by, plan)
+            if first is None:
+                self._require_coordinator(db, by)
+                self._require_active(db, plan.scorers)
+                first = self._keep(db, by, drawn, questions, key)
+        return self.blind_session(first)
+
+    def open_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
+
+        :raises NotAllowed: ``by`` is no coordinator, the session is not in its first state, or a scorer has
+            left or had a hand in one of their items since it was drawn
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._writing() as db:
+            if not self._changed_first(db, key, by, session_id, "open"):
+                self._require_coordinator(db, by)
+                session = blind_session_by_id(db, session_id)
+                if session.state != "drawn":
+                    raise NotAllowed(
+                        f"Session {session_id} is {session.state}; only a drawn one can be opened."
+                    )
+                self._require_active(db, session.plan.scorers)
+                _refuse_new_hands(db, session)
+                text = json.dumps(rubric().to_json(), ensure_ascii=False)
+                self._append_state(db, key, session_id, "open", text, by)
+        return self.blind_session(session_id)
+
+    def close_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """Nothing more can be scored, and the results can be had. One that never opened is given up.
+
+        :raises NotAllowed: ``by`` is no coordinator, or it is closed already
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._writing() as db:
+            if not self._changed_first(db, key, by, session_id, "closed"):
+                self._require_coordinator(db, by)
+                if blind_session_by_id(db, session_id).state == "closed":
+                    raise NotAllowed(f"Session {session_id} is closed already.")
+                self._append_state(db, key, session_id, "closed", None, by)
+        return self.blind_session(session_id)
+
+    def blind_sessions(self) -> list[BlindSession]:
+        """Every session, oldest first. For coordinators: the plans name the sources."""
+        with self._reading() as db:
+            return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
+
+    def blind_session(self, session_id: int) -> BlindSession:
+        """One session, for coordinators. :raises NotFound: there is no such session"""
+        with self._reading() as db:
+            return blind_session_by_id(db, session_id)
+
+    def blind_progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
+        """How far each scorer has come, in the plan's order.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            counts = {row["scorer"]: row for row in db.execute(_PROGRESS, (session_id,))}
+        return tuple(
+            BlindProgress(scorer, counts[scorer]["done"], counts[scorer]["asked"])
+            if scorer in counts
+            else BlindProgress(scorer, 0, 0)
+            for scorer in session.plan.scorers
+        )
+
+    def blind_giveaways(self, by: str | None, session_id: int) -> tuple[GivenAway, ...]:
+        """Where the texts of a session tell who wrote them, by item.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            blind_session_by_id(db, session_id)
+            rows = db.execute(_SHOWN, (session_id,)).fetchall()
+        return tuple(
+            GivenAway(row["item"], row["drafter_name"], step, giveaway)
+            for row in rows
+            for step, giveaway in in_body(row["body"])
+        )
+
+    def _questions(self, drawn: Drawn) -> dict[str, Question]:
+        """What each task asks. A task whose file is gone has only its key."""
+        known, _ = known_tasks(self.path)
+        return {
+            key: Question(known[key].title, known[key].question, known[key].guide)
+            if key in known
+            else Question(key, "", "")
+            for key in sorted({candidate.task for candidate in drawn.candidates})
+        }
+
+    def _keep(
+        self,
+        db: sqlite3.Connection,
+        by: str | None,
+        drawn: Drawn,
+        questions: Mapping[str, Question],
+        key: str,
+    ) -> int:
+        words = {name: asdict(question) for name, question in questions.items()}
+        session = db.execute(
+            "INSERT INTO blind_sessions (key, name, plan, questions, notes, person, at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                drawn.plan.name,
+                _json(drawn.plan.to_json()),
+                _json(words),
+                _json(drawn.notes),
+                by,
+                stamp(self.now()),
+            ),
+        ).lastrowid
+        assert session is not None
+        db.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
+        return session
+
+    def _require_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
+        left = [scorer for scorer in scorers if not self._person(db, scorer).active]
+        if left:
+            raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")
+
+    def _append_state(
+        self,
+        db: sqlite3.Connection,
+        key: str,
+        session_id: int,
+        state: BlindState,
+        rubric_text: str | None,
+        by: str | None,
+    ) -> None:
+        db.execute(
+            "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, session_id, state, rubric_text, by, stamp(self.now())),
+        )
+
+    def _changed_first(
+        self, db: sqlite3.Connection, key: str, by: str | None, session_id: int, state: BlindState
+    ) -> bool:
+        """Whether this key made this change before. :raises KeyReused: it made another"""
+        row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
+        if row is not None and tuple(row) != (session_id, state, by):
+            raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
+        return row is not None
+
+
+def blind_session_by_id(db: sqlite3.Connection, session_id: int) -> BlindSession:
+    """:raises NotFound: there is no such session"""
+    row = db.execute(f"{_SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no blind session {session_id}.")
+    return _session_from(row)
+
+
+def _session_from(row: sqlite3.Row) -> BlindSession:
+    opened, closed = row["opened_at"], row["closed_at"]
+    return BlindSession(
+        id=row["id"],
+        name=row["name"],
+        plan=Plan.from_json(json.loads(row["plan"])),
+        state="closed" if closed else "open" if opened else "drawn",
+        questions={key: Question(**words) for key, words in json.loads(row["questions"]).items()},
+        notes=tuple(json.loads(row["notes"])),
+        drawn_by=row["person"],
+        drawn_at=datetime.fromisoformat(row["at"]),
+        rubric=None if row["rubric"] is None else Rubric.from_json(json.loads(row["rubric"])),
+        opened_at=None if opened is None else datetime.fromisoformat(opened),
+        closed_at=None if closed is None else datetime.fromisoformat(closed),
+    )
+
+
+def _drawn_first(db: sqlite3.Connection, key: str, by: str | None, plan: Plan) -> int | None:
+    """The session that this key drew before. :raises KeyReused: it was another"""
+    row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    if row["person"] != by or row["plan"] != _json(plan.to_json()):
+        raise KeyReused(f"The key {key!r:.60} belongs to another session.")
+    return int(row["id"])
+
+
+def _refuse_new_hands(db: sqlite3.Connection, session: BlindSession) -> None:
+    hands = {tuple(row) for row in db.execute(HANDS, {"people": json.dumps(session.plan.scorers)})}
+    shown = db.execute(
+        "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "
+        "JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?",
+        (session.id,),
+    )
+    both = sorted(hands.intersection(tuple(row) for row in shown))
+    if both:
+        item, scorer = both[0]
+        more = f" and {len(both) - 1} more like it" if len(both) > 1 else ""
+        raise NotAllowed(
+            f"{scorer} has had a hand in item {item} since session {session.id} was drawn{more}. "
+            "Close it and draw another."
+        )
+
+
+def _row(session: int, one: Assignment) -> tuple[object, ...]:
+    left, right = one.shown[0], one.shown[1] if one.kind == "pair" else None
+    return (
+        one.token,
+        session,
+        one.scorer,
+        one.kind,
+        one.place,
+        left.version,
+        None if right is None else right.version,
+        left.spectrum,
+        one.repeat_of,
+        int(one.gold),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
