@@ -31,7 +31,7 @@ from reviewer.ui import server
 ROOT = Path(__file__).resolve().parent.parent
 FEW, MANY = 12, 400
 BYTES_A_PIXEL = 25
-NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib.pyplot", "scipy")
+NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib.pyplot", "scipy", "sklearn", "choix")
 
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},

@@ -137,7 +137,7 @@ def _interval(
     drawn: FloatArray, smallest: int, of: str, resampling: Resampling
 ) -> tuple[tuple[float, float] | None, str]:
     if smallest < resampling.few:
-        return None, f"{smallest} {of}, {resampling.few} are wanted"
+        return None, f"fewer than {resampling.few} {of}"
     defined = drawn[~np.isnan(drawn)]
     undefined = len(drawn) - len(defined)
     if undefined > resampling.undefined_at_most * len(drawn):

@@ -110,21 +110,24 @@ def _f_interval(
     """McGraw & Wong 1996, table 7; the degrees of freedom are Satterthwaite's."""
     from scipy.stats import f
 
-    items, raters, rest = (float(one[0]) for one in (squares.items, squares.raters, squares.rest))
-    single = float(_ratio(squares, n, k, "A,1", 0.0)[0])
-    if rest == 0 or single >= 1:
+    single = _ratio(squares, n, k, "A,1", 0.0)[0]
+    if squares.rest[0] == 0 or single >= 1:
         return None
-    a = k * single / (n * (1 - single))
-    b = 1 + k * single * (n - 1) / (n * (1 - single))
-    freedom = (a * raters + b * rest) ** 2 / (
-        (a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1))
-    )
-    tail = (1 + confidence) / 2
-    lower, upper = f.ppf(tail, n - 1, freedom), f.ppf(tail, freedom, n - 1)
-    error = k * raters + (k * n - k - n) * rest
-    low = n * (items - lower * rest) / (lower * error + n * items)
-    high = n * (upper * items - rest) / (error + n * upper * items)
-    if kind == "A,k":  # stepped up by Spearman and Brown's formula
-        low, high = (k * one / (1 + (k - 1) * one) for one in (low, high))
-    ends = (low, high)
-    return [float(one) for one in ends] if np.isfinite(ends).all() else None
+    items, raters, rest = squares.items[0], squares.raters[0], squares.rest[0]
+    # Estimates far below 0 make the degrees of freedom and the ends meaningless: then there is no interval.
+    with np.errstate(all="ignore"):
+        a = k * single / (n * (1 - single))
+        b = 1 + k * single * (n - 1) / (n * (1 - single))
+        freedom = (a * raters + b * rest) ** 2 / (
+            (a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1))
+        )
+        tail = (1 + confidence) / 2
+        lower, upper = f.ppf(tail, n - 1, freedom), f.ppf(tail, freedom, n - 1)
+        error = k * raters + (k * n - k - n) * rest
+        low = n * (items - lower * rest) / (lower * error + n * items)
+        high = n * (upper * items - rest) / (error + n * upper * items)
+        if not low <= single <= high:
+            return None
+        if kind == "A,k":  # stepped up by Spearman and Brown's formula
+            low, high = (k * one / (1 + (k - 1) * one) for one in (low, high))
+    return [float(low), float(high)] if np.isfinite([low, high]).all() and low <= high else None
