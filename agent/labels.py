@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from agent.trajectory import Verdict
@@ -41,6 +41,8 @@ class Row:
     file: str
     target: str
     verdict: Verdict
+    also: Mapping[str, str] = field(default_factory=dict)
+    """What stands in its other columns."""
 
 
 class Labels:
@@ -75,10 +77,15 @@ class Labels:
 
     def of(self, file: str, target: str = "") -> Verdict | None:
         """The label of one spectrum; that of its whole file where it has none of its own."""
+        row = self.row(file, target)
+        return None if row is None else row.verdict
+
+    def row(self, file: str, target: str = "") -> Row | None:
+        """The row of one spectrum; that of its whole file where it has none of its own."""
         for key in dict.fromkeys(((file, target), (file, ""))):
             if key in self._rows:
                 self._used.add(key)
-                return self._rows[key].verdict
+                return self._rows[key]
         return None
 
     def targets(self, file: str) -> list[str]:
@@ -121,7 +128,8 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
                 f"{source}: row {number}: label: found {cells['label']!r:.60}, wanted YES or NO (or 1, 0, "
                 "true, false)"
             )
-        yield Row(number, name, cells.get("target", ""), verdict)
+        also = {name: cell for name, cell in cells.items() if name not in (file_column, "label", "target")}
+        yield Row(number, name, cells.get("target", ""), verdict, also)
 
 
 def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:

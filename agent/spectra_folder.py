@@ -31,7 +31,7 @@ class SpectraFolder:
 
     def __contains__(self, name: str) -> bool:
         """Whether a file of that name is there; it is not opened."""
-        return Path(name).name in self._by_name
+        return self._path(name) is not None
 
     def find(self, name: str, sha256: str | None) -> Spectrum:
         """The spectrum with this file name and, where it is given, this hash.
@@ -46,8 +46,7 @@ class SpectraFolder:
         return self._recent[asked]
 
     def _look(self, name: str, sha256: str | None) -> Spectrum:
-        # A trajectory may come from anywhere: only the last part of what it calls its file is believed.
-        path = self._by_name.get(Path(name).name)
+        path = self._path(name)
         if sha256 is None:
             return self._only_one(name, path)
         found = self._with_hash([path] if path is not None else [], sha256)
@@ -57,6 +56,14 @@ class SpectraFolder:
         if found is None:
             raise SpectrumNotFound(f"found no spectrum {name!r} with sha256 {sha256:.12}… in {self.folder}")
         return found
+
+    def _path(self, name: str) -> Path | None:
+        """The file of that name, packed or not."""
+        # A trajectory may come from anywhere: only the last part of what it calls its file is believed.
+        plain = Path(name).name.removesuffix(".gz")
+        packed = f"{plain}.gz"
+        first, second = (packed, plain) if name.endswith(".gz") else (plain, packed)
+        return self._by_name.get(first) or self._by_name.get(second)
 
     def _only_one(self, name: str, path: Path | None) -> Spectrum:
         if path is None:

@@ -67,6 +67,24 @@ def test_a_table_with_tasks_asks_each_of_them(spectra: Path, tmp_path: Path) -> 
     assert [q.source for q in questions([spectra], None, labels, task="a")] == ["1.csv"]
 
 
+def test_a_table_may_say_survey_and_noise(spectra: Path, tmp_path: Path) -> None:
+    rows = ("file,label,survey,snr", "0.csv,YES,simulated DESI,12.5", "1.csv,NO,,")
+    one, other = questions([spectra], None, table(tmp_path / "truth.csv", *rows), task="cv")
+    assert (one.survey, one.snr, one.simulated) == ("simulated DESI", 12.5, True)
+    assert (other.survey, other.snr, other.simulated) == ("", None, False)
+    with pytest.raises(DataError, match=r"truth\.csv: row 2: snr: found 'high', wanted a number"):
+        questions(
+            [spectra], None, table(tmp_path / "truth.csv", "file,label,snr", "0.csv,YES,high"), task="cv"
+        )
+
+
+def test_a_target_that_is_not_in_the_file_is_left_out(spectra: Path, tmp_path: Path) -> None:
+    labels = table(tmp_path / "truth.csv", "file,target,label", "0.csv,,YES", "1.csv,39,NO")
+    dropped: list[Dropped] = []
+    assert [q.source for q in questions([spectra], None, labels, task="cv", dropped=dropped)] == ["0.csv"]
+    assert Dropped("1.csv#39", "in truth.csv but not among the spectra") in dropped
+
+
 def test_a_table_without_tasks_needs_one_named(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
     with pytest.raises(DataError, match=r"truth\.csv: found no column task, wanted one, or one task named"):

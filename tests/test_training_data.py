@@ -227,6 +227,14 @@ def test_a_row_without_its_spectrum_finds_it_in_a_folder(tmp_path: Path) -> None
     assert shown(example) == list(pictures_of(example.trajectory))
 
 
+def test_a_published_row_is_asked_where_its_spectrum_is_at_hand_packed_or_not(tmp_path: Path) -> None:
+    folder = published_set(tmp_path / "set", [1])
+    made = as_file(tmp_path / "spectra" / lamost_name(1).removesuffix(".gz"))
+    (question,) = questions([folder], spectra=tmp_path / "spectra")
+    assert (question.label, question.source) == ("YES", lamost_name(1).removesuffix(".gz"))
+    assert (question.spectrum().flux == made.flux).all()
+
+
 def test_a_spectrum_that_is_not_in_the_folder_is_found_out_at_once(tmp_path: Path) -> None:
     (tmp_path / "spectra").mkdir()
     path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), None))

@@ -1,17 +1,17 @@
 """Spectra of one's own with a label table: other surveys, other classes, whatever ``agent.readers`` reads.
 
-Files are opened to see which spectra they hold, and not read. A file whose rows in the table all name a
-target is not even opened.
+Files are opened to see which spectra they hold, and not read. The table may say ``survey`` and ``snr`` of
+each, so that they are known before it is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
 from agent import tasks
-from agent.labels import Labels, LabelsError
+from agent.labels import Labels, LabelsError, Row
 from agent.many.reading import SpectrumFile
 from agent.many.sources import Source, SourceError, files
 from agent.readers import opened
@@ -42,13 +42,14 @@ def labelled_spectra(
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
     """
     asked = _labels(table, known, wanted)
+    names_of = lru_cache(_KEPT_OPEN)(_names)  # a list may name a file once for each of its targets
     found = []
     try:
         for source in files([str(path) for path in paths], table.absolute().parent):
             if source.path == table.absolute():
                 continue
-            for one in _inside(source, list(asked.values()), dropped):
-                here = list(_questions(one, asked, known))
+            for one, identity in _inside(source, names_of, list(asked.values()), dropped):
+                here = list(_questions(one, identity, table, asked, known))
                 found += here
                 if not here:
                     dropped.append(Dropped(one.key, f"no label in {table.name}"))
@@ -71,29 +72,60 @@ def own_table(path: Path) -> Path:
     raise DataError(f"{path}: found no labels; name a table with columns file and label")
 
 
-def _questions(source: Source, asked: Mapping[str, Labels], known: Mapping[str, Task]) -> Iterator[Question]:
+def _questions(
+    source: Source, identity: str, table: Path, asked: Mapping[str, Labels], known: Mapping[str, Task]
+) -> Iterator[Question]:
     for key, labels in asked.items():
-        label = labels.of(source.path.name, source.target)
-        if label is not None:
-            read = partial(_read, source.path, source.target)
-            identity = source_of(source.path.name, source.target)
-            yield Question(source.key, identity, known[key], label, "", None, False, read)
+        row = labels.row(source.path.name, source.target)
+        if row is None:
+            continue
+        survey = row.also.get("survey", "")
+        yield Question(
+            key=source.key,
+            source=identity,
+            task=known[key],
+            label=row.verdict,
+            survey=survey,
+            snr=_snr(row, table),
+            simulated=survey.startswith("simulated "),
+            spectrum=partial(_read, source.path, source.target),
+        )
 
 
-def _inside(source: Source, labels: Sequence[Labels], dropped: list[Dropped]) -> Iterator[Source]:
-    """The spectra of a file; those that cannot be opened are dropped with the reason."""
-    named = dict.fromkeys(target for one in labels for target in one.targets(source.path.name))
-    if source.target or (named and "" not in named):
-        yield from [source] if source.target else [Source(source.path, source.file, t) for t in named]
-        return
+def _snr(row: Row, table: Path) -> float | None:
+    """:raises DataError: what the table gives is no number"""
+    told = row.also.get("snr", "")
     try:
-        with opened(source.path) as targets:
-            names = targets.names
+        return float(told) if told else None
+    except ValueError:
+        raise DataError(f"{table}: row {row.number}: snr: found {told!r:.60}, wanted a number") from None
+
+
+def _inside(
+    source: Source,
+    names_of: Callable[[Path], tuple[str, ...]],
+    labels: Sequence[Labels],
+    dropped: list[Dropped],
+) -> Iterator[tuple[Source, str]]:
+    """The spectra of a file that the table may speak of, and their identities; a file that cannot be opened
+    is dropped with the reason."""
+    try:
+        names = names_of(source.path)
     except SpectrumError as error:
         dropped.append(Dropped(source.key, f"cannot be read: found {error.found}"))
         return
-    for name in names:
-        yield Source(source.path, source.file, name)
+    labelled = dict.fromkeys(target for one in labels for target in one.targets(source.path.name))
+    only = [source.target] if source.target else list(labelled)
+    for target in names if "" in only or not only else only:
+        if target in names:
+            identity = source_of(source.path.name, target if len(names) > 1 else "")
+            yield Source(source.path, source.file, target), identity
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    """:raises SpectrumError: it is no spectrum file"""
+    with opened(path) as targets:
+        return targets.names
 
 
 def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None) -> dict[str, Labels]:
