@@ -25,7 +25,7 @@ RUNS = Path("training/runs/bench")
 
 
 def add(parser: ArgumentParser) -> None:
-    from training.commands import bench_table
+    from training.commands import bench_build, bench_table
 
     parser.add_argument(
         "--data",
@@ -39,6 +39,9 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
+    parser.add_argument(
+        "--spectra", type=Path, metavar="DIR", help="where the spectra are that JSON lines name"
+    )
     parser.add_argument(
         "--against",
         nargs="+",
@@ -69,7 +72,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
     add_policy(parser)
     besides = parser.add_subparsers(metavar="", title="besides")
-    for command in (bench_table.COMMAND,):
+    for command in (bench_table.COMMAND, bench_build.COMMAND):
         one = besides.add_parser(command.name, help=command.help, description=command.help)
         command.add(one)
         one.set_defaults(run=command.run)

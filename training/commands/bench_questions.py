@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent.command import CannotRun
@@ -27,14 +26,22 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
 
     known, wanted = _tasks(arguments)
     only = wanted[0] if len(wanted) == 1 else None
-    found = questions(arguments.data, known, arguments.labels, task=only, part="test", dropped=dropped)
+    found = questions(
+        arguments.data,
+        known,
+        arguments.labels,
+        task=only,
+        part="test",
+        spectra=arguments.spectra,
+        dropped=dropped,
+    )
     if wanted:
         found = [one for one in found if one.task.key in wanted]
         if missing := [key for key in wanted if all(one.task.key != key for one in found)]:
             given = " ".join(map(str, arguments.data))
             raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
     if arguments.against:
-        refuse_leaks(_trained_on(arguments.against, known), found)
+        refuse_leaks(_trained_on(arguments, known), found)
     return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
 
 
@@ -53,17 +60,17 @@ def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
     return known, list(dict.fromkeys(wanted))
 
 
-def _trained_on(paths: Sequence[Path], known: Mapping[str, Task]) -> list[Example | Question]:
+def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
     """Trajectories or questions, whichever each path holds. :raises DataError: it holds neither"""
     from training.data import DataError, examples, questions
 
     found: list[Example | Question] = []
-    for path in paths:
+    for path in arguments.against:
         try:
-            found += examples([path], known)
+            found += examples([path], known, arguments.spectra)
         except DataError as no_examples:
             try:
-                found += questions([path], known, part="train")
+                found += questions([path], known, part="train", spectra=arguments.spectra)
             except DataError:
                 raise no_examples from None
     return found
