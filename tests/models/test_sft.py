@@ -21,6 +21,7 @@ from learned_traces import inspected, shown
 from agent.loop import Ended, inspect
 from agent.policies.local import Local
 from agent.policies.sampling import Sampling
+from agent.spectrum_json import to_json
 from agent.tasks import load as load_tasks
 from agent.wire import turn_text
 from app import main
@@ -357,11 +358,11 @@ def test_a_missing_picture_is_named(
 
 
 def test_sources_of_the_test_data_are_refused_or_dropped(
-    settings: SftSettings, capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path
+    settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    rows = json.loads((data / "train_sharegpt.json").read_text())
-    test = tmp_path / "train_sharegpt.json"
-    test.write_text(json.dumps([{**rows[0], "ground_truth": "YES"}]))
+    test = written(tmp_path / "test")
+    asked = json.loads(test.read_text())[0]
+    test.write_text(json.dumps([{**asked, "ground_truth": "YES", "spectrum_data": to_json(shown("cv"))}]))
     told = ["--set", f"test=[{test}]"]
     status, _, err = _told(capsys, settings, *told)
     assert (status, err.count("\n")) == (2, 1)

@@ -41,7 +41,7 @@ def prepare(settings: SftSettings, renderer: Renderer, watched: Watched[Example]
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
     found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
     if settings.test:
-        found = _without_test(found, settings, dropped)
+        found = _without_test(found, settings, spectra, dropped)
     kept, lengths = [], []
     for one in watched(found):
         length = len(rendered(one, renderer, settings.with_tool))
@@ -71,9 +71,9 @@ def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
 
 
 def _without_test(
-    found: Sequence[Example], settings: SftSettings, dropped: list[Dropped]
+    found: Sequence[Example], settings: SftSettings, spectra: Path | None, dropped: list[Dropped]
 ) -> Sequence[Example]:
-    test = questions(settings.test, part="test")
+    test = questions(settings.test, part="test", spectra=spectra)
     if not settings.drop_leaks:
         refuse_leaks(found, test)
         return found
