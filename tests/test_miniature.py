@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 
 from agent.steps import Think
+from agent.tasks import load_all
 from app import main
 from training.miniature.figures import Line, table
 from training.miniature.scales import SCALES
-from training.miniature.spectra import MIXES, Part, questions
+from training.miniature.spectra import MIXES, TASKS, Part, questions
 from training.miniature.traces import LOOKS, described, inspected, said_of, texts
 from training.reward import score
 
@@ -45,11 +46,27 @@ def test_questions_are_the_same_each_time_and_say_that_they_are_simulated() -> N
     assert one.source == spectrum.name
     assert one.survey == spectrum.survey
     assert spectrum.meta["simulated"] is True
-    assert one.task.prompt == one.task.question
+
+
+def test_its_tasks_can_be_asked_live() -> None:
+    known, problems = load_all([TASKS])
+    assert not problems
+    assert [mix.task for mix in MIXES] == ["mini_cv", "mini_cc"]
+    for mix in MIXES:
+        assert len(known[mix.task].prompt) < 200
+        for feature in known[mix.task].features:
+            whole = known[mix.kind].feature(feature.name)
+            assert (feature.window, feature.span, feature.side_bands, feature.below, feature.above) == (
+                whole.window,
+                whole.span,
+                whole.side_bands,
+                whole.below,
+                whole.above,
+            )
 
 
 def test_a_class_is_drawn_in_the_wanted_states_only() -> None:
-    positives = [one for one in questions("sft", 60) if one.task.key == "cv" and one.label == "YES"]
+    positives = [one for one in questions("sft", 60) if one.task.key == "mini_cv" and one.label == "YES"]
     assert {one.spectrum().meta["state"] for one in positives} == {"quiescent"}
 
 
@@ -59,12 +76,12 @@ def test_the_script_looks_says_what_is_there_and_is_right() -> None:
     trajectory = example.trajectory
     assert not trajectory.problems()
     assert [tuple(zoom.arguments["wavelength_range"]) for zoom in trajectory.zooms] == [
-        look.window for look in LOOKS["cv"]
+        look.window for look in LOOKS["mini_cv"]
     ]
     assert len(example.pictures()) == 3
     said = texts([example])
     assert score("\n".join(text for text in said if "<think>" in text), "YES").score == 1.0
-    first = said_of(question.spectrum(), question.task, LOOKS["cv"][0])
+    first = said_of(question.spectrum(), question.task, LOOKS["mini_cv"][0])
     assert any(first in step.text for step in trajectory.steps if isinstance(step, Think))
 
 
@@ -86,11 +103,11 @@ def test_signs_follow_the_spectrum() -> None:
         return said[task, label].count(sentence) / len(said[task, label])
 
     # Not all: cosmic rays, arm joins and narrow-lined binaries are measured as they are.
-    assert share("cv", "YES", "Hα is in broad emission.") > 0.8
-    assert share("cv", "NO", "Hα is in broad emission.") < 0.1
-    assert share("cv", "NO", "Hα is in narrow emission.") > 0.2
-    assert share("cc", "YES", "C2 5165 is deep.") > 0.7
-    assert share("cc", "NO", "C2 5165 is deep.") == 0
+    assert share("mini_cv", "YES", "Hα is in broad emission.") > 0.8
+    assert share("mini_cv", "NO", "Hα is in broad emission.") < 0.1
+    assert share("mini_cv", "NO", "Hα is in narrow emission.") > 0.2
+    assert share("mini_cc", "YES", "C2 5165 is deep.") > 0.7
+    assert share("mini_cc", "NO", "C2 5165 is deep.") == 0
 
 
 def test_single_pictures_are_an_overview_and_a_zoom_a_look() -> None:

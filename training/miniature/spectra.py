@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from agent.simulate import simulate
 from agent.simulate.instrument import SURVEYS
-from agent.tasks import Task, load
+from agent.tasks import Task, read
 from training.data import source_of
 from training.records import Question
 
+TASKS = Path(__file__).with_name("tasks")
 Part = Literal["pictures", "sft", "grpo", "bench"]
 
 _SEEDS: Mapping[Part, int] = {"pictures": 1, "sft": 2, "grpo": 3, "bench": 4}
@@ -49,8 +51,8 @@ class Mix:
 
 MIXES = (
     # In outburst and in its low state a cataclysmic variable hides the signs that are asked for here.
-    Mix("cv", "cv", ("be", "hii", "sd", "dme", "tts", "a"), ("quiescent",)),
-    Mix("cc", "cc", ("gba", "gm", "dm", "ss", "fgk")),
+    Mix("mini_cv", "cv", ("be", "hii", "sd", "dme", "tts", "a"), ("quiescent",)),
+    Mix("mini_cc", "cc", ("gba", "gm", "dm", "ss", "fgk")),
 )
 
 
@@ -58,9 +60,10 @@ def questions(part: Part, count: int) -> list[Question]:
     """The first ``count`` questions of a part; equal arguments give equal questions. Of four in a row each
     task has two, one of them of its own class.
 
-    The prompt is the task's question without its guide: a model as small as this one cannot use it.
+    The tasks are the proof's own, in ``TASKS``: those of the program with a guide of one line, because a
+    model as small as this one uses no more.
     """
-    known = load()
+    known = {mix.task: read(TASKS / f"{mix.task}.toml") for mix in MIXES}
     return [_question(part, number, known) for number in range(count)]
 
 
@@ -74,11 +77,10 @@ def _question(part: Part, number: int, known: Mapping[str, Task]) -> Question:
     snr = round(float(drawn.uniform(*SNR)), 1)
     seed = _seed(mix, kind, survey, first) if is_one else first
     name = f"simulated-{kind}-{seed:04d}.fits"
-    task = known[mix.task]
     return Question(
         key=f"{part} {number}",
         source=source_of(name),
-        task=task.asked_as(task.question),
+        task=known[mix.task],
         label="YES" if is_one else "NO",
         survey=f"simulated {survey}",
         snr=snr,

@@ -45,11 +45,11 @@ class Look:
 
 
 LOOKS: Mapping[str, tuple[Look, ...]] = {
-    "cv": (
+    "mini_cv": (
         Look("Hα", (6400, 6720), "Hα emission", "Hα breadth"),
         Look("Hβ", (4700, 5020), "Hβ emission", "Hα breadth"),
     ),
-    "cc": (Look("C2 5165", (4950, 5400), "C2 5165"), Look("C2 5636", (5380, 5820), "C2 5636")),
+    "mini_cc": (Look("C2 5165", (4950, 5400), "C2 5165"), Look("C2 5636", (5380, 5820), "C2 5636")),
 }
 EMISSION, ABSORPTION, BROAD = -4.0, 3.0, 600.0
 """Å of equivalent width, and km/s: what the script calls emission, absorption and broad."""
@@ -118,13 +118,15 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
 
 
 def described(question: Question, shrink: Shrink) -> list[Example]:
-    """Single pictures and what they show: the overview and a zoom for each look, asked for by its name."""
+    """Single pictures and what they show: a zoom for each look, and the overview once for each, asked for by
+    its name.
+    """
     spectrum, task = question.spectrum(), question.task
+    overview = tool.overview(spectrum)
     found = []
     for look in LOOKS[task.key]:
         zoom = tool.call(spectrum, {"wavelength_range": list(look.window)}).image
-        whole = tool.overview(spectrum)
-        for place, image in (("overview", whole), ("zoom", zoom)):
+        for place, image in (("overview", overview), ("zoom", zoom)):
             if image is None:
                 continue
             trajectory = Trajectory(
