@@ -21,7 +21,7 @@ from training.specialist.learning import threshold_for, varied
 torch = pytest.importorskip("torch")
 
 TASK = load()["cv"]
-QUICK = SpecialistSettings(epochs=8, patience=4, batch=16, seed=3)
+QUICK = SpecialistSettings(epochs=8, patience=4, batch=16, steps=6, seed=3)
 
 
 def questions(number: int, seed: int, ratio: tuple[int, int] = (1, 1)) -> list[Question]:
@@ -80,9 +80,9 @@ def test_its_card_says_what_it_was_trained_on(learned: Specialist) -> None:
 
 def test_one_seed_gives_one_network_and_another_another(learned: Specialist) -> None:
     few = questions(20, seed=2)
-    settings = SpecialistSettings(epochs=2, batch=8, seed=5)
+    settings = SpecialistSettings(epochs=2, batch=8, steps=2, seed=5)
     one, again = train(few, settings), train(few, settings)
-    other = train(few, SpecialistSettings(epochs=2, batch=8, seed=6))
+    other = train(few, SpecialistSettings(epochs=2, batch=8, steps=2, seed=6))
     shown = spectra(few[:4])
     assert np.array_equal(one.predict(shown), again.predict(shown))
     assert one.card == again.card
@@ -92,7 +92,7 @@ def test_one_seed_gives_one_network_and_another_another(learned: Specialist) -> 
 def test_training_leaves_torchs_own_generator_alone() -> None:
     torch.manual_seed(11)
     before = torch.random.get_rng_state()
-    train(questions(8, seed=2), SpecialistSettings(epochs=1, held_out=0.5))
+    train(questions(8, seed=2), SpecialistSettings(epochs=1, steps=1, held_out=0.5))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -137,7 +137,7 @@ def test_too_little_to_train_on_is_told() -> None:
 def test_every_row_of_a_source_is_on_one_side() -> None:
     """A source held out is held out in every row, or the validation is of what was learned."""
     many = [one for one in questions(8, seed=0) for _ in range(3)]
-    card = train(many, SpecialistSettings(epochs=1, held_out=0.5)).card
+    card = train(many, SpecialistSettings(epochs=1, steps=1, held_out=0.5)).card
     assert card["train"] == card["held_out"] == {"YES": 6, "NO": 6}
 
 

@@ -32,7 +32,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def specialist(benchmark: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("specialist") / "cv"
     given = ["--data", benchmark, "--task", "cv", "--output", folder]
-    given += ["--set", "epochs=6", "batch=8", "held_out=0.25"]
+    given += ["--set", "epochs=6", "batch=8", "steps=6", "held_out=0.25"]
     assert app.main(["specialist", "train", *map(str, given)]) == 0
     return folder
 

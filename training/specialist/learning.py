@@ -137,11 +137,13 @@ class _Course:
         self.share = share
 
     def epoch(self, rows: Sampled, yes: Bools, train: NDArray[np.intp], rng: np.random.Generator) -> float:
-        """Once through the training rows, in a new order; the mean loss."""
+        """Through the training rows in a new order, several times where they are few; the mean loss."""
         import torch
 
         self.net.train()
-        order, total = rng.permutation(train), 0.0
+        times = -(-self.settings.steps * self.settings.batch // len(train))
+        order = np.concatenate([rng.permutation(train) for _ in range(max(1, times))])
+        total = 0.0
         for at in range(0, len(order), self.settings.batch):
             picked = order[at : at + self.settings.batch]
             truth = torch.from_numpy(yes[picked].astype(np.float32))

@@ -12,6 +12,7 @@ class SpecialistSettings:
     """The defaults are what was used for every figure in the documents.
 
     :param epochs: at most; ``patience`` epochs without a better validation loss end it
+    :param steps: batches an epoch at least: a small set is gone through several times, each time varied anew
     :param held_out: part of the sources kept for validation: early stopping and the threshold
     :param noise: each spectrum is shown with up to so many times its own noise added
     :param shift: and moved by up to so many pixels of the grid (89 km/s each) to either side
@@ -20,9 +21,10 @@ class SpecialistSettings:
     """
 
     seed: int = 0
-    epochs: int = 60
-    patience: int = 12
+    epochs: int = 40
+    patience: int = 8
     batch: int = 32
+    steps: int = 16
     learning_rate: float = 2e-3
     weight_decay: float = 0.01
     dropout: float = 0.2
@@ -32,7 +34,14 @@ class SpecialistSettings:
     tilt: float = 0.15
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("patience", 1), ("batch", 2), ("shift", 0), ("seed", 0)):
+        for name, least in (
+            ("epochs", 1),
+            ("patience", 1),
+            ("batch", 2),
+            ("steps", 1),
+            ("shift", 0),
+            ("seed", 0),
+        ):
             if getattr(self, name) < least:
                 raise SettingsError(f"{name}: found {getattr(self, name)}, wanted {least} or more")
         for name in ("weight_decay", "noise", "tilt"):
