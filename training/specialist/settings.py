@@ -9,7 +9,7 @@ from training.settings import SettingsError
 
 @dataclass(frozen=True)
 class SpecialistSettings:
-    """The defaults are what was used for every figure in the documents.
+    """The defaults are those of the shipped ``training/configs/specialist.yaml``.
 
     :param epochs: at most; ``patience`` epochs without a better validation loss end it
     :param steps: batches an epoch at least: a small set is gone through several times, each time varied anew
