@@ -481,7 +481,9 @@ def test_what_cannot_be_done_is_said_in_one_line(
     status, _, err = told(capsys, settings, *more)
     assert status == 2
     assert wanted in err
-    assert err.strip().count("\n") == 0
+    assert err.count("\n") == 1
+    # How long a question is shows when its picture has been drawn.
+    assert Path(settings.output).exists() == (wanted == "prompt_tokens: ")
 
 
 def test_spectra_of_the_test_data_are_refused_or_dropped(

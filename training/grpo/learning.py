@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import tool
+from agent.policies.weights import source
 from training.checkpoints import Resumable
 from training.environment import is_first_process, launch_problem
 from training.grpo.asking import Asking
 from training.grpo.rounds import asked, batches, rounds
 from training.grpo.settings import GrpoSettings
 from training.grpo.writers import RoundWriter, Transformers, Vllm, vllm_options
-from training.model import Loaded, ModelError, load, out_of_memory, save_learned
+from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
 from training.records import Question
 from training.rendering import Renderer
 from training.run import Card, Run, Start
@@ -60,6 +61,7 @@ def train(
     if problem := launch_problem():
         raise ModelError(problem)
     total = rounds(settings, len(questions))
+    _check_context(settings)
     run = Run(Path(settings.output))
     # Before the model: under DeepSpeed these say how its weights are spread as they are read.
     arguments = arguments_of(settings, total)
@@ -161,13 +163,9 @@ def trainer_of(
     run: Run,
     arguments: GRPOConfig,
 ) -> GRPOTrainer:
-    """TRL's trainer, which asks ``questions`` by our inspections.
-
-    :raises SettingsError: question and response do not fit the model's context
-    """
+    """TRL's trainer, which asks ``questions`` by our inspections."""
     from transformers import PrinterCallback
 
-    _check_context(settings, loaded)
     if settings.vllm.mode != "none":
         arguments.generation_kwargs = vllm_options(loaded.processor.tokenizer)
     asking = Asking(settings, questions, Renderer(loaded.processor), run)
@@ -216,8 +214,14 @@ def _rows(settings: GrpoSettings, questions: int) -> Dataset:
     )
 
 
-def _check_context(settings: GrpoSettings, loaded: Loaded) -> None:
-    context = int(loaded.model.config.get_text_config().max_position_embeddings)
+def _check_context(settings: GrpoSettings) -> None:
+    """:raises SettingsError: question and response do not fit the model's context"""
+    from transformers import AutoConfig
+
+    # Says what is wrong with a model that cannot be loaded.
+    processor(settings.model)
+    name = resolved(settings.model).name
+    context = int(AutoConfig.from_pretrained(source(name)).get_text_config().max_position_embeddings)
     wanted = settings.prompt_tokens + settings.response_tokens
     if wanted > context:
         raise SettingsError(
