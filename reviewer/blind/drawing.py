@@ -98,11 +98,10 @@ def _paired(plan: Plan, there: Pool, rng: Random) -> dict[Stratum, list[Unit]]:
     for task, spectrum in sorted(by_spectrum):
         of_it = by_spectrum[task, spectrum]
         for one, other in combinations([source for source in there.sources if source in of_it], 2):
-            both = [
-                unit for unit in product(of_it[one], of_it[other]) if len(_may_see(plan, unit)) >= plan.each
-            ]
-            if both:
-                strata[(one, other), task].append(rng.choice(both))
+            some, others = (rng.sample(of_it[source], len(of_it[source])) for source in (one, other))
+            enough = (unit for unit in product(some, others) if len(_may_see(plan, unit)) >= plan.each)
+            if (unit := next(enough, None)) is not None:
+                strata[(one, other), task].append(unit)
     return strata
 
 

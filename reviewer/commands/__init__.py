@@ -4,7 +4,7 @@ They import what they need when they run: ``--help`` is not to wait for matplotl
 """
 
 from agent.command import Command
-from reviewer.commands import app, draft, export_, import_
+from reviewer.commands import app, blind, draft, export_, import_
 
 COMMANDS: tuple[Command, ...] = (
     Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),
@@ -16,4 +16,5 @@ COMMANDS: tuple[Command, ...] = (
         import_.run,
     ),
     Command("export", "Write approved trajectories as training data.", export_.add, export_.run),
+    Command("blind", "Draw, open and close sessions in which traces are scored blind.", blind.add, blind.run),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -44,11 +44,12 @@ UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_
 class BlindCandidates(Accounts):
     """Reading only."""
 
-    def blind_candidates(self, plan: Plan) -> list[Candidate]:
+    def blind_candidates(self, plan: Plan, progress: Callable[[int], None] | None = None) -> list[Candidate]:
         """Every item that the plan lets through, and its gold items, at the versions that are current now.
 
         Texts are searched for what gives them away only where the plan leaves such out.
 
+        :param progress: called with the number of texts searched so far
         :raises NotFound: a scorer is nobody's initials
         """
         with self._reading() as db:
@@ -63,7 +64,7 @@ class BlindCandidates(Accounts):
                     barred[row["id"]] |= {
                         p.initials for p in people if name in (p.initials.casefold(), p.name.casefold())
                     }
-            telling = _giving_away(db, rows) if plan.giveaways == "leave out" else frozenset()
+            telling = _giving_away(db, rows, progress) if plan.giveaways == "leave out" else frozenset()
         return [
             Candidate(
                 item=row["id"],
@@ -78,13 +79,21 @@ class BlindCandidates(Accounts):
         ]
 
 
-def _giving_away(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> frozenset[int]:
+def _giving_away(
+    db: sqlite3.Connection, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
+) -> frozenset[int]:
     """Those versions whose text tells who wrote it."""
     versions = json.dumps([row["version"] for row in rows])
     texts = db.execute(
         "SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,)
     )
-    return frozenset(row["id"] for row in texts if in_body(row["body"]))
+    telling = set()
+    for number, row in enumerate(texts):
+        if progress is not None:
+            progress(number)
+        if in_body(row["body"]):
+            telling.add(row["id"])
+    return frozenset(telling)
 
 
 def in_body(body: str) -> tuple[tuple[int, Giveaway], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 
@@ -49,9 +49,12 @@ class BlindDrawing(BlindCandidates):
     """Sessions come into being, open and close. As elsewhere ``by`` is a coordinator; None stands for whoever
     holds the file itself."""
 
-    def draw_blind(self, by: str | None, plan: Plan, key: str) -> BlindSession:
+    def draw_blind(
+        self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
+    ) -> BlindSession:
         """Draw a session and keep it, frozen; the same key again gives the first one.
 
+        :param progress: called with the number of texts searched so far, where the plan leaves some out
         :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
         :raises TooFew: (of ``reviewer.blind.drawing``) there is not enough to draw
         :raises PlanError: the plan's fields do not go together
@@ -64,7 +67,7 @@ class BlindDrawing(BlindCandidates):
         if first is not None:
             return self.blind_session(first)
         # Everything slow comes before the write lock is taken.
-        drawn = draw(plan, self.blind_candidates(plan))
+        drawn = draw(plan, self.blind_candidates(plan, progress))
         questions = self._questions(drawn)
         with self._writing() as db:
             first = _drawn_first(db, key, by, plan)

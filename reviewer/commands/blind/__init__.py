@@ -1,0 +1,30 @@
+"""``spec-o3 blind``: blind scoring sessions, one module a subcommand."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from agent.command import CannotRun, Command
+from reviewer.commands.blind import draw, giveaways, sessions, states
+
+SUBCOMMANDS: tuple[Command, ...] = (
+    Command("draw", "Draw a session: which traces, who scores them, in which order.", draw.add, draw.run),
+    Command("giveaways", "Show where a session's texts tell who wrote them.", giveaways.add, giveaways.run),
+    Command("open", "Let the scorers of a drawn session score.", states.add_open, states.run_open),
+    Command("status", "Show a session, and how far its scorers are.", sessions.add_one, sessions.run_one),
+    Command("close", "End a session: nothing more can be scored.", states.add_close, states.run_close),
+    Command("list", "List all sessions.", sessions.add_all, sessions.run_all),
+)
+
+
+def add(parser: ArgumentParser) -> None:
+    does = parser.add_subparsers(metavar="WHAT", title="what to do", required=True, help="see below")
+    for command in SUBCOMMANDS:
+        one = does.add_parser(command.name, help=command.help, description=command.help)
+        command.add(one)
+        one.set_defaults(run=command.run)
+
+
+def run(arguments: Namespace) -> int:
+    """Never called: argparse asks for one of the subcommands."""
+    raise CannotRun(f"blind: wanted one of {', '.join(command.name for command in SUBCOMMANDS)}")

@@ -1,0 +1,140 @@
+"""``spec-o3 blind draw``: a session from a plan file, from flags, or from a file with flags over it."""
+
+from __future__ import annotations
+
+import tomllib
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from reviewer.commands.blind.common import add_common, session_json, whole
+from reviewer.commands.database import opened
+
+if TYPE_CHECKING:
+    from reviewer.blind.values import Plan
+    from reviewer.store import BlindProgress, BlindSession
+
+_FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
+_FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; a flag goes before what it says"
+    )
+    _add_plan(parser)
+    _add_filter(parser)
+    add_common(parser)
+
+
+def _add_plan(parser: ArgumentParser) -> None:
+    parser.add_argument("--name", help="what the session is called; scorers are not told")
+    parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help="who scores")
+    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="what is asked (scores)")
+    parser.add_argument(
+        "--sources", nargs="+", metavar="DRAFTER", help="whose traces are compared (every drafter's)"
+    )
+    parser.add_argument("--tasks", nargs="+", metavar="KEY", help="of which tasks (all)")
+    parser.add_argument("--items", nargs="+", type=whole, metavar="N", help="exactly these items")
+    parser.add_argument(
+        "--number",
+        type=whole,
+        metavar="N",
+        help="traces of each source and task, pairs of each two (as many of each as there are)",
+    )
+    parser.add_argument("--each", type=whole, metavar="N", help="scorers that see an item (2)")
+    parser.add_argument(
+        "--repeats", type=_from_zero, metavar="N", help="items that come back to each scorer (0)"
+    )
+    parser.add_argument("--seed", type=_from_zero, metavar="N", help="of the draw (1)")
+    parser.add_argument(
+        "--leave-out-giveaways", action="store_true", help="draw no text that tells who wrote it"
+    )
+
+
+def _add_filter(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--states", nargs="+", metavar="STATE", help="only items in these states, as approved"
+    )
+    parser.add_argument("--survey", help="only spectra of this survey")
+    parser.add_argument("--batch", help="only items of this batch")
+    parser.add_argument("--snr-min", type=float, metavar="S/N", help="only spectra with this S/N or more")
+    parser.add_argument("--snr-max", type=float, metavar="S/N", help="only spectra with this S/N or less")
+    parser.add_argument(
+        "--no-simulated",
+        dest="simulated",
+        action="store_const",
+        const=False,
+        help="leave simulated spectra out",
+    )
+
+
+def run(arguments: Namespace) -> int:
+    from reviewer.blind.drawing import TooFew
+    from reviewer.blind.values import PlanError
+
+    try:
+        plan = _plan(arguments)
+        with opened(arguments.db, must_exist=True) as store, Bar(None, "texts searched") as bar:
+            session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
+            progress = store.blind_progress(arguments.by, session.id)
+            telling = {found.item for found in store.blind_giveaways(arguments.by, session.id)}
+    except PlanError as error:
+        where = f"{arguments.plan}: " if arguments.plan else ""
+        raise CannotRun(f"{where}{error}") from error
+    except TooFew as few:
+        say(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
+        return BAD_NEWS
+    result = session_json(session) | {
+        "asked": {one.scorer: one.asked for one in progress},
+        "giving_away": sorted(telling),
+    }
+    say(arguments, result, _told(session, progress, len(telling)))
+    return DONE
+
+
+def _plan(arguments: Namespace) -> Plan:
+    """:raises PlanError: naming the field"""
+    from reviewer.blind.values import Plan
+
+    data = _read(arguments.plan) if arguments.plan else {}
+    data |= _given(arguments, _FIELDS)
+    if arguments.leave_out_giveaways:
+        data["giveaways"] = "leave out"
+    chosen = _given(arguments, _FILTER)
+    filter_there = data.get("filter", {})
+    if chosen and isinstance(filter_there, dict):
+        data["filter"] = filter_there | chosen
+    return Plan.from_json(data)
+
+
+def _given(arguments: Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(arguments, name)) is not None}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as opened_file:
+            return tomllib.load(opened_file)
+    except OSError as error:
+        raise CannotRun(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CannotRun(f"{path}: found no TOML ({error}), wanted a plan") from error
+
+
+def _told(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
+    lines = [f"session {session.id} drawn: {session.name}"]
+    lines += [f"  {one.scorer} is asked {one.asked} times" for one in progress]
+    lines += list(session.notes)
+    if telling:
+        lines.append(f"{telling} texts tell who wrote them: spec-o3 blind giveaways {session.id}")
+    lines.append(f"its scorers can begin after: spec-o3 blind open {session.id}")
+    return "\n".join(lines)
+
+
+def _from_zero(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 0 or more")
+    return int(text)
