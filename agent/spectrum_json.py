@@ -90,7 +90,7 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
     """
     packed = _of_type(name, key, packed, Mapping)
     n, dtype, text = packed.get("n"), packed.get("dtype"), packed.get("data")
-    if dtype not in ("<f4", "<f8", "|u1") or not isinstance(n, int) or not 0 < n <= MAX_PIXELS:
+    if dtype not in ("<f4", "<f8", "|u1") or type(n) is not int or not 0 < n <= MAX_PIXELS:
         raise SpectrumError(
             name, f"{key} of {n!r:.20} numbers of type {dtype!r:.20}", "<f4, <f8 or |u1 numbers"
         )
@@ -111,4 +111,15 @@ def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         wanted = {str: "text", Mapping: "an object"}.get(kind, "a number")
         raise SpectrumError(name, f"{key} {value!r:.60}", wanted)
+    if isinstance(value, str) and not _is_whole(value):
+        raise SpectrumError(name, f"{key} {value!r:.60}", "whole characters")
     return value
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text can be written; JSON can hold half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

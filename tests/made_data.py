@@ -96,6 +96,7 @@ __all__ = [
     "an_export",
     "lamost_name",
     "own_lines",
+    "own_row",
     "published_folder",
     "published_set",
     "specvi_file",

@@ -130,6 +130,7 @@ def test_a_file_that_is_no_spectrum_is_left_out_with_the_reason(spectra: Path, t
     dropped: list[Dropped] = []
     assert len(questions([spectra], None, labels, task="cv", dropped=dropped)) == 1
     assert Dropped("spectra/bad.fits", "cannot be read: found a PNG picture") in dropped
+    assert [one.key for one in dropped].count("bad.fits") == 0
 
 
 def test_a_spectrum_that_turns_out_damaged_is_named(spectra: Path, tmp_path: Path) -> None:

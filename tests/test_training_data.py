@@ -5,7 +5,7 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from drawn_traces import PROMPT, a_spectrum, a_trace
 from hypothesis import given
 from hypothesis import strategies as st
-from made_data import an_export, lamost_name, own_lines, published_folder, published_set
+from made_data import an_export, lamost_name, own_lines, own_row, published_folder, published_set
 from PIL import Image
 from strategies import json_values, plain_words
 from test_sharegpt import published_row
@@ -354,6 +354,44 @@ def test_a_picture_that_was_refused_has_none(tmp_path: Path) -> None:
 
 
 # Files that are no good
+
+
+def places(value: Any, there: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where in a JSON value another can be put."""
+    if there:
+        yield there
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from places(one, (*there, key))
+
+
+@pytest.fixture(scope="module")
+def rows_and_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path]:
+    folder = published_folder(tmp_path_factory.mktemp("wrong") / "set", [published_row()])
+    spectrum = a_spectrum()
+    return [own_row(a_trace(spectrum, label="YES"), spectrum), published_row()], folder
+
+
+@given(
+    st.data(), st.integers(0, 1), st.sampled_from(["\ud800", "\0", "x" * 5000, True, -1, 1e308]) | json_values
+)
+def test_whatever_is_wrong_in_a_row_is_told_in_one_line(
+    rows_and_folder: tuple[list[dict[str, Any]], Path], data: st.DataObject, which: int, wrong: object
+) -> None:
+    (*_, folder), row = rows_and_folder, json.loads(json.dumps(rows_and_folder[0][which]))
+    *way, last = data.draw(st.sampled_from(list(places(row))))
+    inside = row
+    for key in way:
+        inside = inside[key]
+    inside[last] = wrong
+    path = folder / "row.jsonl"
+    path.write_text(json.dumps(row))
+    for read in (examples, questions):
+        try:
+            for one in read([path]):
+                one.pictures() if isinstance(one, Example) else one.spectrum()
+        except DataError as error:
+            assert len(str(error).encode().splitlines()) == 1
 
 
 @given(

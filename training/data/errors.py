@@ -9,7 +9,8 @@ class DataError(ValueError):
     """Data that cannot be used: which file, row and field, what was found, what was wanted. One line."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        # A row may hold half characters, which no terminal can be sent.
+        super().__init__(" ".join(message.encode("utf-8", "replace").decode().split()))
 
 
 @dataclass(frozen=True)

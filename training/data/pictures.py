@@ -24,10 +24,14 @@ def file_beside(rows: Path, path: object) -> Path:
     if not isinstance(path, str):
         raise DataError(f"found {path!r:.60}, wanted the path of a picture")
     folder = rows.parent.resolve()
-    found = (folder / path).resolve()
+    try:
+        found = (folder / path).resolve()
+        is_there = found.is_file()
+    except (OSError, ValueError) as error:  # too long a name, or one that no file can have
+        raise DataError(f"found {path!r:.80}, wanted the path of a picture ({error})") from error
     if not found.is_relative_to(folder):
         raise DataError(f"found {path!r:.80}, wanted a path inside {rows.parent}")
-    if not found.is_file():
+    if not is_there:
         raise DataError(f"found no picture {path!r:.80} in {rows.parent}, wanted a file")
     return found
 

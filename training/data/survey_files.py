@@ -109,13 +109,15 @@ def _inside(
 ) -> Iterator[tuple[Source, str]]:
     """The spectra of a file that the table may speak of, and their identities; a file that cannot be opened
     is dropped with the reason."""
+    labelled = [(one, target) for one in labels for target in one.targets(source.path.name)]
     try:
         names = names_of(source.path)
     except SpectrumError as error:
         dropped.append(Dropped(source.key, f"cannot be read: found {error.found}"))
+        for one, target in labelled:
+            one.of(source.path.name, target)  # told of once is enough
         return
-    labelled = dict.fromkeys(target for one in labels for target in one.targets(source.path.name))
-    only = [source.target] if source.target else list(labelled)
+    only = [source.target] if source.target else list(dict.fromkeys(target for _, target in labelled))
     for target in names if "" in only or not only else only:
         if target in names:
             identity = source_of(source.path.name, target if len(names) > 1 else "")
