@@ -52,11 +52,13 @@ def test_every_command_helps(command, tmp_path):
 
 
 def test_every_argument_of_every_command_says_what_it_is_for():
-    program = app.parser()
-    (commands,) = (a for a in program._actions if isinstance(a, argparse._SubParsersAction))
-    for name, command in commands.choices.items():
+    waiting = [app.parser()]
+    while waiting:
+        command = waiting.pop()
         assert command.description
-        assert [a.dest for a in command._actions if not a.help] == [], name
+        within = [a for a in command._actions if isinstance(a, argparse._SubParsersAction)]
+        assert [a.dest for a in command._actions if not a.help and a not in within] == [], command.prog
+        waiting += [one for sub in within for one in sub.choices.values()]
 
 
 def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_file, tmp_path):
