@@ -74,6 +74,11 @@ def test_on_the_same_spectra_the_paired_difference_is_narrower() -> None:
     assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
 
 
+def test_two_items_of_one_source_give_no_interval_however_many_the_other_has() -> None:
+    found = difference(campaign(50, 3), campaign(2, 3, seed=2))
+    assert found.reason == "fewer than 5 items of the source that has fewer"
+
+
 def test_pairs_are_found_by_the_items_names() -> None:
     a = table([[5], [4], [3]])
     b = table([[1], [NONE], [1], [0]])

@@ -83,6 +83,11 @@ def test_rank_correlation_knows_only_the_order(values: FloatArray) -> None:
     assert of_equal(spearman(x, y, QUICK), spearman(x**3 - 40, y, QUICK))
 
 
+def test_the_interval_of_a_rank_correlation_knows_only_the_order_too() -> None:
+    x, y = campaign(40, 2).values.T
+    assert spearman(x, y) == spearman(x**5, y)
+
+
 def test_two_who_never_met_are_in_the_list_in_words() -> None:
     scores = table([[1, 2, NONE], [3, 3, NONE], [NONE, 4, 5], [NONE, 2, 1], [NONE, 3, 3]])
     pairs = pair_agreement(scores)

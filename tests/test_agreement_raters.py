@@ -92,7 +92,7 @@ def test_calibration_has_bias_and_share_within_the_tolerance() -> None:
 
 def test_each_gold_item_may_have_its_own_tolerance() -> None:
     assert calibration([5, 5], [4, 4], [0, 1]).within.value == 0.5
-    assert calibration([4.3], [4.0], 0.3).within.value == 1
+    assert calibration([4.4], [4.0], 0.4).within.value == 1
 
 
 def test_without_gold_calibration_is_words() -> None:

@@ -106,7 +106,7 @@ def calibration(
     scored = ~np.isnan(error)
     near = (
         abs(error) <= np.asarray(tolerance, dtype=float) + 1e-9
-    )  # 4.3 is not quite within 0.3 of 4 in binary
+    )  # in binary 4.4 is not quite within 0.4 of 4
     return Calibration(
         mean(np.where(scored, error, 0.0), scored, _BIAS, resampling, none=_NO_GOLD, n_of="gold items"),
         share(near, scored, _WITHIN, resampling, none=_NO_GOLD, n_of="gold items"),
