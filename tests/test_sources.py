@@ -28,6 +28,12 @@ def test_a_folder_is_gone_through_by_name_and_only_what_looks_like_a_spectrum_is
     assert keys("data") == ["data/b.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
 
 
+def test_a_table_of_labels_beside_the_spectra_is_none(tree):
+    (tree / "data" / "labels.csv").write_text("file,label\n1.FITS,YES\n")
+    (tree / "data" / "unreadable.csv").write_bytes(b"\xff\xfe\x00")
+    assert keys("data") == ["data/b.csv", "data/unreadable.csv", "data/a/1.FITS", "data/a/2.fits.gz"]
+
+
 def test_a_file_that_is_named_is_taken_whatever_its_name(tree):
     assert keys("data/notes.md") == ["data/notes.md"]
 

@@ -117,12 +117,16 @@ def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """The files below a folder that look like spectra, by name; hidden ones are left alone."""
+    """The files below a folder that look like spectra, by name; hidden ones are left alone, and so are lists
+    and tables of labels, which lie beside the spectra that they name."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith(".") and name.lower().removesuffix(".gz").endswith(SUFFIXES):
-                yield Path(where, name)
+            if name.startswith(".") or not name.lower().removesuffix(".gz").endswith(SUFFIXES):
+                continue
+            path = Path(where, name)
+            if not (path.suffix.lower() in _LISTS and _has_columns(path)):
+                yield path
 
 
 def _has_columns(path: Path) -> bool:
