@@ -22,7 +22,7 @@ from training.miniature.spectra import questions
 from training.miniature.stages import MODELS
 
 QUICK = SCALES["quick"]
-PATIENCE = 300
+PATIENCE = 900
 
 
 def command(folder: Path, *options: str) -> list[str]:

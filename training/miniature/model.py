@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PIL import Image
-from PIL.Image import Resampling
 
 if TYPE_CHECKING:
     from transformers import Qwen2_5_VLForConditionalGeneration, Qwen2_5_VLProcessor, Qwen2Tokenizer
@@ -110,12 +110,17 @@ def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
 
 
 def shrunk(image: Image.Image, size: Size) -> Image.Image:
-    """A picture as small as the processor makes it, which then leaves it as it is."""
+    """A picture as small as the processor makes it, which then leaves it as it is, to the last bit."""
+    import torch
+    from torchvision.transforms import InterpolationMode
+    from torchvision.transforms.v2 import functional
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
 
     least, most = size.picture
-    height, width = smart_resize(image.height, image.width, 28, least * TOKEN_PIXELS, most * TOKEN_PIXELS)
-    return image.convert("RGB").resize((width, height), Resampling.BICUBIC)
+    smaller = smart_resize(image.height, image.width, 28, least * TOKEN_PIXELS, most * TOKEN_PIXELS)
+    pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1)
+    resized = functional.resize(pixels, list(smaller), InterpolationMode.BICUBIC, antialias=True)
+    return Image.fromarray(resized.permute(1, 2, 0).numpy())
 
 
 def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditionalGeneration:

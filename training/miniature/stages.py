@@ -27,9 +27,9 @@ WITHOUT = "-no-tool"
 MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
 """What is put on the bench, in the order of the table."""
 
-CLIP = 0.2
-"""The largest gradient, by norm. Random weights begin with large ones, which AdamW remembers for a thousand
-steps; cut to what they are once the form is known, they do not slow down what comes after it."""
+BETA2 = 0.95
+"""How long AdamW remembers the size of gradients: twenty steps. Random weights begin with large ones; with the
+usual memory of a thousand steps these keep the steps small that seeing is then to be learned by."""
 
 Tell = Callable[[str], None]
 """Told a line about how far it has come."""
@@ -112,7 +112,7 @@ class Seed:
             max_steps=learning.steps,
             batch_size=learning.batch,
             learning_rate=learning.rate,
-            max_grad_norm=CLIP,
+            beta2=BETA2,
             save_steps=self.scale.checkpoints,
             keep_checkpoints=1,
             gradient_checkpointing=False,

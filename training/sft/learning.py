@@ -111,6 +111,7 @@ def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
         warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
         max_grad_norm=settings.max_grad_norm,
+        adam_beta2=settings.beta2,
         bf16=dtype == "bfloat16",
         fp16=dtype == "float16",
         use_cpu=not (gpu or torch.backends.mps.is_available()),

@@ -20,6 +20,7 @@ class SftSettings:
     :param with_tool: whether the model learns to look closer; without, its thoughts and answer are one turn
     :param max_length: tokens; a longer example is dropped, never cut
     :param batch_size: examples a GPU and forward pass; ``accumulation`` of these make one step
+    :param beta2: how long AdamW remembers the size of gradients; the default is transformers'
     :param schedule: of the learning rate, as transformers names it
     :param warmup: share of all steps in which the rate rises
     :param max_steps: stop after so many, None: after ``epochs``
@@ -49,6 +50,7 @@ class SftSettings:
     warmup: float = 0.05
     weight_decay: float = 0.0
     max_grad_norm: float = 1.0
+    beta2: float = 0.999
     save_steps: int = 6
     keep_checkpoints: int = 2
     held_out: float = 0.0
