@@ -28,8 +28,8 @@ MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
 """What is put on the bench, in the order of the table."""
 
 BETA2 = 0.95
-"""How long AdamW remembers the size of gradients: twenty steps. Random weights begin with large ones; with the
-usual memory of a thousand steps these keep the steps small that seeing is then to be learned by."""
+"""How long AdamW remembers the size of gradients: twenty steps. Random weights begin with large ones; with
+the usual memory of a thousand steps these keep the steps small that seeing is then to be learned by."""
 
 Tell = Callable[[str], None]
 """Told a line about how far it has come."""
