@@ -236,9 +236,13 @@ def test_gold_items_are_spread_over_the_list_one_in_each_stretch(gold, spectra, 
 def test_gold_is_in_no_stratum_and_not_shown_to_whoever_had_a_hand_in_it() -> None:
     candidates = campaign(4)
     candidates[0] = replace(candidates[0], barred=frozenset({"AA"}))
-    session = drawn(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5),)), candidates)
-    assert [one.scorer for one in session.assignments if one.gold] == ["BB"]
-    assert all(c.item != 1 for one in firsts(session, "scores") for c in one.shown)
+    session = drawn(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
+    assert sorted((one.scorer, one.shown[0].item) for one in session.assignments if one.gold) == [
+        ("AA", 2),
+        ("BB", 1),
+        ("BB", 2),
+    ]
+    assert {1, 2}.isdisjoint(c.item for one in firsts(session, "scores") for c in one.shown)
     assert "The gold item 1 is not shown to AA, who had a hand in it." in session.notes
 
 
