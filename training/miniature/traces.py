@@ -118,14 +118,14 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
 
 
 def described(question: Question, shrink: Shrink) -> list[Example]:
-    """Single pictures and what they show: a zoom for each look, and the overview once for each, asked for by
-    its name.
+    """Single pictures and what they show: the overview, asked about the first look, and a zoom for each look.
+    Zooms are more because a sign is learned from those in which it can be seen.
     """
     spectrum, task = question.spectrum(), question.task
-    overview = tool.overview(spectrum)
     found = []
-    for look in LOOKS[task.key]:
+    for number, look in enumerate(LOOKS[task.key]):
         zoom = tool.call(spectrum, {"wavelength_range": list(look.window)}).image
+        overview = tool.overview(spectrum) if number == 0 else None
         for place, image in (("overview", overview), ("zoom", zoom)):
             if image is None:
                 continue
