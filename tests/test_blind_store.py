@@ -19,7 +19,7 @@ from campaign import Clock, Desk, a_spectrum, people
 
 from agent.trajectory import Drafter
 from reviewer.blind.drawing import TooFew
-from reviewer.blind.results import Judgement
+from reviewer.blind.results import JudgedScore, Judgement
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import OwnPreference, OwnScore, pictures_of
 from reviewer.blind.values import Filter, Gold, Plan
@@ -316,7 +316,7 @@ def test_facts_cannot_be_changed_by_anybody(store) -> None:
     session = opened(store, mode="both")
     score_everything(store)
     version = store.item(1).version.id
-    store.record_judgement("CO", session.id, Judgement("j", (version,), OwnScore(1, 1), "", {}), key())
+    store.record_judgement("CO", session.id, Judgement("j", (version,), JudgedScore(1, 1), "", {}), key())
     with sqlite3.connect(store.path) as stranger:
         for table in BLIND_FACTS:
             for change in (f"UPDATE {table} SET rowid = rowid", f"DELETE FROM {table}"):
@@ -473,7 +473,9 @@ def test_what_was_not_answered_is_there_without_an_answer(store) -> None:
 def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) -> None:
     session = drawn(store, mode="both", items=(1, 2), each=3)
     one, other = (store.item(item).version.id for item in (1, 2))
-    single = Judgement("gpt-5", (one,), OwnScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0})
+    single = Judgement(
+        "gpt-5", (one,), JudgedScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0}
+    )
     pair = Judgement("gpt-5", (other, one), OwnPreference("equal"), "", {})
     with pytest.raises(NotAllowed, match="has not been open"):
         store.record_judgement("CO", session.id, single, "j1")

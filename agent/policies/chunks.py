@@ -30,7 +30,7 @@ class Delta:
 
     ``reasoning`` is what a server splits off as thinking. ``finish`` is the API's reason ("stop", "length",
     "tool_calls", "content_filter"), once, near the end. ``remark`` is the endpoint's own: what it had to
-    leave out of the request.
+    leave out of the request. ``model`` is what the server calls the model that answered, with the usage.
     """
 
     text: str = ""
@@ -39,6 +39,7 @@ class Delta:
     finish: str | None = None
     usage: Usage | None = None
     remark: str = ""
+    model: str = ""
 
 
 class BadStream(Exception):
@@ -106,6 +107,11 @@ def delta_of(chunk: Mapping[str, Any]) -> Delta:
         finish=_text(choice.get("finish_reason")) or None,
         usage=_usage(usage) if isinstance(usage, dict) else None,
     )
+
+
+def model_of(chunk: Mapping[str, Any]) -> str:
+    """What the server calls the model that answers; "" where it does not say."""
+    return _text(chunk.get("model"))
 
 
 def _calls(found: object) -> tuple[CallPiece, ...]:

@@ -18,7 +18,7 @@ from typing import Any
 from agent.conversation import PolicyError, Usage
 from agent.policies import background
 from agent.policies.chat_api import ChatApi, Refused
-from agent.policies.chunks import BadStream, CallPiece, Delta, delta_of, parsed
+from agent.policies.chunks import BadStream, CallPiece, Delta, delta_of, model_of, parsed
 from agent.policies.health import Health, examine
 from agent.policies.patience import Patience
 from agent.policies.refusals import Refusal, Trouble, cut, refused
@@ -32,7 +32,15 @@ LINGER = 0.5
 again; a server that keeps it open for longer gets a new one."""
 INSTEAD = {"max_tokens": "max_completion_tokens"}
 """OpenAI's reasoning models refuse the old name; servers of open models know the old one."""
-OPTIONAL = ("temperature", "top_p", "seed", "max_tokens", "max_completion_tokens", "stream_options")
+OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "stream_options",
+    "response_format",
+)
 """What can be left out of a request if a server does not take it."""
 
 Put = Callable[[Delta], None]
@@ -62,7 +70,7 @@ class Endpoint:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What it said it does not take of the sampling, and has not been sent since."""
+        """What it said it does not take of what it was sent, and has not been sent since."""
         return tuple(name for name, now in self._instead.items() if now is None and name != "stream_options")
 
     def check(self) -> Health:
@@ -79,10 +87,12 @@ class Endpoint:
         sampling: Sampling,
         stop: Stop,
         tools: Sequence[Mapping[str, Any]] | None = None,
+        response_format: Mapping[str, Any] | None = None,
     ) -> Generator[Delta, None, None]:
         """One turn, piece by piece, the token counts last. Closed, or stopped, it closes its connection,
         whatever it waits for, so that the server has the place free for the next.
 
+        :param response_format: the form that the answer is to have, for a server that takes one
         :raises PolicyError: the turn cannot be had, or not to its end; what came before holds
         """
         body: Body = {
@@ -93,6 +103,8 @@ class Endpoint:
         }
         if tools:
             body["tools"] = tools
+        if response_format:
+            body["response_format"] = response_format
         return background.drawn(partial(self._turn, body), stop)
 
     async def _turn(self, body: Body, put: Put) -> None:
@@ -232,6 +244,7 @@ class _Answer:
         self.done = False
         self._finished = False
         self._usage = Usage(requests=1)
+        self._model = ""
         self._api = api
         self._put = put
 
@@ -247,6 +260,7 @@ class _Answer:
         if chunk.get("error") or chunk.get("object") == "error":
             raise Refused(self._api.refusal(chunk))
         self.begun = True
+        self._model = self._model or model_of(chunk)
         delta = delta_of(chunk)
         self._finished = self._finished or delta.finish is not None
         if delta.usage is not None:
@@ -263,4 +277,4 @@ class _Answer:
             raise Trouble(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
         if not (self.done or self._finished):
             raise cut(self._api.url)
-        self._put(Delta(usage=self._usage))
+        self._put(Delta(usage=self._usage, model=self._model))

@@ -30,7 +30,7 @@ _PROMPT = re.compile(
     re.IGNORECASE,
 )
 _UNSUPPORTED = re.compile(
-    r"unsupported|not supported?|unrecognized|unknown|unexpected|not permitted", re.IGNORECASE
+    r"unsupported|not supported?|unrecognized|unknown|unexpected|not permitted|unavailable", re.IGNORECASE
 )
 _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.IGNORECASE)
 _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)

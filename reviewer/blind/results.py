@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from agent.conversation import Usage
 from agent.steps import Verdict
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import OwnPreference, OwnScore, Question
-from reviewer.blind.values import Gold, Kind, Plan
+from reviewer.blind.values import Gold, Kind, Plan, Score
 
 
 @dataclass(frozen=True)
@@ -63,23 +64,42 @@ class Said:
 
 
 @dataclass(frozen=True)
+class JudgedScore:
+    """What a model judge said of one trace. None: it was not asked for that dimension."""
+
+    coherence: Score | None
+    consistency: Score | None
+    comment: str = ""
+    wrong_steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Judgement:
     """What a model judge said. It never counts as a person's.
 
-    :param shown: versions in the order in which the judge was shown them
+    :param shown: the version; of a pair both, in the order in which the judge was shown them
+    :param answer: None where it said nothing that can be read; ``said`` has what it was
     :param reasoning: what it emitted besides its verdict, kept apart
     :param settings: what would let somebody ask it again
+    :param said: its answer word for word; two where it was asked again
+    :param usage: the tokens of all that was asked for this judgement
+    :param cost: what they cost; None where nobody gave prices
+    :param by: who had it asked; None for whoever holds the file. The store fills it in
     """
 
     judge: str
     shown: tuple[int, ...]
-    answer: OwnScore | OwnPreference
+    answer: JudgedScore | OwnPreference | None
     reasoning: str
     settings: Mapping[str, Any]
+    said: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = None
+    by: str | None = field(default=None, compare=False)
 
     @property
     def kind(self) -> Kind:
-        return "scores" if isinstance(self.answer, OwnScore) else "pair"
+        return "scores" if len(self.shown) == 1 else "pair"
 
 
 @dataclass(frozen=True)

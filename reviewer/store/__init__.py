@@ -7,6 +7,7 @@ from reviewer.store.blind_values import (
     BlindState,
     BlindWork,
     GivenAway,
+    ToJudge,
 )
 from reviewer.store.errors import (
     CannotWrite,
@@ -82,6 +83,7 @@ __all__ = [
     "SignInRefused",
     "Store",
     "StoreError",
+    "ToJudge",
     "Version",
     "VersionMoved",
     "WrongSpectrum",

@@ -1,11 +1,10 @@
-"""Blind sessions once they are closed: everything that was said, and what it was said about. Judges, too."""
+"""Blind sessions once they are closed: everything that was said, and what it was said about."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from datetime import datetime
 
 from agent.steps import Answer, Think
@@ -15,10 +14,10 @@ from reviewer.blind.sheet import OwnPreference, OwnScore
 from reviewer.blind.values import Gold
 from reviewer.store.accounts import Accounts
 from reviewer.store.blind_drawing import blind_session_by_id
+from reviewer.store.blind_judging import judgement_from
 from reviewer.store.blind_scoring import preference_from, score_from
 from reviewer.store.blind_values import BlindSession
-from reviewer.store.connection import stamp
-from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.errors import NotAllowed
 
 _TRACES = """
 SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, i.spectrum, i.simulated, i.label, v.body
@@ -62,50 +61,6 @@ class BlindResults(Accounts):
                 said=_said(db, session),
                 judgements=_judgements(db, session_id),
             )
-
-    def record_judgement(self, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
-        """Keep what a model judge said of a session's traces; the same key twice is once.
-
-        :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
-        :raises NotFound: there is no such session, or nobody in it was shown these versions
-        :raises KeyReused: the key was used for another judgement
-        """
-        with self._writing() as db:
-            row = db.execute("SELECT * FROM blind_judgements WHERE key = ?", (key,)).fetchone()
-            if row is not None:
-                if row["session"] != session_id or _judgement_from(row) != judgement:
-                    raise KeyReused(f"The key {key!r:.60} belongs to another judgement.")
-                return
-            self._require_coordinator(db, by)
-            session = blind_session_by_id(db, session_id)
-            if session.rubric is None:
-                raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric to judge by.")
-            _require_shown(db, session_id, judgement)
-            shown = judgement.shown
-            db.execute(
-                "INSERT INTO blind_judgements "
-                "(key, session, judge, version, on_the_right, answer, reasoning, settings, at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    session_id,
-                    judgement.judge,
-                    shown[0],
-                    shown[1] if judgement.kind == "pair" else None,
-                    json.dumps(asdict(judgement.answer), ensure_ascii=False),
-                    judgement.reasoning,
-                    json.dumps(dict(judgement.settings), ensure_ascii=False),
-                    stamp(self.now()),
-                ),
-            )
-
-    def judged_keys(self, session_id: int, judge: str) -> frozenset[str]:
-        """The keys of what a judge has said already, so that a run can go on where it ended; no answers."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT key FROM blind_judgements WHERE session = ? AND judge = ?", (session_id, judge)
-            )
-            return frozenset(row[0] for row in rows)
 
 
 def _traces(db: sqlite3.Connection, session_id: int) -> dict[int, ShownTrace]:
@@ -168,30 +123,4 @@ def _judgements(db: sqlite3.Connection, session_id: int) -> tuple[Judgement, ...
     rows: Iterable[sqlite3.Row] = db.execute(
         "SELECT * FROM blind_judgements WHERE session = ? ORDER BY id", (session_id,)
     )
-    return tuple(_judgement_from(row) for row in rows)
-
-
-def _judgement_from(row: sqlite3.Row) -> Judgement:
-    right, answer = row["on_the_right"], json.loads(row["answer"])
-    return Judgement(
-        judge=row["judge"],
-        shown=(row["version"],) if right is None else (row["version"], right),
-        answer=OwnScore(**{**answer, "wrong_steps": tuple(answer["wrong_steps"])})
-        if right is None
-        else OwnPreference(**answer),
-        reasoning=row["reasoning"],
-        settings=json.loads(row["settings"]),
-    )
-
-
-def _require_shown(db: sqlite3.Connection, session_id: int, judgement: Judgement) -> None:
-    """Some assignment of the session showed these versions, in this or the other order."""
-    pairs = db.execute(
-        "SELECT version, on_the_right FROM blind_assignments WHERE session = ? AND version IN (?, ?)",
-        (session_id, judgement.shown[0], judgement.shown[-1]),
-    )
-    shown = {frozenset(version for version in row if version is not None) for row in pairs}
-    wanted = 1 if judgement.kind == "scores" else 2
-    if len(judgement.shown) != wanted or frozenset(judgement.shown) not in shown:
-        found = " and ".join(map(str, judgement.shown))
-        raise NotFound(f"Nobody in session {session_id} was shown the version {found} for {judgement.kind}.")
+    return tuple(judgement_from(row) for row in rows)

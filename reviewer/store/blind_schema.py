@@ -66,9 +66,14 @@ CREATE TABLE blind_judgements (
     judge TEXT NOT NULL,
     version INTEGER NOT NULL REFERENCES versions (id),
     on_the_right INTEGER REFERENCES versions (id),
-    answer TEXT NOT NULL CHECK (json_valid(answer)),
+    -- NULL: nothing that can be read as one.
+    answer TEXT CHECK (answer IS NULL OR json_valid(answer)),
     reasoning TEXT NOT NULL,
     settings TEXT NOT NULL CHECK (json_valid(settings)),
+    said TEXT NOT NULL CHECK (json_valid(said)),
+    usage TEXT NOT NULL CHECK (json_valid(usage)),
+    cost REAL,
+    person TEXT REFERENCES people (initials),
     at TEXT NOT NULL
 );
 CREATE INDEX blind_judgements_by_session ON blind_judgements (session, judge);

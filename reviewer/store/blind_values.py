@@ -71,6 +71,22 @@ class Behind:
 
 
 @dataclass(frozen=True)
+class ToJudge:
+    """One thing to ask a model judge.
+
+    :param shown: the version; of a pair both, the left one first
+    :param trajectories: the same, in the same order; whoever asks makes sheets of them
+    :param spectrum: its SHA-256; None where there are only pictures
+    """
+
+    kind: Kind
+    shown: tuple[int, ...]
+    question: Question
+    trajectories: tuple[Trajectory, ...]
+    spectrum: str | None
+
+
+@dataclass(frozen=True)
 class GivenAway:
     """Words of a drawn trajectory that tell who wrote it. ``step`` counts from 1."""
 
