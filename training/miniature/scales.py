@@ -76,7 +76,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
                 paper=True,
             ),
             pictures=Learning(spectra=600, steps=1000, batch=32, rate=2e-3),
-            sft=Learning(spectra=240, steps=200, batch=8, rate=1e-3),
+            sft=Learning(spectra=240, steps=300, batch=8, rate=2e-3),
             grpo=Rounds(spectra=320, rounds=40, prompts=8, rollouts=8, rate=1e-4),
             bench=200,
         ),
