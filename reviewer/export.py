@@ -100,7 +100,8 @@ def export(
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
-    :param person: initials of who asks, for the list of exports in annotations.db; None keeps it off the list
+    :param person: initials of who asks, for the list of exports in annotations.db; None keeps it off the
+        list. What they score in a blind session that is not closed is left out
     :param task: only this task's; ``batch`` only this import's
     :param replace: put it in the place of an export of that name, which stays until the new one is whole
     :param progress: called with the number of items done, and of all
@@ -114,6 +115,10 @@ def export(
     if person is not None:
         store.person(person)
     items = store.approved(task, batch)
+    # An export names who drafted: whoever scores items blind gets it without them.
+    hidden = store.hidden_items(person) if person is not None else frozenset()
+    blind = [LeftOut(item, "you score it in a blind session") for item in items if item in hidden]
+    items = [item for item in items if item not in hidden]
     if processes is None:
         processes = cores() if len(items) >= WORTH_PROCESSES else 1
 
@@ -124,8 +129,9 @@ def export(
         approved = _approved(store, items, include_simulated, progress)
         with closing(in_order(partial(write_item, part), approved, processes)) as written:
             rows = _write_rows(part, written)
+        rows.left_out += blind
         if not rows.provenance:
-            raise NothingToExport(_nothing(len(items), rows.left_out))
+            raise NothingToExport(_nothing(len(items) + len(blind), rows.left_out))
         manifest = _manifest(store, rows)
         _write(part / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         _put_in_place(part, target)

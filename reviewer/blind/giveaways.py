@@ -140,6 +140,10 @@ _PATTERNS = (
 )
 
 
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s|\n")
+_AROUND = 300  # characters before and after the words
+
+
 def giveaways(text: str) -> tuple[Giveaway, ...]:
     """Everything in a text that gives it away, in order; of two that overlap, the longer."""
     small = text.lower()
@@ -157,16 +161,24 @@ def giveaways(text: str) -> tuple[Giveaway, ...]:
     return tuple(sorted(kept, key=lambda one: one.start))
 
 
+def sentence_with(giveaway: Giveaway, text: str) -> str:
+    """The sentence of a text that gives it away; of a very long one what is next to the words."""
+    before = _SENTENCE_ENDS.split(text[max(0, giveaway.start - _AROUND) : giveaway.start])[-1]
+    after = _SENTENCE_ENDS.split(text[giveaway.end : giveaway.end + _AROUND])[0]
+    return f"{before}{giveaway.words}{after}".strip()
+
+
 def in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Giveaway], ...]:
     """What gives a whole trace away, with the number of its step, from 1; the tool's words are left out."""
     return tuple(
         (number, giveaway)
         for number, step in enumerate(steps, start=1)
-        for giveaway in giveaways(_words(step))
+        for giveaway in giveaways(words_of(step))
     )
 
 
-def _words(step: Step) -> str:
+def words_of(step: Step) -> str:
+    """What a step's author wrote in it."""
     match step:
         case Think():
             return step.text

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from agent.steps import step_from_json
-from reviewer.blind.giveaways import Giveaway, in_steps
+from reviewer.blind.giveaways import Giveaway, in_steps, words_of
 from reviewer.blind.values import Candidate, Plan
 from reviewer.store.accounts import Accounts
 
@@ -96,10 +96,11 @@ def _giving_away(
     return frozenset(telling)
 
 
-def in_body(body: str) -> tuple[tuple[int, Giveaway], ...]:
-    """What gives away a stored text, with the number of its step."""
-    steps = json.loads(body)["steps"]
-    return in_steps(step_from_json(step, number) for number, step in enumerate(steps, start=1))
+def in_body(body: str) -> tuple[tuple[int, Giveaway, str], ...]:
+    """What gives away a stored text, with the number and the words of its step."""
+    stored = json.loads(body)["steps"]
+    steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
+    return tuple((number, found, words_of(steps[number - 1])) for number, found in in_steps(steps))
 
 
 def _asked(plan: Plan) -> dict[str, Any]:

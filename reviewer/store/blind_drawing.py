@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import datetime
 
 from reviewer.blind.drawing import draw
+from reviewer.blind.giveaways import sentence_with
 from reviewer.blind.rubric import Rubric, rubric
 from reviewer.blind.sheet import Question
 from reviewer.blind.values import Assignment, Drawn, Plan
@@ -152,9 +153,9 @@ class BlindDrawing(BlindCandidates):
             blind_session_by_id(db, session_id)
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
-            GivenAway(row["item"], row["drafter_name"], step, giveaway)
+            GivenAway(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
             for row in rows
-            for step, giveaway in in_body(row["body"])
+            for step, giveaway, text in in_body(row["body"])
         )
 
     def _questions(self, drawn: Drawn) -> dict[str, Question]:

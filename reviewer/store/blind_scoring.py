@@ -46,6 +46,20 @@ CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
 WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
 """
 
+# Spectra that are only hidden items', and pictures of texts on sheets.
+_HIDDEN_HASHES = """
+SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items)) AND i.spectrum IS NOT NULL
+AND NOT EXISTS (
+    SELECT 1 FROM items o WHERE o.spectrum = i.spectrum AND o.id NOT IN (SELECT value FROM json_each(:items))
+)
+UNION
+SELECT json_extract(step.value, '$.picture') FROM versions v, json_each(v.body, '$.steps') step
+WHERE v.item IN (SELECT value FROM json_each(:items))
+UNION
+SELECT json_extract(v.body, '$.overview') FROM versions v
+WHERE v.item IN (SELECT value FROM json_each(:items))
+"""
+
 
 class BlindScoring(Facts):
     """A scorer's part. Somebody else's token is answered like one that does not exist."""
@@ -64,6 +78,16 @@ class BlindScoring(Facts):
         has been drawn and is not closed yet, gold items and both sides of pairs among them."""
         with self._reading() as db:
             return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
+
+    def hidden_hashes(self, person: str) -> frozenset[str]:
+        """The SHA-256 of spectra and pictures by which hidden items could be had all the same. A spectrum of
+        another item that is not hidden is not among them."""
+        items = self.hidden_items(person)
+        if not items:
+            return frozenset()
+        with self._reading() as db:
+            rows = db.execute(_HIDDEN_HASHES, {"items": json.dumps(sorted(items))}).fetchall()
+        return frozenset(row[0] for row in rows if row[0] is not None)
 
     def blind_sheet(self, token: str, person: str) -> Sheet:
         """What the scorer may see of an assignment.

@@ -88,9 +88,11 @@ class ToJudge:
 
 @dataclass(frozen=True)
 class GivenAway:
-    """Words of a drawn trajectory that tell who wrote it. ``step`` counts from 1."""
+    """Words of a drawn trajectory that tell who wrote it. ``step`` counts from 1; ``sentence`` is where they
+    stand."""
 
     item: int
     source: str
     step: int
     giveaway: Giveaway
+    sentence: str

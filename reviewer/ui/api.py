@@ -4,81 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Depends, Response
 
-from agent import hints as measured
-from agent.spectrum import Spectrum
 from agent.steps import step_to_json
-from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
-from reviewer.people import Person
-from reviewer.store import Lease, NotFound, QueueFilter, Store
+from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.ui import requests
+from reviewer.ui.desk import FOREVER, At, Who
 from reviewer.ui.payload import (
     atlas_json,
     decision_json,
     item_json,
-    row_json,
     spectrum_bytes,
     stamp,
     template_json,
 )
-from reviewer.ui.pictures import Gallery, Recent
-from reviewer.ui.session import person_of
+from reviewer.ui.pictures import Gallery
+from reviewer.ui.withheld import Kept, refuse_withheld
 from reviewer.workflow import REASONS
 
-FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
-
-
-class NobodySignedIn(Exception):
-    """A request without a session. The page goes to the sign-in page."""
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What the routes work on; the server puts one into ``app.state.desk``."""
-
-    store: Store
-    gallery: Gallery
-    tasks: Mapping[str, Task]
-    local: bool
-    problems: tuple[str, ...] = ()
-    measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
-
-    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
-        """The hints beside a zoom card; measured once for a spectrum, window and task."""
-        key = json.dumps(
-            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments)],
-            default=str,
-        )
-        return self.measured.get(
-            key, lambda: [{"level": h.level, "text": h.text} for h in measured.hints(spectrum, zoom, task)]
-        )
-
-
-def desk_of(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
-
-
-def signed_in(request: Request) -> Person:
-    """:raises NobodySignedIn:"""
-    desk = desk_of(request)
-    person = person_of(request, desk.store, desk.local)
-    if person is None:
-        raise NobodySignedIn
-    return person
-
-
-Who = Annotated[Person, Depends(signed_in)]
-At = Annotated[Desk, Depends(desk_of)]
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api", dependencies=[Depends(refuse_withheld)])
 
 
 @router.get("/me")
@@ -99,9 +49,9 @@ def me(person: Who, at: At) -> dict[str, Any]:
 
 
 @router.get("/queue")
-def queue(person: Who, at: At, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
-    page = at.store.queue(wanted, person.initials, after, max(1, min(limit, 200)))
-    return {"rows": [row_json(row) for row in page.rows], "total": page.total}
+def queue(kept: Kept, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
+    rows, total = kept.rows(wanted, after, max(1, min(limit, 200)))
+    return {"rows": rows, "total": total}
 
 
 @router.get("/facets")
@@ -110,15 +60,15 @@ def facets(person: Who, at: At) -> dict[str, list[str]]:
 
 
 @router.get("/first")
-def first(person: Who, at: At, wanted: Filter) -> dict[str, int | None]:
-    return {"id": at.store.first_undone(wanted, person.initials)}
+def first(kept: Kept, wanted: Filter) -> dict[str, int | None]:
+    return {"id": kept.first_undone(wanted)}
 
 
 @router.get("/place/{item_id}")
-def place(person: Who, at: At, item_id: int, wanted: Filter) -> dict[str, Any]:
+def place(person: Who, at: At, kept: Kept, item_id: int, wanted: Filter) -> dict[str, Any]:
     return {
-        "next": at.store.neighbours(item_id, wanted, person.initials, 3),
-        "back": at.store.neighbours(item_id, wanted, person.initials, 1, backwards=True),
+        "next": kept.neighbours(item_id, wanted, 3),
+        "back": kept.neighbours(item_id, wanted, 1, backwards=True),
         "before": at.store.position(item_id, wanted, person.initials),
     }
 
@@ -204,8 +154,8 @@ def picture(
 
 
 @router.post("/look")
-def look(person: Who, at: At, sent: requests.Look) -> dict[str, Any]:
-    found = at.store.item(sent.item)
+def look(at: At, kept: Kept, sent: requests.Look) -> dict[str, Any]:
+    found = kept.item(sent.item)
     sha256 = found.row.spectrum_sha256
     if sha256 is None:
         raise TrajectoryError("This item came without its spectrum, so no new picture can be drawn.")
@@ -344,8 +294,3 @@ def _lease_json(lease: Lease) -> dict[str, Any]:
         "until": lease.expires_at.isoformat(),
         "ended": lease.ended,
     }
-
-
-def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:
-    """A refusal as the page reads it: a stable kind, a sentence for the person, and what helps to mend it."""
-    return JSONResponse({"kind": kind, "error": error, "detail": detail}, status_code=status)

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Response
 from agent.tasks import Task
 from reviewer.store import NotFound, Store
 from reviewer.ui import draft_form, export_form, import_form
-from reviewer.ui.api import Who
 from reviewer.ui.edge import STYLES, Changes, asking, line, markup, spoken, whenever_shown
+from reviewer.ui.withheld import Kept
 
 _NOT_YOURS = (
     "What comes in and goes out is a coordinator's to decide; you can see here what has been exported."
@@ -50,10 +50,12 @@ def library_router(store: Store) -> APIRouter:
     routes = APIRouter(prefix="/api")
 
     @routes.get("/exports/{export_id}/manifest")
-    def manifest(person: Who, export_id: int) -> Response:
+    def manifest(kept: Kept, export_id: int) -> Response:
         made = next((one for one in store.exports() if one.id == export_id), None)
         if made is None:
             raise NotFound(f"export {export_id}: there is none")
+        for one in made.manifest.get("items", ()):
+            kept.require(one["item"])
         text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
         # An export's name is letters, digits, dots, dashes: nothing in it can end the header.
         headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}

@@ -18,13 +18,14 @@ from agent.report import bundle, strip, trace_json
 from agent.trajectory import TrajectoryError
 from reviewer.drafts import own_row
 from reviewer.store import Draft, NotFound, QueueFilter
-from reviewer.ui.api import FOREVER, At, Who
+from reviewer.ui.desk import FOREVER, At, Who
 from reviewer.ui.live_bench import LARGEST_FOLDER, BenchFull, Row
 from reviewer.ui.live_desk import MOST_SAMPLES, Here, Mine, OnBench, One, RunAsked, sample_of
 from reviewer.ui.live_log import server_sent
 from reviewer.ui.live_run import Run, Sample
 from reviewer.ui.payload import spectrum_bytes
 from reviewer.ui.requests import Sent
+from reviewer.ui.withheld import Kept
 
 MOST_FILES = 1_000
 """Of one request; the page sends them one by one."""
@@ -82,7 +83,7 @@ async def files(request: Request, person: Who, mine: OnBench) -> dict[str, Any]:
 
 @router.get("/library")
 def library(
-    person: Who, at: At, q: Annotated[str, Query(max_length=200)] = "", limit: int = 50
+    person: Who, at: At, kept: Kept, q: Annotated[str, Query(max_length=200)] = "", limit: int = 50
 ) -> list[dict[str, Any]]:
     page = at.store.queue(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
     return [
@@ -96,13 +97,13 @@ def library(
             "simulated": row.simulated,
         }
         for row in page.rows
-        if row.spectrum_sha256 is not None
+        if row.spectrum_sha256 is not None and row.item_id not in kept.items
     ]
 
 
 @router.post("/bench")
-def from_library(person: Who, at: At, mine: OnBench, sent: FromLibrary) -> dict[str, Any]:
-    return _row_json(mine.add_item(at.store.item(sent.item)), [])
+def from_library(mine: OnBench, kept: Kept, sent: FromLibrary) -> dict[str, Any]:
+    return _row_json(mine.add_item(kept.item(sent.item)), [])
 
 
 @router.delete("/bench/{row}")

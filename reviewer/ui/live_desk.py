@@ -18,11 +18,12 @@ from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from reviewer.people import Person
 from reviewer.store import NotFound
-from reviewer.ui.api import Desk, Who
+from reviewer.ui.desk import Desk, Who
 from reviewer.ui.live_bench import Bench, Benches, Row
 from reviewer.ui.live_run import Asked, Run, Sample
 from reviewer.ui.live_runs import AT_ONCE, Runs
 from reviewer.ui.requests import Sent
+from reviewer.ui.withheld import Withheld
 
 MOST_SAMPLES = 32
 MOST_TURNS = 32
@@ -57,6 +58,7 @@ class Live:
 
         :raises NotFound: there is no such task
         :raises PolicyError: the policy is not on the roster, or cannot be asked so
+        :raises NotAllowed: its trace was to be replayed, and the person scores it blind
         :raises TooManyRunning: this person has as many going as one may
         """
         task, entry = self.desk.tasks.get(sent.task), self.roster.entry(sent.policy)
@@ -65,7 +67,7 @@ class Live:
         if sent.samples > 1 and not entry.samples_ok:
             raise PolicyError(f"{entry.title} says the same each time, so one sample is enough.")
         sampling = _sampling(self.roster.sampling(entry.key), sent)
-        stored = self._stored(row) if entry.kind == "replay" else None
+        stored = self._stored(row, person) if entry.kind == "replay" else None
         policies = [
             self.roster.policy(entry.key, sampling.for_sample(number), trajectory=stored)
             for number in range(sent.samples)
@@ -83,11 +85,11 @@ class Live:
         )
         return self.runs.start(person.initials, asked, policies)
 
-    def _stored(self, row: Row) -> Trajectory:
+    def _stored(self, row: Row, person: Person) -> Trajectory:
         """What a replay says again: the text that the library has now."""
         if row.item is None:
             raise PolicyError("Replay says a stored trace again: take the spectrum from the library.")
-        return self.desk.store.item(row.item).version.trajectory
+        return Withheld(self.desk.store, person).item(row.item).version.trajectory
 
     def close(self) -> None:
         """Stop all runs and delete all files."""

@@ -8,7 +8,7 @@ import gradio as gr
 
 from agent.tasks import Task
 from reviewer.store import Store
-from reviewer.ui import library, live, people_tab, progress, review
+from reviewer.ui import blind, library, live, people_tab, progress, review
 
 # Gradio puts this in by script when the page starts, so the body is there already.
 HEAD = """
@@ -23,6 +23,7 @@ HEAD = """
 <link rel="stylesheet" href="/ui/trace_view.css">
 <link rel="stylesheet" href="/ui/review.css">
 <link rel="stylesheet" href="/ui/live.css">
+<link rel="stylesheet" href="/ui/blind.css">
 <link rel="stylesheet" href="/ui/progress.css">
 <link rel="modulepreload" href="/ui/review.js">
 """
@@ -49,6 +50,8 @@ def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
             review.build()
         with gr.Tab("Live", id="live"):
             live.build()
+        with gr.Tab("Blind", id="blind"):
+            blind.build()
         with gr.Tab("Progress", id="progress"):
             progress.build(store, local)
         with gr.Tab("Library", id="library"):

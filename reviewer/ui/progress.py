@@ -9,7 +9,7 @@ import gradio as gr
 from fastapi import APIRouter
 
 from reviewer.store import Progress, Store, Yielded
-from reviewer.ui.api import At, Who
+from reviewer.ui.desk import At, Who
 
 _ON_LOAD = """
 import('/ui/progress.js').then(({ mountProgress }) => mountProgress(element.querySelector('.so-progress')))

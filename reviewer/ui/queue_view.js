@@ -143,6 +143,7 @@ export class QueueView {
   }
 
   #row(row) {
+    if (row.blind) return blindRow(row)
     const others = row.held_by.filter((who) => who !== this.initials)
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
     const tone = row.disagreement ? 'amber' : TONE[row.state] ?? 'blue'
@@ -155,6 +156,10 @@ export class QueueView {
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`)))
   }
 }
+
+/** An item that this person scores in a blind session: nothing is told of it here, and it cannot be opened. */
+const blindRow = (row) => h('div.row.blind', { 'data-item': row.id, role: 'option', 'aria-disabled': 'true', title: 'You score this in a blind session; it is shown here again once the session is closed.' },
+  h('div.name', {}, h('span.muted', {}, `#${row.id}`)), h('div.sub', {}, h('span.pill.grey', {}, 'in a blind session'), h('span.muted', {}, row.task)))
 
 /** The survey, where it stands beside a mark that says "simulated". */
 export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)

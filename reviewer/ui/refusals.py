@@ -13,6 +13,8 @@ from fastapi.responses import JSONResponse
 from agent.conversation import PolicyError
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
+from reviewer.blind.order import TooFew
+from reviewer.blind.values import PlanError
 from reviewer.store import (
     HeldByAnother,
     KeyReused,
@@ -22,7 +24,7 @@ from reviewer.store import (
     StoreError,
     VersionMoved,
 )
-from reviewer.ui.api import NobodySignedIn, plain
+from reviewer.ui.desk import NobodySignedIn, plain
 from reviewer.ui.live_bench import BenchFull
 from reviewer.ui.live_runs import TooManyRunning
 from reviewer.ui.pictures import PictureDiffers
@@ -43,6 +45,8 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (PolicyError, 409, "policy"),
     (TooManyRunning, 409, "busy"),
     (BenchFull, 409, "bench_full"),
+    (PlanError, 422, "plan"),
+    (TooFew, 409, "too_few"),
 )
 
 

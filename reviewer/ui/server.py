@@ -23,7 +23,19 @@ from agent.policies.servers import RosterError
 from reviewer import demo
 from reviewer.campaign import known_tasks
 from reviewer.store import Draft, QueueFilter, Store
-from reviewer.ui import api, library, live_api, live_desk, page, progress, refusals, sign_in
+from reviewer.ui import (
+    api,
+    blind_api,
+    blind_setup,
+    library,
+    live_api,
+    live_desk,
+    page,
+    progress,
+    refusals,
+    sign_in,
+)
+from reviewer.ui.desk import Desk, plain
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.session import person_of
 
@@ -49,13 +61,15 @@ def build(store: Store, local: bool, roster: Roster | None = None) -> FastAPI:
     app = FastAPI(
         title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=live_desk.lifespan
     )
-    app.state.desk = api.Desk(
+    app.state.desk = Desk(
         store=store, gallery=gallery, tasks=known, local=local, problems=tuple(map(str, problems))
     )
     app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
     app.include_router(api.router)
     app.include_router(live_api.router)
+    app.include_router(blind_api.router)
+    app.include_router(blind_setup.router)
     app.include_router(sign_in.router(store, local))
     app.include_router(progress.progress_router(store))
     app.include_router(library.library_router(store))
@@ -122,7 +136,7 @@ class Gate:
 
     def _refuse(self, request: Request) -> Response | None:
         if request.method not in ("GET", "HEAD", "OPTIONS") and not _same_site(request):
-            return api.plain(403, "other_site", "This request came from another web site and was refused.")
+            return plain(403, "other_site", "This request came from another web site and was refused.")
         if request.url.path == "/" and person_of(request, self._store, self._local) is None:
             return RedirectResponse("/sign-in", status_code=303)
         return None

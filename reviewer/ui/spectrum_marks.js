@@ -87,13 +87,16 @@ function merged(geometry, stretches) {
   return found
 }
 
+/** Whose window it is, where two traces are shown at once: "left" or "right". */
+export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
+
 /** The windows as bands behind the data; the selected one stronger. */
 export function windowBands(geometry, windows) {
   const group = svg('g', { class: 'so-windows' })
   for (const window of [...windows].sort((a, b) => a.selected - b.selected)) {
     const at = span(geometry, window.span, 2)
     if (!at) continue
-    const kind = window.selected ? 'so-window so-selected' : 'so-window'
+    const kind = `so-window${window.selected ? ' so-selected' : ''}${sideOf(window)}`
     group.append(svg('rect', { class: kind, x: at.x, width: at.width, y: geometry.top, height: geometry.height, 'data-step': window.id }))
   }
   return group
@@ -104,7 +107,7 @@ export function selectedOutline(geometry, windows) {
   const group = svg('g', { class: 'so-outline' })
   const selected = windows.find((window) => window.selected)
   const at = selected && span(geometry, selected.span, 2)
-  if (at) group.append(svg('rect', { x: Math.round(at.x), width: Math.round(at.width), y: geometry.top, height: geometry.height }))
+  if (at) group.append(svg('rect', { class: sideOf(selected).trim() || undefined, x: Math.round(at.x), width: Math.round(at.width), y: geometry.top, height: geometry.height }))
   return group
 }
 

@@ -241,6 +241,7 @@ function badges(geometry, scene) {
     const badge = h(`button.so-badge${window.selected ? '.so-selected' : ''}`, {
       type: 'button', tabIndex: -1, 'data-step': window.id, title: window.title, 'aria-label': `${window.noun} ${window.number}: ${window.title}`,
     }, String(window.number))
+    if (window.side) badge.classList.add(`so-${window.side}`)
     badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
     return badge
   }).filter(Boolean)

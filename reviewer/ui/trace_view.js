@@ -31,7 +31,7 @@ export class TraceView {
   /**
    * Draw a trace from nothing.
    * state: {steps, originals: Map(id -> step of the first version), editedBy: {id: initials}, marks: {id: {mark, note}},
-   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, hidden, faults}
+   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, offered: marks to choose from, hidden, faults}
    */
   show(state) {
     this.state = state
@@ -190,7 +190,7 @@ export class TraceView {
     const set = this.state.marks[step.id]?.mark
     if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
     const chosen = this.selected === step.id
-    return MARKS.filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set).map((m) =>
+    return (this.state.offered ?? MARKS).filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set).map((m) =>
       h(`button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`, {
         type: 'button', title: `${m.mark} (${m.key})`, 'aria-pressed': String(m.mark === set),
         onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
