@@ -14,7 +14,7 @@ from reviewer.commands.database import opened
 
 if TYPE_CHECKING:
     from reviewer.blind.values import Plan
-    from reviewer.store import BlindProgress, BlindSession
+    from reviewer.store import BlindProgress, BlindSession, Store
 
 _FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
 _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
@@ -23,6 +23,12 @@ _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
 def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; a flag goes before what it says"
+    )
+    parser.add_argument(
+        "--again",
+        type=Path,
+        metavar="session.json",
+        help="the very texts of an earlier session, from its report; --scorers says who scores them now",
     )
     _add_plan(parser)
     _add_filter(parser)
@@ -72,18 +78,25 @@ def _add_filter(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from reviewer.blind.again import NotASession
     from reviewer.blind.drawing import TooFew
     from reviewer.blind.values import PlanError
 
     try:
-        plan = _plan(arguments)
+        if arguments.again and arguments.plan:
+            raise CannotRun("found a plan and --again, wanted one of them: both say what is drawn")
+        plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(arguments.db, must_exist=True) as store, Bar(None, "texts searched") as bar:
+            plan = plan or _plan(arguments, _again(arguments.again, store))
             session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind_progress(arguments.by, session.id)
             telling = {found.item for found in store.blind_giveaways(arguments.by, session.id)}
     except PlanError as error:
-        where = f"{arguments.plan}: " if arguments.plan else ""
+        file = arguments.plan or arguments.again
+        where = f"{file}: " if file else ""
         raise CannotRun(f"{where}{error}") from error
+    except NotASession as error:
+        raise CannotRun(str(error)) from error
     except TooFew as few:
         say(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
         return BAD_NEWS
@@ -95,11 +108,16 @@ def run(arguments: Namespace) -> int:
     return DONE
 
 
-def _plan(arguments: Namespace) -> Plan:
+def _again(path: Path, store: Store) -> dict[str, Any]:
+    from reviewer.blind.again import plan_data, read
+
+    return plan_data(read(path), store.items_by_content)
+
+
+def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
     """:raises PlanError: naming the field"""
     from reviewer.blind.values import Plan
 
-    data = _read(arguments.plan) if arguments.plan else {}
     data |= _given(arguments, _FIELDS)
     if arguments.leave_out_giveaways:
         data["giveaways"] = "leave out"
