@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from agent.command import CannotRun, Command
-from reviewer.commands.blind import draw, giveaways, report, sessions, states
+from reviewer.commands.blind import draw, giveaways, judge, report, sessions, states
 
 SUBCOMMANDS: tuple[Command, ...] = (
     Command("draw", "Draw a session: which traces, who scores them, in which order.", draw.add, draw.run),
@@ -13,6 +13,7 @@ SUBCOMMANDS: tuple[Command, ...] = (
     Command("open", "Let the scorers of a drawn session score.", states.add_open, states.run_open),
     Command("status", "Show a session, and how far its scorers are.", sessions.add_one, sessions.run_one),
     Command("close", "End a session: nothing more can be scored.", states.add_close, states.run_close),
+    Command("judge", "Let a model judge what the scorers of a session judge.", judge.add, judge.run),
     Command("report", "Write a closed session as page and tables.", report.add, report.run),
     Command("list", "List all sessions.", sessions.add_all, sessions.run_all),
 )
