@@ -110,9 +110,12 @@ def test_signs_follow_the_spectrum() -> None:
     assert share("mini_cc", "NO", "C2 5165 is deep.") == 0
 
 
-def test_single_pictures_are_the_overview_and_a_zoom_a_look() -> None:
-    found = described(questions("pictures", 1)[0], same)
-    assert [one.key.split()[-1] for one in found] == ["overview", "zoom", "zoom"]
+@pytest.mark.parametrize(("overviews", "places"), [(False, ["zoom"]), (True, ["zoom", "overview"])])
+def test_single_pictures_are_a_zoom_a_look_and_the_overview_where_it_is_wanted(
+    overviews: bool, places: list[str]
+) -> None:
+    found = described(questions("pictures", 1)[0], same, overviews)
+    assert [one.key.split()[-1] for one in found] == places * 2
     assert all(len(one.pictures()) == 1 for one in found)
     prompts = {one.trajectory.prompt for one in found}
     assert prompts == {"What does the spectrum show at Hα?", "What does the spectrum show at Hβ?"}

@@ -110,7 +110,7 @@ def draw(folder: Path, seeds: Sequence[int]) -> None:
             label = f"{'no tool' if end else 'tool'}, seed {seed}"
             axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
 
-        line(pictures, "pictures", "loss", "")
+        line(pictures, "zooms", "loss", "")
         for end in ("", WITHOUT):
             line(sft, "sft", "loss", end)
             for axes, key in (
@@ -120,7 +120,7 @@ def draw(folder: Path, seeds: Sequence[int]) -> None:
                 (calls, "calls"),
             ):
                 line(axes, "grpo", key, end)
-    _titled(pictures, "Naming what pictures show: loss", "step", log=True)
+    _titled(pictures, "Naming what zooms show: loss", "step", log=True)
     _titled(sft, "SFT: loss", "step", log=True)
     _titled(reward, "GRPO: reward", "update")
     _titled(form, "GRPO: format rate", "update")

@@ -42,7 +42,8 @@ class Scale:
 
     name: str
     size: Size
-    pictures: Learning
+    zooms: Learning
+    overviews: Learning
     sft: Learning
     grpo: Rounds
     bench: int
@@ -57,7 +58,8 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
         "quick": Scale(
             "quick",
             Size(picture=(8, 12), vocabulary=700, context=2048, paper=True),
-            pictures=Learning(spectra=4, steps=3, batch=4, rate=2e-3),
+            zooms=Learning(spectra=4, steps=3, batch=4, rate=2e-3),
+            overviews=Learning(spectra=2, steps=2, batch=4, rate=2e-3),
             sft=Learning(spectra=4, steps=3, batch=2, rate=1e-3),
             grpo=Rounds(spectra=4, rounds=2, prompts=2, rollouts=2, rate=1e-4),
             bench=4,
@@ -75,10 +77,11 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
                 sight_layers=2,
                 paper=True,
             ),
-            pictures=Learning(spectra=600, steps=1000, batch=32, rate=2e-3),
-            sft=Learning(spectra=240, steps=300, batch=8, rate=2e-3),
-            grpo=Rounds(spectra=320, rounds=40, prompts=8, rollouts=8, rate=1e-4),
-            bench=200,
+            zooms=Learning(spectra=800, steps=450, batch=32, rate=1e-3),
+            overviews=Learning(spectra=400, steps=250, batch=32, rate=5e-4),
+            sft=Learning(spectra=400, steps=400, batch=8, rate=1e-3),
+            grpo=Rounds(spectra=256, rounds=32, prompts=8, rollouts=8, rate=2e-4),
+            bench=160,
         ),
     }
 )

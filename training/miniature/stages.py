@@ -1,9 +1,9 @@
 """The stages of one seed of the proof, each a folder that is there once the stage is done.
 
-``random`` holds the weights as they were drawn and the tokenizer; ``pictures`` the run in which they learned
-to name what single pictures show; ``base`` what came of it, from which all else starts; ``sft`` and ``grpo``
-the two published stages, with ``-no-tool`` the same without the tool; ``bench`` an answer journal, scores and
-report of each. What learns is ``training.sft`` and ``training.grpo`` with settings; what asks is
+``random`` holds the weights as they were drawn and the tokenizer; ``zooms`` the run in which they learned to
+name what single zooms show, ``overviews`` the one in which overviews joined them; ``base`` what came of it,
+from which all else starts; ``sft`` and ``grpo`` the two published stages, with ``-no-tool`` the same without
+the tool; ``bench`` an answer journal, scores and report of each. What learns is ``training.sft`` and ``training.grpo`` with settings; what asks is
 ``training.bench`` with the local policy of live vetting.
 """
 
@@ -28,8 +28,8 @@ MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
 """What is put on the bench, in the order of the table."""
 
 BETA2 = 0.95
-"""How long AdamW remembers the size of gradients: twenty steps. Random weights begin with large ones; with
-the usual memory of a thousand steps these keep the steps small that seeing is then to be learned by."""
+"""How long AdamW remembers the size of gradients: twenty steps, not the usual thousand. In trials from random
+weights seeing was learned with it; what else differed between the trials was not told apart."""
 
 Tell = Callable[[str], None]
 """Told a line about how far it has come."""
@@ -73,16 +73,20 @@ class Seed:
         self.tell("tokenizer and random weights")
         size = self.scale.size
         # All that the script can say is in a hundred of its examples.
-        told = [*self._described(100), *self._inspected(True, 100), *self._inspected(False, 100)]
+        told = [*self._described(True, 100), *self._inspected(True, 100), *self._inspected(False, 100)]
         processor = processor_for(texts(told), size)
         torch.manual_seed(self.seed)
         model_for(processor.tokenizer, size).save_pretrained(folder)
         processor.save_pretrained(folder)
 
     def _base(self, folder: Path) -> None:
-        run = self.folder / "pictures"
-        self._learn(run, self.folder / "random", self.scale.pictures, self._described, with_tool=False)
-        shutil.copytree(run / "model", folder)
+        start = self.folder / "random"
+        for name, learning in (("zooms", self.scale.zooms), ("overviews", self.scale.overviews)):
+            run = self.folder / name
+            examples = partial(self._described, name == "overviews")
+            self._learn(run, start, learning, examples, with_tool=False)
+            start = run / "model"
+        shutil.copytree(start, folder)
 
     def _sft(self, end: str) -> None:
         with_tool = not end
@@ -186,13 +190,14 @@ class Seed:
         gallery.write(run, row, gallery.spectra_of(asked), 4)
         report.write(row, run.settings, gallery.FILE)
 
-    def _described(self, most: int | None = None) -> list[Example]:
+    def _described(self, overviews: bool, most: int | None = None) -> list[Example]:
         from training.miniature.model import shrunk
         from training.miniature.traces import described
 
         shrink = partial(shrunk, size=self.scale.size)
-        asked = questions("pictures", self.scale.pictures.spectra)[:most]
-        return [one for question in asked for one in described(question, shrink)]
+        part = self.scale.overviews if overviews else self.scale.zooms
+        asked = questions("pictures", part.spectra)[:most]
+        return [one for question in asked for one in described(question, shrink, overviews)]
 
     def _inspected(self, with_tool: bool, most: int | None = None) -> list[Example]:
         from training.miniature.model import shrunk

@@ -117,16 +117,15 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
     raise AssertionError("an inspection ends with Ended")
 
 
-def described(question: Question, shrink: Shrink) -> list[Example]:
-    """Single pictures and what they show: the overview, asked about the first look, and a zoom for each look.
-    Zooms are more because a sign is learned from those in which it can be seen.
-    """
+def described(question: Question, shrink: Shrink, overviews: bool) -> list[Example]:
+    """Single pictures and what they show of each look: its zoom, and the overview too if that is wanted."""
     spectrum, task = question.spectrum(), question.task
     found = []
-    for number, look in enumerate(LOOKS[task.key]):
-        zoom = tool.call(spectrum, {"wavelength_range": list(look.window)}).image
-        overview = tool.overview(spectrum) if number == 0 else None
-        for place, image in (("overview", overview), ("zoom", zoom)):
+    for look in LOOKS[task.key]:
+        shown = {"zoom": tool.call(spectrum, {"wavelength_range": list(look.window)}).image}
+        if overviews:
+            shown["overview"] = tool.overview(spectrum)
+        for place, image in shown.items():
             if image is None:
                 continue
             trajectory = Trajectory(
