@@ -3,8 +3,8 @@
 ``random`` holds the weights as they were drawn and the tokenizer; ``zooms`` the run in which they learned to
 name what single zooms show, ``overviews`` the one in which overviews joined them; ``base`` what came of it,
 from which all else starts; ``sft`` and ``grpo`` the two published stages, with ``-no-tool`` the same without
-the tool; ``bench`` an answer journal, scores and report of each. What learns is ``training.sft`` and ``training.grpo`` with settings; what asks is
-``training.bench`` with the local policy of live vetting.
+the tool; ``bench`` an answer journal, scores and report of each. What learns is ``training.sft`` and
+``training.grpo`` with settings; what asks is ``training.bench`` with the local policy of live vetting.
 """
 
 from __future__ import annotations
