@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
+from reviewer.store.alike import Alike
 from reviewer.store.blind import Blind
 from reviewer.store.connection import Clock, connect, use_wal, utc_now
 from reviewer.store.errors import CannotWrite, NotAnnotations
@@ -21,7 +22,7 @@ from reviewer.store.settings import Settings
 from reviewer.store.upkeep import Upkeep
 
 
-class Store(Items, Queue, Review, Remarks, Settings, Counting, Blind, Upkeep):
+class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upkeep):
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
     A call that returns has its facts on the disk. A call that raises has written nothing, but for unsent text

@@ -4,6 +4,7 @@ import { fill, h } from './dom.js'
 import { number } from './format.js'
 import { getJSON } from './http.js'
 import { plotlyReady } from './plotly_ready.js'
+import { AgreementCards, defined } from './progress_agreement.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './progress_charts.js'
 
 const TASKS_MEANING = 'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
@@ -36,7 +37,8 @@ class ProgressPage {
       new Chart('Decisions per day', DAYS_MEANING, perDay),
       new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
     ]
-    this.grid = h('div.charts', {}, this.charts.map((chart) => chart.card))
+    this.agreement = new AgreementCards()
+    this.grid = h('div.charts', {}, this.charts.map((chart) => chart.card), this.agreement.cards)
     fill(root,
       h('div.bar', {},
         h('label', {}, 'Task', this.task), h('label', {}, 'Batch', this.batch),
@@ -59,10 +61,22 @@ class ProgressPage {
       this.asof.classList.remove('late')
       this.asof.textContent = `as of ${new Date(figures.at).toLocaleTimeString('en-GB')}`
       this.draw()
+      await this.#refreshAgreement(query, asked)
     } catch (error) {
       if (asked !== this.asked) return
       this.asof.classList.add('late')
       this.asof.textContent = `Not refreshed: ${error.message}`
+    }
+  }
+
+  /** Intervals take their time where there is much to resample; the charts do not wait for them. */
+  async #refreshAgreement(query, asked) {
+    this.agreement.wait()
+    try {
+      const figures = await getJSON(`/api/progress/agreement?${query}`)
+      if (asked === this.asked) this.agreement.show(figures)
+    } catch (error) {
+      if (asked === this.asked) this.agreement.fail(error.message)
     }
   }
 
@@ -150,8 +164,6 @@ function share(fraction, part, whole, why) {
   if (fraction === null) return ['undefined', why, true]
   return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, ` ${number(part)} of ${number(whole)}`]
 }
-
-const defined = (text, meaning) => h('span.defined', { tabIndex: 0 }, text, h('span.meaning', { role: 'tooltip' }, meaning))
 
 const total = (byTask) => Object.values(byTask).flatMap((states) => Object.values(states)).reduce((sum, n) => sum + n, 0)
 

@@ -107,6 +107,13 @@ export class QueueView {
       h('button', { type: 'button', onClick: () => { this.filter = {}; this.#drawForm(facets); this.#apply() } }, 'show everything'))
   }
 
+  /** Filter by this and by nothing else, as when another tab leads here. */
+  use(filter) {
+    this.filter = filter
+    this.form.hidden = true
+    this.#apply()
+  }
+
   #changed() {
     const data = new FormData(this.form)
     this.filter = Object.fromEntries([...data.entries()].map(([k, v]) => [k, v === 'on' ? 'true' : v]))

@@ -32,6 +32,7 @@ from reviewer.ui import (
     live_desk,
     page,
     progress,
+    progress_agreement,
     refusals,
     sign_in,
 )
@@ -72,6 +73,7 @@ def build(store: Store, local: bool, roster: Roster | None = None) -> FastAPI:
     app.include_router(blind_setup.router)
     app.include_router(sign_in.router(store, local))
     app.include_router(progress.progress_router(store))
+    app.include_router(progress_agreement.router(store))
     app.include_router(library.library_router(store))
     app.include_router(_files())
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
