@@ -39,19 +39,19 @@ ORDER BY a.session, a.place
 """
 
 _HIDDEN = """
-SELECT DISTINCT v.item
-FROM blind_sessions s
-CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
-CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
-WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+WITH mine AS (
+    SELECT DISTINCT v.item, a.spectrum
+    FROM blind_sessions s
+    CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
+    CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+    WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+)
+-- Another trace of the same spectrum, with its name, would tell by elimination whose the one on the sheet is.
+SELECT item FROM mine UNION SELECT i.id FROM mine JOIN items i ON i.spectrum = mine.spectrum
 """
 
-# Spectra that are only hidden items', and pictures of texts on sheets.
 _HIDDEN_HASHES = """
-SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items)) AND i.spectrum IS NOT NULL
-AND NOT EXISTS (
-    SELECT 1 FROM items o WHERE o.spectrum = i.spectrum AND o.id NOT IN (SELECT value FROM json_each(:items))
-)
+SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items))
 UNION
 SELECT json_extract(step.value, '$.picture') FROM versions v, json_each(v.body, '$.steps') step
 WHERE v.item IN (SELECT value FROM json_each(:items))
@@ -75,13 +75,13 @@ class BlindScoring(Facts):
 
     def hidden_items(self, person: str) -> frozenset[int]:
         """Items to keep from this person everywhere but on their sheets: those they score in a session that
-        has been drawn and is not closed yet, gold items and both sides of pairs among them."""
+        has been drawn and is not closed yet, gold items and both sides of pairs among them, and every other
+        item on the same spectra."""
         with self._reading() as db:
             return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
 
     def hidden_hashes(self, person: str) -> frozenset[str]:
-        """The SHA-256 of spectra and pictures by which hidden items could be had all the same. A spectrum of
-        another item that is not hidden is not among them."""
+        """The SHA-256 of spectra and pictures by which hidden items could be had all the same."""
         items = self.hidden_items(person)
         if not items:
             return frozenset()

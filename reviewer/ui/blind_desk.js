@@ -112,8 +112,8 @@ export class BlindDesk {
       this.views[at].selected = null
       this.views[at].show(this.#state(trace))
     })
-    fill(this.parts.header, h('div.who', {}, h('strong.name', {}, sheet.question.question || sheet.question.title), h('span.spring'),
-      h('span.muted', {}, `${sheet.place} of ${sheet.of}`), h('button.guide', { type: 'button', onClick: () => this.actions.act('guide') }, cap('g'), ' guide')))
+    fill(this.parts.header, h('div.who', {}, h('strong.name', { title: 'what the agent was asked' }, `${sheet.question.title}?`), h('span.spring'),
+      h('span.muted', {}, `${sheet.place} of ${sheet.of}`), ...[['g', 'guide'], ['?', 'rubric']].map(([key, word]) => h('button.guide', { type: 'button', onClick: () => this.actions.act(key === 'g' ? 'guide' : 'keys') }, cap(key), ` ${word}`))))
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
     if (spectrum) this.spectrum.show({ id: sheet.token, spectrum, redshift: spectrum.redshift, windows: this.#windows(), lines: atlas.lines, bands: atlas.bands, editable: false })
     this.#first()

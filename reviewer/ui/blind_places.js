@@ -1,6 +1,6 @@
 // The left side of the scoring page: how far one is, and every place by number. Numbers are the scorer's own order.
 
-import { cap, fill, h } from './dom.js'
+import { fill, h } from './dom.js'
 
 export class Places {
   /** @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}} callbacks */
@@ -16,7 +16,7 @@ export class Places {
     const done = places.filter((place) => place.answered).length
     fill(this.root,
       h('div.queue-title', {},
-        h('div.top', {}, h('strong', {}, 'Blind scoring'), h('span.muted', {}, cap('?'), ' rubric')),
+        h('div.top', {}, h('strong', {}, 'Blind scoring')),
         work.length > 1 && h('select.which', { 'aria-label': 'Session', onChange: (event) => this.on.onSession(Number(event.target.value)) },
           work.map((one, index) => h('option', { value: index, selected: index === at }, `Session ${one.session}`))),
         h('div.bar', { role: 'progressbar', 'aria-valuenow': done, 'aria-valuemax': places.length, 'aria-label': 'answered' }, h('span', { style: `width:${(100 * done) / places.length}%` })),

@@ -4,8 +4,8 @@ import { cap, h } from './dom.js'
 import { openPanel } from './panels.js'
 
 export function openRubric(keys, rubric) {
-  return openPanel('Keys and rubric', h('div', {}, keys.sheet(), rubric && h('div.rubric', {}, rubric.scales.map(scaleWords), choiceWords(rubric),
-    h('p.muted', {}, rubric.note, ` Rubric ${rubric.version}.`))), { wide: true })
+  return openPanel('Keys and rubric', h('div', {}, rubric && h('div.rubric', {}, rubric.scales.map(scaleWords), choiceWords(rubric),
+    h('p.muted', {}, rubric.note, ` Rubric ${rubric.version}.`)), keys.sheet()), { wide: true })
 }
 
 const scaleWords = (scale) => h('section', {}, h('h3', {}, scale.title), h('p', {}, scale.question),

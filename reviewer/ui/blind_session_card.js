@@ -18,7 +18,7 @@ export class SessionCard {
     this.progress = h('div.progress')
     this.found = h('div.found')
     this.said = h('p.note.look', { hidden: true, role: 'alert' })
-    this.actions = h('footer')
+    this.actions = h('div.verbs')
     this.root = h('article.session', { 'data-session': session.id, 'aria-label': `Session ${session.id}` }, this.head, this.about, this.progress, this.found, this.said, this.actions)
     this.draw(session)
     if (session.state === 'drawn') this.#giveaways()
@@ -68,7 +68,7 @@ export class SessionCard {
       if (mine) return fill(this.found, h('p.note', {}, 'You score in this session, so what gives its texts away is not shown to you. Another coordinator can look, or whoever holds the file (spec-o3 blind giveaways).'))
       const found = await getJSON(`/api/blind/sessions/${id}/giveaways`)
       if (!found.length) return fill(this.found, h('p.note', {}, 'No text tells who wrote it, as far as a list of words knows.'))
-      return fill(this.found, h('details', { open: found.length <= 6 }, h('summary.look', {}, found.length === 1 ? 'A text may tell who wrote it' : `${found.length} places may tell who wrote a text`), h('ul.giveaways', {}, found.slice(0, SHOWN).map(giveawayWords)),
+      return fill(this.found, h('details', { open: true }, h('summary.look', {}, found.length === 1 ? 'A text may tell who wrote it' : `${found.length} places may tell who wrote a text`), h('ul.giveaways', {}, found.slice(0, SHOWN).map(giveawayWords)),
         found.length > SHOWN && h('p.muted', {}, `and ${found.length - SHOWN} more (spec-o3 blind giveaways ${id})`),
         h('p.muted', {}, 'Open it as it is, or give it up and draw again with such texts left out.')))
     })
@@ -94,7 +94,7 @@ function giveawayWords({ item, source, step, words, kind, sentence }) {
 function planWords({ plan, drawn_by: by }) {
   const some = (list, none) => (list.length ? list.join(', ') : none)
   return [MODE[plan.mode], plan.items.length ? `${plan.items.length} chosen items` : `${some(plan.sources, 'every source')}; ${some(plan.tasks, 'every class')}`,
-    plan.number && `${plan.number} of each`, `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} an item`, plan.repeats > 0 && `${plan.repeats} repeats each`, plan.gold.length > 0 && `${plan.gold.length} gold`, `seed ${plan.seed}`, by && `by ${by}`].filter(Boolean).join(' · ')
+    plan.number && `${plan.number} of each`, `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} an item`, plan.repeats > 0 && `${plan.repeats} ${plan.repeats === 1 ? 'repeat' : 'repeats'} each`, plan.gold.length > 0 && `${plan.gold.length} gold`, `seed ${plan.seed}`, by && `by ${by}`].filter(Boolean).join(' · ')
 }
 
 function whenOf({ at }) {

@@ -39,7 +39,7 @@ export class SetupForm {
         h('textarea', { name: 'gold', rows: 3, placeholder: '17 5 4\n23 - 0 2', 'aria-label': 'Gold items', spellcheck: false })),
       this.#group('Texts that tell who wrote them', '', [['flag', 'draw them, and show me where'], ['leave out', 'leave them out']].map(([key, text], at) =>
         h('label', {}, h('input', { type: 'radio', name: 'giveaways', value: key, checked: at === 0 }), ' ', text))),
-      h('footer', {}, h('button', { type: 'button', onClick: () => this.#preview() }, 'Preview'), h('button.primary', { type: 'submit' }, 'Draw')),
+      h('div.verbs', {}, h('button', { type: 'button', onClick: () => this.#preview() }, 'Preview'), h('button.primary', { type: 'submit' }, 'Draw')),
       this.preview)
     this.#hands()
   }

@@ -91,7 +91,7 @@ class ReviewDesk {
     try {
       await this.queue.load()
       const asked = Number(/item=(\d+)/.exec(location.hash)?.[1])
-      const id = asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows[0]?.id
+      const id = asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows.find((row) => !row.blind)?.id
       if (id) await this.open(id)
       else this.#nothing()
       if (this.me.problems.length) this.notice(`Task files left out: ${this.me.problems.join(' · ')}`)
@@ -263,7 +263,7 @@ class ReviewDesk {
     this.current = this.drafting = null
     this.parts.spectrum.classList.add('absent')
     fill(this.parts.header, h('strong.name', {}, this.queue.filter.mine === 'true' ? 'Nothing waits for you' : 'No item fits this filter'))
-    fill(this.parts.trace, h('p.empty', {}, 'Every item under this filter is done, or waits for somebody else. Press / to widen the filter, or bring in more in the Library tab.'))
+    fill(this.parts.trace, h('p.empty', {}, 'Every item under this filter is done, waits for somebody else, or is in a blind session of yours. Press / to widen the filter, or bring in more in the Library tab.'))
     this.bar.show({ item: null, message: '' })
   }
 
