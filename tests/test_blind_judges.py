@@ -33,7 +33,8 @@ from reviewer.blind.judges import Judge
 from reviewer.blind.judges_answers import Unreadable, apart, read_preference, read_score
 from reviewer.blind.judges_prompts import Briefing
 from reviewer.blind.judges_run import NothingToAsk, OtherJudge, Tally, judge_session
-from reviewer.blind.judges_tables import judge_scores, judges, rank_correlation, unreadable
+from reviewer.blind.judges_tables import judge_scores, rank_correlation
+from reviewer.blind.report_judges import of_judges
 from reviewer.blind.results import JudgedScore, Judgement
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import OwnPreference
@@ -407,7 +408,7 @@ def test_what_cannot_be_read_twice_is_recorded_as_that_and_asked_no_more(store) 
     results = store.blind_results(session.id)
     assert [one.answer for one in results.judgements] == [None, None]
     assert results.judgements[0].said == ("A fine trace, 4 out of 5.", "")
-    assert unreadable(results, "J") == 2
+    assert of_judges(results)[0].unread == 2
     assert judge_scores(results, "coherence").items == ()
     assert "no item has a value on both sides" in rank_correlation(results, "coherence").reason
 
@@ -509,7 +510,7 @@ def test_it_may_be_asked_while_the_session_is_open_or_closed_and_not_before(stor
         assert asked(store, server, session, name="late").judged == 6
         with pytest.raises(NotAllowed, match="Only a coordinator"):
             judge_session(store, "RE", session.id, a_judge(server, session), Spending())
-    assert judges(store.blind_results(session.id)) == ("early", "late")
+    assert {one.judge for one in store.blind_results(session.id).judgements} == {"early", "late"}
 
 
 def test_pairs_alone_are_nothing_for_a_judge_of_one_dimension(store) -> None:
@@ -561,6 +562,30 @@ def test_both_orders_are_asked_each_once_with_the_traces_in_that_order(store) ->
     assert sorted(tuple(one[0] for one in pair) for pair in wanted) == sorted(
         tuple(one[0] for one in pair) for pair in orders
     )
+
+
+@pytest.mark.parametrize("source", [GPT, SPEC, None])
+def test_left_and_right_are_undone_once(store, source) -> None:
+    """Whoever chooses a source wins it every pair; whoever chooses the left flips in every pair."""
+    session = opened(store, mode="pairs", sources=(SPEC, GPT))
+
+    def choosing(body: Mapping[str, Any]) -> Behaviour:
+        left, _ = re.findall(r"seen (\d+) times", text_of(body))
+        on_the_left = source is None or left == str(len(source))
+        return Say(preferred("left" if on_the_left else "right"))
+
+    with serving(choosing) as server:
+        asked(store, server, session)
+    store.close_blind("CO", session.id, key())
+    pairs = of_judges(store.blind_results(session.id))[0].pairs
+    assert pairs is not None
+    (rate,) = pairs.rates
+    assert (rate.source, rate.other, rate.wins.n) == (SPEC, GPT, 3)
+    assert rate.wins.value == float(source == SPEC)
+    assert rate.losses.value == float(source == GPT)
+    assert rate.equal.value == float(source is None)
+    assert pairs.flips.value == float(source is None)
+    assert pairs.position.value == (1.0 if source is None else 0.5)
 
 
 def test_the_judges_mean_is_held_against_the_peoples_item_by_item(store) -> None:
@@ -647,6 +672,28 @@ def test_what_was_not_judged_is_bad_news(capsys, store) -> None:
     assert status == 1
     assert "refused the request (400): no." in out
     assert "2 are left; the same command goes on with them" in out
+
+
+def test_how_it_ranks_beside_the_people_is_told_once_the_session_is_closed(capsys, store) -> None:
+    opened(store, each=3)
+    for person in SCORERS:
+        for place, token in enumerate(tokens(store, person)):
+            store.score_blind(person, token, place % 6, 3, key())
+    with serving(always()) as server:
+        status, out, _ = run(capsys, store, server, 1, "--text-only", "--name", "one")
+        assert (status, "rank correlation" in out) == (0, False)
+        store.close_blind("CO", 1, key())
+        _, out, _ = run(capsys, store, server, 1, "--text-only", "--name", "one")
+        assert out.splitlines()[1:] == [
+            "coherence, rank correlation with the people: undefined: the second of the two is 4 every time",
+            "consistency, rank correlation with the people: undefined: the first of the two is 3 every time",
+        ]
+        _, out, _ = run(capsys, store, server, 1, "--text-only", "--name", "two", "--json")
+        told = json.loads(out)["rank_correlation"]
+    assert list(told) == [
+        *("coherence", "coherence, mean of 2 judges", "consistency", "consistency, mean of 2 judges")
+    ]
+    assert told["coherence, mean of 2 judges"]["reason"] == "the second of the two is 4 every time"
 
 
 @pytest.mark.parametrize(

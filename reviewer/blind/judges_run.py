@@ -1,8 +1,8 @@
 """A judge asked everything of a session that it has not answered yet, many questions at a time.
 
-What is answered is on the disk before the next answer is looked at: a run that is killed goes on where it
-was, and nothing is asked twice. Questions come in an order drawn by what they are about, so that what a
-budget left undone is no particular sort of trace.
+An answer is on the disk before the thread that asked for it asks for another: a run that is killed goes on
+where it was, and nothing that was answered is asked twice. Questions come in an order drawn by what they are
+about, so that what a budget left undone is no particular sort of trace.
 """
 
 from __future__ import annotations
@@ -98,13 +98,19 @@ def judge_session(
     to_do = [one for one in every if key_of(session_id, judge.name, one.shown) not in done]
     tally = Tally(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
+
+    def one_more(one: ToJudge) -> Judgement | str | None:
+        outcome = _ask(store, judge, one, spending, inner)
+        if isinstance(outcome, Judgement):
+            _keep(store, by, session_id, outcome)
+        return outcome
+
     with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
         try:
-            asked = [pool.submit(_ask, store, judge, one, spending, inner) for one in to_do]
+            asked = [pool.submit(one_more, one) for one in to_do]
             for number, future in enumerate(as_completed(asked), start=1):
                 outcome = future.result()
                 if isinstance(outcome, Judgement):
-                    _keep(store, by, session_id, outcome)
                     tally.add(outcome)
                     in_a_row = 0
                 elif outcome:

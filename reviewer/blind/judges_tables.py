@@ -15,11 +15,6 @@ from reviewer.blind.results import JudgedScore, Results
 from reviewer.blind.values import CANNOT_TELL, Dimension
 
 
-def judges(results: Results) -> tuple[str, ...]:
-    """Everybody who judged, by name."""
-    return tuple(sorted({one.judge for one in results.judgements}))
-
-
 def judge_scores(results: Results, dimension: Dimension) -> Scores:
     """(n_items, n_judges): every item that some judge was asked to score in this dimension."""
     return Scores.of(
@@ -45,8 +40,3 @@ def rank_correlation(
     judged = dict(zip(theirs.items, theirs.item_means(), strict=True))
     beside = np.array([judged.get(item, np.nan) for item in people.items], dtype=float)
     return spearman(people.item_means(), beside, resampling)
-
-
-def unreadable(results: Results, judge: str) -> int:
-    """How many of a judge's answers could not be read, asked for twice as they were."""
-    return sum(one.answer is None for one in results.judgements if one.judge == judge)

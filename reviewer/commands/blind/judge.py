@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.policies.sampling import Sampling
     from agent.policies.servers import Server
     from agent.stop import Stop
+    from reviewer.agreement.values import Estimate
     from reviewer.blind.judges import Judge
     from reviewer.blind.judges_run import Tally
     from reviewer.blind.values import Dimension
@@ -94,7 +95,13 @@ def run(arguments: Namespace) -> int:
             tally, stopped = _asked(arguments, store, judge, spending)
         except (NothingToAsk, OtherJudge) as error:
             raise CannotRun(str(error)) from error
-    say(arguments, _result(arguments, judge, tally, spending), _told(arguments, judge, tally, spending))
+        # While it is open nobody is to know, the coordinator neither.
+        beside = _beside_people(store, session, judge) if session.state == "closed" else {}
+    result = _result(arguments, judge, tally, spending) | (
+        {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
+    )
+    lines = [f"{name}, rank correlation with the people: {one}" for name, one in beside.items()]
+    say(arguments, result, "\n".join((_told(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
     return BAD_NEWS if tally.failed or tally.unreadable or tally.gone else DONE
@@ -124,6 +131,19 @@ def _asked(arguments: Namespace, store: Store, judge: Judge, spending: Spending)
             progress,
         )
     return tally, stop.is_set
+
+
+def _beside_people(store: Store, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
+    """By dimension; of all judges together too, where there are several. Nothing where there are pairs only."""
+    from reviewer.blind.judges_tables import judge_scores, rank_correlation
+
+    results = store.blind_results(session.id)
+    found: dict[str, Estimate] = {}
+    for dimension in judge.briefing.dimensions if "scores" in session.plan.kinds else ():
+        found[dimension] = rank_correlation(results, dimension, judge.name)
+        if len(judges := judge_scores(results, dimension).raters) > 1:
+            found[f"{dimension}, mean of {len(judges)} judges"] = rank_correlation(results, dimension)
+    return found
 
 
 def _judge(arguments: Namespace, session: BlindSession) -> Judge:
