@@ -134,7 +134,7 @@ def _asked(arguments: Namespace, store: Store, judge: Judge, spending: Spending)
 
 
 def _beside_people(store: Store, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
-    """By dimension; of all judges together too, where there are several. Nothing where there are pairs only."""
+    """By dimension; of all judges together too, where there are several. Nothing without scored traces."""
     from reviewer.blind.judges_tables import judge_scores, rank_correlation
 
     results = store.blind_results(session.id)
