@@ -47,7 +47,7 @@ def adapter(tiny_model: Path) -> Path:
 def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
     """A real vLLM, started by ``spec-o3 serve`` and ended with it."""
     _wants("vllm")
-    log = CACHE / "vllm.log"
+    log = CACHE / f"vllm-{os.getpid()}.log"
     line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", _free_port()]
     line += ["--model", tiny_model, "--name", TRAINED, "--adapter", f"{ENDLESS}={adapter}"]
     line += ["--context", CONTEXT, "--", "--enable-prompt-tokens-details"]
