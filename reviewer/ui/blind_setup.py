@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import HTMLResponse
 
 from reviewer.blind.drawing import draw
 from reviewer.blind.values import Assignment, Drawn, Plan
@@ -21,6 +22,8 @@ def coordinator(person: Who) -> Person:
         raise NotAllowed("Blind sessions are set up by a coordinator.")
     return person
 
+
+NOT_KEPT = {"Cache-Control": "no-store"}
 
 InCharge = Annotated[Person, Depends(coordinator)]
 
@@ -124,6 +127,22 @@ def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
         }
         for one in at.store.blind_giveaways(person.initials, session)
     ]
+
+
+@router.get("/sessions/{session}/report.html")
+def report_page(person: InCharge, at: At, session: int) -> Response:
+    from reviewer.blind.report import as_html  # the statistics take a second to import
+
+    return HTMLResponse(as_html(at.store, session), headers=NOT_KEPT)
+
+
+@router.get("/sessions/{session}/report.zip")
+def report_files(person: InCharge, at: At, session: int) -> Response:
+    from reviewer.blind.report import as_zip
+
+    name = f'attachment; filename="blind-session-{session}.zip"'
+    packed = as_zip(at.store, session)
+    return Response(packed, media_type="application/zip", headers={"Content-Disposition": name, **NOT_KEPT})
 
 
 def session_json(at: Desk, person: Person, session: BlindSession) -> dict[str, Any]:
