@@ -89,6 +89,13 @@ SECTIONS = (
         ("-m", "benchmarks.live_page"),
     ),
     Section(
+        "blind",
+        "A blind scoring session",
+        "Six scorers, 100 traces scored and compared in pairs. Opening is what the scorer's page asks for "
+        "over HTTP: the sheet and its spectrum.",
+        ("-m", "benchmarks.blind"),
+    ),
+    Section(
         "start",
         "Starting the app",
         "Over a large database, until it answers and until the first item is painted. The goal is 3 s.",
