@@ -316,6 +316,8 @@ def test_a_session_without_statistics_says_so(tmp_path, scorers, case) -> None:
     alpha = number(files, "agreement", "all traces", "coherence", "Krippendorff's alpha")
     assert alpha["value"] == ""
     assert alpha["reason"] in Words(files["report.html"].decode()).text
+    if case == "nothing":
+        assert {row["n"] for row in table(files, "statistics.csv")} == {"0"}
     assert json.loads(files["session.json"], parse_constant=pytest.fail)["session"] == session
 
 

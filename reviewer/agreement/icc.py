@@ -51,7 +51,7 @@ def _icc(scores: Scores, kind: Literal["A,1", "A,k"], resampling: Resampling) ->
     definition = _DEFINITIONS[kind]
     values = scores.values[:, scores.given.any(axis=0)]
     complete = values[~np.isnan(values).any(axis=1)]
-    n, k = complete.shape
+    n, k = complete.shape if values.shape[1] else (0, 0)
     left_out = int(scores.given.any(axis=1).sum()) - n
     detail: dict[str, Any] = {"scorers": k, "items_left_out": left_out}
     if why := unshared(scores) or _too_few(n, k):

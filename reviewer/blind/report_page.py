@@ -219,6 +219,8 @@ def _cell(one: Estimate | None) -> str:
     if one is None:
         return "<td></td>"
     n = f"n = {one.n} {one.n_of}"
+    if "p_value" in one.detail:
+        n += f"; p = {one.detail['p_value']:.2g}"
     if one.value is None:
         return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
     value = f'<span class="value">{figures.plain(one.value)}</span>'

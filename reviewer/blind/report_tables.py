@@ -33,6 +33,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
         "n_of",
         "reason",
         "definition",
+        "detail",
     )
     return _csv(
         head,
@@ -40,6 +41,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
             (
                 *(one.section, one.of, one.dimension, one.statistic),
                 *(e.value, e.low, e.high, e.n, e.n_of, e.reason, e.definition),
+                json.dumps(dict(e.detail), ensure_ascii=False, allow_nan=False),
             )
             for one in rows
             for e in (one.estimate,)
