@@ -63,7 +63,12 @@ def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "acting"), [("keymap.json", "actions.js"), ("keymap_live.json", "live_actions.js")]
+    ("table", "acting"),
+    [
+        ("keymap.json", "actions.js"),
+        ("keymap_live.json", "live_actions.js"),
+        ("keymap_blind.json", "blind_actions.js"),
+    ],
 )
 def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting: str) -> None:
     keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))
@@ -77,7 +82,8 @@ def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting:
 
 
 @pytest.mark.parametrize(
-    ("guide", "table"), [("reviewing.md", "keymap.json"), ("live.md", "keymap_live.json")]
+    ("guide", "table"),
+    [("reviewing.md", "keymap.json"), ("live.md", "keymap_live.json"), ("blind.md", "keymap_blind.json")],
 )
 def test_each_keys_letter_in_the_guide_is_the_keymaps(guide: str, table: str) -> None:
     keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))

@@ -42,6 +42,7 @@ export class BlindDesk {
     }
     this.heads = SIDES.map((side, at) => h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side))
     this.root.classList.add('so-desk', 'blind')
+    this.root.tabIndex = -1
     fill(this.root, parts.places, h('div.left', {}, parts.notice, this.heads[0], parts.traces[0]), h('div.left.second', {}, this.heads[1], parts.traces[1]),
       h('div.right', {}, parts.header, parts.spectrum), parts.form, parts.toasts)
     this.places = new Places(parts.places, { onOpen: (token) => this.open(token), onSession: (at) => this.#session(at), onSessions })
@@ -72,6 +73,7 @@ export class BlindDesk {
     const known = this.session.places.some((place) => place.token === this.current?.sheet.token)
     if (known) this.#drawPlaces()
     else await this.#resume()
+    this.#takeFocus()
   }
 
   async #session(at) {
@@ -118,9 +120,17 @@ export class BlindDesk {
     if (spectrum) this.spectrum.show({ id: sheet.token, spectrum, redshift: spectrum.redshift, windows: this.#windows(), lines: atlas.lines, bands: atlas.bands, editable: false })
     this.#first()
     this.form.show(this.session.rubric, this.answer)
-    this.form.tell(sheet.mine && !this.answer.changed ? 'saved' : '')
+    this.form.tell(this.answer.changed ? 'not saved yet' : sheet.mine ? 'saved' : '')
     this.#drawPlaces()
     this.#ahead()
+    this.#takeFocus()
+  }
+
+  /** Off the button that led here, which Enter would press again, and onto the page, where it saves. */
+  #takeFocus() {
+    const at = document.activeElement
+    if (!panels.panelIsOpen() && !this.root.contains(at) && this.root.getClientRects().length) this.root.focus({ preventScroll: true })
+    else if (at?.matches('.place, .comment')) this.root.focus({ preventScroll: true })
   }
 
   #state(trace) {

@@ -1,0 +1,183 @@
+"""A blind session from its drawing to its closing, with three scorers and a coordinator, in the real app."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from blind_app import blind, in_front, open_blind
+from blind_traces import PASSWORD, SCORERS, TELLING, ZETA, team, two_sources
+from playwright.sync_api import Browser, Locator, Page, expect
+from review_app import picture, serving, signed_in
+
+from reviewer.blind.values import Plan
+from reviewer.store import Store
+
+pytestmark = pytest.mark.browser
+
+
+def set_up(page: Page) -> None:
+    """What a coordinator does in a minute."""
+    page.get_by_label("Name").fill("zeta against omega")
+    page.get_by_label("both", exact=True).check()
+    for scorer in SCORERS:
+        page.locator(f"[name=scorers][value={scorer}]").check()
+    page.get_by_label("Repeats each").fill("1")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".preview")).to_contain_text("SA is asked")
+    expect(page.locator(".preview tr", has_text="pairs")).to_contain_text("4")
+    picture(page, "blind-setup")
+    page.get_by_role("button", name="Draw").click()
+    card = page.locator(".session")
+    expect(card.locator(".giveaways li", has_text="GPT-5").first).to_contain_text(TELLING.strip())
+    page.get_by_role("button", name="Open for scoring").click()
+    expect(card.locator("header .pill")).to_have_text("open")
+
+
+def score_by_mouse(page: Page) -> int:
+    """Answer everything with the mouse; how many there were."""
+    count = page.locator(".blind .place").count()
+    for place in range(1, count + 1):
+        in_front(page, place)
+        if page.evaluate("window.specO3.blind.desk.pair"):
+            page.locator(".choices .option").nth(2).click()
+        else:
+            page.locator("[data-scale=coherence] .option").nth(place % 6).click()
+            page.locator("[data-scale=consistency] .option").nth(6).click()
+        page.get_by_role("button", name="Save and next").click()
+    expect(page.locator(".notice.done")).to_contain_text(f"All {count} are answered")
+    return count
+
+
+def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(4, TELLING))
+    with serving(db) as url:
+        with blind(chromium, url, "CO") as page:
+            set_up(page)
+        with blind(chromium, url, "SA") as page:
+            asked = score_by_keyboard(page)
+        with blind(chromium, url, "SB") as page:
+            assert score_by_mouse(page) == asked
+        with blind(chromium, url, "CO") as page:
+            progress = page.locator(".session .scorer")
+            expect(progress.nth(0)).to_contain_text(f"{asked} of {asked}")
+            expect(progress.nth(2)).to_contain_text(f"0 of {asked}")
+            assert "a comment to keep" not in page.content()
+            expect(page.get_by_role("link", name="Report")).to_have_count(0)
+            picture(page, "blind-progress")
+            page.get_by_role("button", name="Close…").click()
+            expect(page.locator("dialog")).to_contain_text(f"{asked} answers are still missing")
+            page.get_by_role("button", name="Keep it").click()
+            expect(page.locator(".session header .pill")).to_have_text("open")
+            page.get_by_role("button", name="Close…").click()
+            page.get_by_role("button", name="Close it").click()
+            expect(page.locator(".session header .pill")).to_have_text("closed")
+            report = page.request.get(url + "api/blind/sessions/1/report.html")
+            assert report.ok
+            assert ZETA in report.text()
+        with signed_in(chromium, url, "SC", PASSWORD) as page:
+            expect(page.locator(".so-review .item .name")).to_contain_text("zq-observed")
+            open_blind(page)
+            expect(page.locator(".blind")).to_contain_text("Nothing to score")
+    with Store.open(db) as store:
+        said = [one for one in store.blind_results(1).said if one.scorer == "SA"]
+    assert len(said) == asked
+    assert {one.answer.comment for one in said} == {"", "a comment to keep"}
+
+
+def score_by_keyboard(page: Page) -> int:
+    """The first sheet with everything there is, the rest quickly; nothing but keys."""
+    press = page.keyboard.press
+    in_front(page, 1)
+    count = page.locator(".blind .place").count()
+    trace, spectrum = page.locator(".blind .trace").first, page.locator(".blind .so-readout")
+    press("ArrowLeft")
+    expect(trace.locator(".card.selected .number")).to_have_text("1")
+    for _ in range(3):
+        press("ArrowRight")
+    expect(trace.locator(".card.selected .number")).to_have_text("4")
+    expect(spectrum).to_contain_text("step 4")
+    press("k")
+    press("w")
+    expect(trace.locator(".card.selected .mark.set")).to_contain_text("this claim is wrong")
+    press("Enter")
+    expect(page.locator(".blind .toast")).to_contain_text("Score both scales first")
+    press("4")
+    press("t")
+    expect(chosen(page, "coherence")).to_contain_text("sound, small lapses")
+    expect(chosen(page, "consistency")).to_contain_text("cannot tell")
+    press("c")
+    page.keyboard.type("a comment to keep 5")
+    expect(chosen(page, "coherence")).to_contain_text("sound, small lapses")
+    # What is not saved is there again after a reload.
+    page.reload()
+    page.wait_for_function("window.specO3?.blind", timeout=30_000)
+    in_front(page, 1)
+    expect(page.locator(".blind .comment")).to_have_value("a comment to keep 5")
+    expect(page.locator(".blind .notice")).to_contain_text("as you left it")
+    expect(trace.locator(".mark.set")).to_have_count(1)
+    picture(page, "blind")
+    press("c")
+    press("End")
+    press("Backspace")
+    press("Control+Enter")
+    in_front(page, 2)
+    press("[")
+    in_front(page, 1)
+    expect(page.locator(".blind .state")).to_have_text("saved")
+    press("ArrowUp")
+    press("5")
+    press("Enter")
+    in_front(page, 2)
+    expect(page.locator(".blind .done")).to_contain_text(f"1 of {count}")
+    press("?")
+    expect(page.locator("dialog .rubric")).to_contain_text("Every claim can be seen in the spectrum")
+    press("1")
+    press("Escape")
+    assert page.locator(".blind .option.chosen").count() == 0
+    for place in range(2, count + 1):
+        in_front(page, place)
+        if page.evaluate("window.specO3.blind.desk.pair"):
+            expect(page.locator(".blind .question")).to_contain_text("regardless of the verdict")
+            press("1")
+        else:
+            press(str(place % 6))
+            press("3")
+        if place == count:
+            press("ArrowDown")
+            press("ArrowRight")
+            expect(spectrum).to_contain_text("right step R2")
+            picture(page, "blind-pair")
+        press("Enter")
+    expect(page.locator(".blind .notice.done")).to_contain_text(f"All {count} are answered")
+    return count
+
+
+def chosen(page: Page, scale: str) -> Locator:
+    return page.locator(f"[data-scale={scale}] .option.chosen")
+
+
+def test_an_answer_outlives_a_server_that_is_gone(chromium: Browser, tmp_path: Path) -> None:
+    db = team(tmp_path / "annotations.db", two_sources(1))
+    with Store.open(db) as store:
+        session = store.draw_blind("CO", Plan("one", ("SA",), each=1), "the drawing")
+        store.open_blind("CO", session.id, "the opening")
+    with serving(db) as url, blind(chromium, url, "SA") as page:
+        in_front(page, 1)
+        page.keyboard.press("2")
+        page.keyboard.press("3")
+        page.route("**/score", lambda route: route.abort())
+        page.keyboard.press("Enter")
+        expect(page.locator(".blind .notice")).to_contain_text("Not saved: the server cannot be reached")
+        expect(chosen(page, "coherence")).to_contain_text("broken")
+        page.unroute("**/score")
+        page.get_by_role("button", name="Send again").click()
+        in_front(page, 2)
+        with Store.open(db) as store:
+            assert [work.answered for work in store.blind_work("SA")] == [True, False]
+            store.close_blind("CO", session.id, "the closing")
+        page.keyboard.press("2")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        expect(page.locator(".blind .notice")).to_contain_text("is closed")
+        expect(page.locator(".blind .state")).to_have_text("not saved")

@@ -1,0 +1,165 @@
+"""Everything that a scorer's browser is sent during a session, and nothing in it tells whose a trace is."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from blind_app import blind, in_front
+from blind_traces import OMEGA, SETTINGS, ZETA, team, two_sources
+from playwright.sync_api import Browser, Error, Page, Response
+from review_app import serving
+
+from reviewer.blind.values import Plan
+from reviewer.store import Store
+
+pytestmark = pytest.mark.browser
+
+OF_SHEETS = re.compile(
+    r"/api/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/picture/[01]/\d+|/score|/prefer)?)"
+)
+
+
+class Heard:
+    """Every response that a page gets: its address, its headers and its body."""
+
+    def __init__(self, page: Page) -> None:
+        self.sent: dict[str, bytes] = {}
+        self._waiting: list[Response] = []
+        page.on("response", lambda response: self._waiting.append(response))
+
+    def take(self) -> None:
+        """Read the bodies while the browser still has them."""
+        while self._waiting:
+            response = self._waiting.pop()
+            headers = repr(sorted(response.all_headers().items())).encode()
+            address = response.url
+            try:
+                body = response.body() if response.status not in (204, 301, 303, 304) else b""
+            except Error:
+                # Of a page that was being left the browser does not keep what came; the next one asks again.
+                body = b""
+            sent = self.sent.get(address, b"")
+            self.sent[address] = sent + address.encode() + headers + body + _unpacked(body)
+
+
+def _unpacked(body: bytes) -> bytes:
+    """The spectrum's header and PNG chunks are plain in the body; JSON may write letters as escapes."""
+    return body.decode("unicode_escape", "ignore").encode() if body.startswith((b"{", b"[")) else b""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """An open session of one scorer: eight scores, two of them again, four pairs, one of them again."""
+    db = team(tmp_path / "annotations.db", two_sources(4))
+    with Store.open(db) as store:
+        plan = Plan("zq-session", ("SA",), mode="both", each=1, repeats=1, seed=3)
+        store.open_blind("CO", store.draw_blind("CO", plan, "the drawing").id, "the opening")
+    return db
+
+
+def needles(db: Path) -> Iterator[tuple[str, bytes]]:
+    """What must not be sent, as it is, percent-encoded, and in base64 at any of the three places."""
+    with Store.open(db) as store:
+        items = [store.item(number) for number in range(1, 9)]
+    words = {ZETA, OMEGA, "zq-", "ZQ-CLASS", "2031-07-13", "7788990", "4455667788990", "123.456789"}
+    words |= {"-12.345678", str(SETTINGS["endpoint"])}
+    for item in items:
+        trajectory = item.version.trajectory
+        pictures = {trajectory.overview, *(zoom.picture for zoom in trajectory.zooms)}
+        words |= {str(item.row.spectrum_sha256), *(p for p in pictures if p), item.row.name}
+    for word in words:
+        yield word, word.encode()
+        yield word, quote(word, safe="").encode()
+        for before in range(3 if len(word) > 8 else 0):
+            coded = base64.b64encode(b" " * before + word.encode())
+            yield word, coded[4 if before else 0 : -4]
+
+
+def walk(page: Page, heard: Heard) -> list[str]:
+    """Score the whole session by keyboard, with every card looked at; the elements' ids on each sheet."""
+    ids = []
+    count = page.locator(".blind .place").count()
+    assert count == 9 + 5
+    for place in range(1, count + 1):
+        in_front(page, place)
+        page.wait_for_function("[...document.querySelectorAll('.blind .card img')].every((i) => i.complete)")
+        for summary in page.locator(".blind .overview summary:visible").all():
+            summary.click()
+        page.wait_for_function("[...document.querySelectorAll('.blind img')].every((i) => i.complete)")
+        for picture in page.locator(".blind .card .picture").all():
+            assert picture.locator("img").evaluate("(image) => image.naturalWidth") > 0
+        ids.append(
+            page.evaluate(
+                """() => {
+                  const found = document.querySelectorAll('.so-blind [id], dialog [id]')
+                  return [...new Set([...found].map(({ id }) => id))].join()
+                }"""
+            )
+        )
+        heard.take()
+        heard.sent[f"the page at {place}"] = page.content().encode()
+        keys = ("1",) if page.evaluate("window.specO3.blind.desk.pair") else ("4", "3")
+        for key in ("Escape", *keys, "Enter"):  # Escape leaves the summary, whose key Enter is too
+            page.keyboard.press(key)
+    page.locator(".blind .notice.done").wait_for()
+    heard.take()
+    return ids
+
+
+def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Browser, session: Path) -> None:
+    with serving(session) as url, blind(chromium, url, "SA") as page:
+        heard = Heard(page)
+        page.reload()
+        page.wait_for_function("window.specO3?.blind", timeout=30_000)
+        title = page.title()
+        ids = walk(page, heard)
+        for tab in ("Review", "Live", "Progress", "Library", "People", "Blind"):
+            page.get_by_role("tab", name=tab).click()
+            page.wait_for_timeout(700)
+            heard.take()
+            heard.sent[f"the page in {tab}"] = page.content().encode()
+            assert page.title() == title
+        blind_only = {address: body for address, body in heard.sent.items() if "/api/blind/" in address}
+
+    assert len([address for address in heard.sent if "/picture/" in address]) > 30
+    found = {
+        (word, address)
+        for word, needle in needles(session)
+        for address, body in heard.sent.items()
+        if needle in body and not _program(address)
+    }
+    assert found == set()
+    for address, body in blind_only.items():
+        assert OF_SHEETS.fullmatch(urlsplit(address).path), address
+        assert urlsplit(address).query == "", address
+        assert not re.search(rb"\('(last-modified|etag|x-)", body), address
+        if "/picture/" in address:
+            assert set(_chunks(body)) == {b"IHDR", b"IDAT", b"IEND"}, address
+        for told in (b'"drafter"', b'"label"', b'"item"', b'"version"', b'"source"', b'"faults"', b"LAMOST"):
+            if not address.endswith("/work"):
+                assert told not in body, (told, address)
+    # One set of ids for scores and one for pairs, on whatever sheet.
+    assert len(set(ids[:9])) == 1
+    assert len(set(ids[9:])) == 1
+
+
+def _program(address: str) -> bool:
+    """The program's own files are the same whatever is scored; they know the surveys by name."""
+    path = urlsplit(address).path
+    return path.startswith(
+        ("/ui/", "/assets/", "/static/", "/theme", "/gradio_api/startup")
+    ) or path.endswith((".js", ".css", ".woff2"))
+
+
+def _chunks(body: bytes) -> list[bytes]:
+    at = body.index(b"\x89PNG\r\n\x1a\n") + 8
+    names: list[bytes] = []
+    while at < len(body) and (not names or names[-1] != b"IEND"):
+        names.append(body[at + 4 : at + 8])
+        at += int.from_bytes(body[at : at + 4], "big") + 12
+    return names
