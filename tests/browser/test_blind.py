@@ -14,6 +14,7 @@ from reviewer.blind.values import Plan
 from reviewer.store import Store
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # a busy machine draws pictures slowly
 
 
 def set_up(page: Page) -> None:
