@@ -79,8 +79,8 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
             ),
             zooms=Learning(spectra=800, steps=450, batch=32, rate=1e-3),
             overviews=Learning(spectra=400, steps=250, batch=32, rate=5e-4),
-            sft=Learning(spectra=400, steps=600, batch=8, rate=1e-3),
-            grpo=Rounds(spectra=160, rounds=20, prompts=8, rollouts=8, rate=5e-5),
+            sft=Learning(spectra=240, steps=240, batch=8, rate=1e-3),
+            grpo=Rounds(spectra=112, rounds=14, prompts=8, rollouts=8, rate=5e-5),
             bench=80,
         ),
     }
