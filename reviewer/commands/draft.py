@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
 from agent.policies.options import add_policy
+from reviewer.commands.costs import add_costs
 from reviewer.commands.database import DATABASE, add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -44,15 +45,7 @@ def add(parser: ArgumentParser) -> None:
         metavar="N",
         help=f"inspections at a time ({AT_A_TIME}; the baseline: 1)",
     )
-    group = parser.add_argument_group("what it may cost")
-    group.add_argument(
-        "--budget", type=_amount, metavar="AMOUNT", help="begin nothing that might exceed this"
-    )
-    group.add_argument("--price-in", type=_amount, metavar="X", help="of a million tokens read")
-    group.add_argument(
-        "--price-cached", type=_amount, metavar="X", help="of those that the server had cached"
-    )
-    group.add_argument("--price-out", type=_amount, metavar="X", help="of a million tokens written")
+    group = add_costs(parser)
     group.add_argument("--token-budget", type=_whole, metavar="N", help="tokens read and written, at most")
     parser.add_argument(
         "--drop-contradicting",
@@ -226,13 +219,3 @@ def _whole(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
     return int(text)
-
-
-def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, wanted an amount, 0 or more")
-    return amount

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.command import BAD_NEWS, DONE, Bar, CannotRun, say
 from reviewer.commands.blind.common import add_session, whole
+from reviewer.commands.costs import add_costs
 from reviewer.commands.database import DATABASE, opened
 
 if TYPE_CHECKING:
@@ -34,15 +35,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency", type=whole, default=AT_A_TIME, metavar="N", help=f"questions at a time ({AT_A_TIME})"
     )
-    group = parser.add_argument_group("what it may cost")
-    group.add_argument(
-        "--budget", type=_amount, metavar="AMOUNT", help="begin nothing that might exceed this"
-    )
-    group.add_argument("--price-in", type=_amount, metavar="X", help="of a million tokens read")
-    group.add_argument(
-        "--price-cached", type=_amount, metavar="X", help="of those that the server had cached"
-    )
-    group.add_argument("--price-out", type=_amount, metavar="X", help="of a million tokens written")
+    add_costs(parser)
 
 
 def _add_who(parser: ArgumentParser) -> None:
@@ -259,13 +252,3 @@ def _name(text: str) -> str:
     if not text.strip() or len(text) > 120 or "\n" in text:
         raise ArgumentTypeError(f"found {text!r:.60}, wanted a name of one line, 120 characters at most")
     return text.strip()
-
-
-def _amount(text: str) -> float:
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = -1.0
-    if not 0 <= amount < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, wanted an amount, 0 or more")
-    return amount
