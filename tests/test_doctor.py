@@ -81,12 +81,12 @@ def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_pa
 
 
 def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr(packages, "version", lambda name: None if name == "scipy" else "99.0")
+    monkeypatch.setattr(packages, "version", lambda name: None if name == "pytest" else "99.0")
     (found,) = packages.extra("test")
     assert found == Finding(
         "packages of the extra 'test'",
         False,
-        "scipy: not installed",
+        "pytest: not installed",
         f"{sys.executable} -m pip install 'spec-o3[test]'",
     )
 
