@@ -61,7 +61,7 @@ def test_a_backup_never_replaces_a_file(store, tmp_path):
 
 
 def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
-    with pytest.raises(CannotWrite, match="No backup was made"):
+    with pytest.raises(CannotWrite, match="No copy was made"):
         store.backup(tmp_path / "nowhere" / "copy.db")
     assert not list(tmp_path.glob("**/*.part"))
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
-from reviewer.store.connection import connect
-from reviewer.store.errors import CannotWrite, StoreError
+from reviewer.store.copies import copy
 from reviewer.store.facts import Facts, derived
 from reviewer.store.schema import TALLIED
 
@@ -17,31 +14,14 @@ from reviewer.store.schema import TALLIED
 class Upkeep(Facts):
     """Backup, rebuild, verify."""
 
-    def backup(self, path: Path | str) -> None:
+    def backup(self, path: Path | str, progress: Callable[[int, int], None] | None = None) -> None:
         """A complete copy in one file, taken while others go on writing; it holds one moment of the database.
 
-        Written beside the target, checked, then renamed: ``path`` exists only if the copy is good.
-
-        :raises StoreError: the target exists already, or the copy failed its check
+        :param progress: called with the number of pages done, and of all
+        :raises StoreError: the target exists already, or the database is damaged
         :raises CannotWrite: there is no such folder, or no room in it
         """
-        target = Path(path)
-        if target.exists():
-            raise StoreError(f"{target}: found a file, wanted a name that is not taken")
-        part = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            with closing(connect(self.path)) as source, closing(sqlite3.connect(part)) as copy:
-                source.backup(copy)
-                # A copy is one file, whatever is done to it before it is opened as a database again.
-                copy.execute("PRAGMA journal_mode = DELETE")
-                (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
-            if found != "ok":
-                raise StoreError(f"{target}: the copy is damaged ({found}); the original was not touched")
-            _put_in_place(part, target)
-        except sqlite3.OperationalError as error:
-            raise CannotWrite(f"{target}: {error}. No backup was made.") from error
-        finally:
-            part.unlink(missing_ok=True)
+        copy(self.path, Path(path), progress)
 
     def verify(self) -> list[str]:
         """What is wrong with the file, one sentence each; nothing if all is well.
@@ -97,18 +77,3 @@ def _wrong_tallies(db: sqlite3.Connection) -> list[str]:
         f"SELECT * FROM ({kept} EXCEPT {counted}))"
     ).fetchone()
     return ["the tallies do not add up to the standings; rebuild"] if differing else []
-
-
-def _put_in_place(part: Path, target: Path) -> None:
-    """Rename once the bytes are on the disk; the new name follows them there."""
-    _sync(part)
-    os.replace(part, target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
