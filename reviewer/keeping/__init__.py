@@ -1,0 +1,1 @@
+"""Keeping what the reviewers did: backups with retention, restoring them, and the plain archive."""
