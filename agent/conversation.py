@@ -9,6 +9,7 @@ from typing import Protocol
 from PIL import Image
 
 from agent import tool
+from agent.sentence import OneLine
 from agent.spectrum import Spectrum
 from agent.stop import Stop
 from agent.tasks import Task
@@ -17,7 +18,7 @@ from agent.trajectory import Drafter
 SYSTEM = "You are a helpful assistant."
 
 
-class PolicyError(RuntimeError):
+class PolicyError(OneLine, RuntimeError):
     """A policy cannot go on (no server, no memory): one sentence on what happened and what to do about it."""
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from agent.sentence import OneLine
 from agent.trajectory import Verdict
 
 _FILE = ("file", "name", "path")
@@ -29,7 +30,7 @@ IsThisTask = Callable[[str], bool | None]
 """Whether a name is that of the class in question; None: of no class that is known."""
 
 
-class LabelsError(Exception):
+class LabelsError(OneLine):
     """Labels that cannot be used: which file, row and column, what was found and what was wanted."""
 
 

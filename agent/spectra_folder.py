@@ -6,12 +6,13 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent.sentence import OneLine
 from agent.spectrum import Spectrum, SpectrumError, read_all
 
 _KEPT = 16  # spectra read last; a data set often asks about one several times in a row
 
 
-class SpectrumNotFound(Exception):
+class SpectrumNotFound(OneLine):
     """The folder does not hold the spectrum: what was looked for, what was found."""
 
 

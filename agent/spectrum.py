@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agent.noise import ivar_from_scatter
+from agent.sentence import OneLine, one_line
 
 Medium = Literal["vacuum", "air"]
 Frame = Literal["observed", "rest"]
@@ -29,7 +30,7 @@ BoolArray = NDArray[np.bool_]
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
-class SpectrumError(ValueError):
+class SpectrumError(OneLine, ValueError):
     """A file, or values, that are no usable spectrum; says in one line its name, what was found and
     wanted."""
 
@@ -40,7 +41,7 @@ class SpectrumError(ValueError):
         self.wanted = wanted
 
     def __str__(self) -> str:
-        return " ".join(f"{self.name}: found {self.found}; wanted {self.wanted}".split())
+        return one_line(f"{self.name}: found {self.found}; wanted {self.wanted}")
 
 
 class SeveralSpectra(SpectrumError):

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
+from agent.sentence import OneLine
+
 Frame = Literal["observed", "rest"]
 Medium = Literal["vacuum", "air"]
 Verdict = Literal["YES", "NO"]
@@ -15,7 +17,7 @@ Verdict = Literal["YES", "NO"]
 _Choice = TypeVar("_Choice", bound=str)
 
 
-class TrajectoryError(ValueError):
+class TrajectoryError(OneLine, ValueError):
     """A trajectory that cannot be read: names the field, what was found and what was wanted."""
 
 

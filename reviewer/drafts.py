@@ -19,6 +19,7 @@ from typing import Any
 
 from agent import tasks
 from agent.messages import pictures_of
+from agent.sentence import OneLine, one_line
 from agent.sharegpt import with_pictures
 from agent.spectra_folder import SpectraFolder, SpectrumNotFound
 from agent.spectrum import Spectrum, SpectrumError
@@ -34,7 +35,7 @@ Progress = Callable[[int], None]
 NAMES = ("trajectories.jsonl", "train_sharegpt.json")
 
 
-class ImportFileError(Exception):
+class ImportFileError(OneLine):
     """A file that cannot be imported at all: which one, what was found, what was wanted."""
 
 
@@ -47,7 +48,7 @@ class ImportProblem:
     reason: str
 
     def __str__(self) -> str:
-        return f"row {self.line}: {self.field}: {self.reason}"
+        return one_line(f"row {self.line}: {self.field}: {self.reason}")
 
 
 @dataclass(frozen=True)

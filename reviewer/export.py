@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agent.plot import RENDERER
+from agent.sentence import OneLine
 from agent.tool_schema import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from reviewer.approved import Approved, read_approved
@@ -60,7 +61,7 @@ _DATASET_INFO = {
 }
 
 
-class ExportError(Exception):
+class ExportError(OneLine):
     """An export that was not made: what was found, what was wanted. No file was changed."""
 
 

@@ -11,6 +11,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.sentence import OneLine
+
 Role = Literal["reviewer", "auditor", "coordinator"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -23,7 +25,7 @@ _MEMORY_LIMIT = 256 * 1024 * 1024
 SHORTEST_PASSWORD = 8
 
 
-class PersonError(ValueError):
+class PersonError(OneLine, ValueError):
     """Initials, a name, a role or a password that cannot be used: what was found, what was wanted."""
 
 

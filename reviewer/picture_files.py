@@ -14,6 +14,7 @@ from PIL import Image, UnidentifiedImageError
 
 from agent.plot import pixels_sha256
 from agent.plot.png_file import png_bytes
+from agent.sentence import OneLine
 from reviewer.in_order import cores
 
 MAX_BYTES = 20 * 2**20
@@ -21,7 +22,7 @@ MAX_PIXELS = 4000 * 4000  # the tool draws 840 x 472 at most
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-class PictureError(Exception):
+class PictureError(OneLine):
     """A picture that cannot be used: which file, what was found, what was wanted."""
 
 

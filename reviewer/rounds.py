@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from agent.sentence import OneLine
 from reviewer.people import Role
 
 Round = Literal["screening", "revision", "audit", "vote", "adjudication"]
@@ -44,7 +45,7 @@ REASONS: dict[str, str] = {
 """Why something is rejected: the code that is kept, and what the page shows. "other" needs a comment."""
 
 
-class RulesError(ValueError):
+class RulesError(OneLine, ValueError):
     """Rules under which an item could never be decided, or be decided two ways."""
 
 

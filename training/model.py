@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.policies.weights import Weights, source
+from agent.sentence import OneLine
 from training.settings import ModelSettings, Part
 
 MODEL = "model"
@@ -26,7 +27,7 @@ _VISION = "visual"
 _PROJECTOR = "merger"
 
 
-class ModelError(ValueError):
+class ModelError(OneLine, ValueError):
     """A model that cannot be loaded or saved: which, why, and what to do about it."""
 
 

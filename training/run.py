@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.sentence import OneLine
 from training.environment import environment
 from training.model import MODEL
 from training.settings import ModelSettings, to_mapping, to_yaml
@@ -44,7 +45,7 @@ class Card:
     markdown: str
 
 
-class RunError(ValueError):
+class RunError(OneLine, ValueError):
     """A folder that this run cannot be kept in: what is there, and what to do about it."""
 
 

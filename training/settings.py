@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from agent.sentence import OneLine
+
 Settings = TypeVar("Settings")
 
 Method = Literal["full", "lora"]
 Part = Literal["vision", "projector"]
 
 
-class SettingsError(ValueError):
+class SettingsError(OneLine, ValueError):
     """A setting that cannot be used: which file and key, what was found, what was wanted."""
 
 

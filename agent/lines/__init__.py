@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent.lines.refraction import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
+from agent.sentence import OneLine
 
 __all__ = [
     "Band",
@@ -42,7 +43,7 @@ SkyKind = Literal["sky line", "telluric", "arm join"]
 FOLDER = Path(__file__).parent
 
 
-class LinesError(ValueError):
+class LinesError(OneLine, ValueError):
     """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and
     what was wanted."""
 

@@ -3,7 +3,6 @@ UCD1+) and a description of each column."""
 
 from __future__ import annotations
 
-import csv
 import os
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -13,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from agent.consensus import DEFINITION
+from agent.csv_cells import CsvTable
 from agent.many.candidates import Candidate
+from agent.sentence import OneLine
 
 SUFFIXES = (".csv", ".vot", ".xml", ".fits")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MISSING_INTEGER = -1
 
 
-class TableError(Exception):
+class TableError(OneLine):
     """A table that cannot be written: which file, and why."""
 
 
@@ -93,18 +93,13 @@ def check(path: Path) -> None:
 
 def _csv(rows: Sequence[Candidate], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([column.name for column in COLUMNS])
+        table = CsvTable(file, [column.name for column in COLUMNS])
         for row in rows:
-            writer.writerow([_cell(getattr(row, column.name)) for column in COLUMNS])
+            table.row(_shown(getattr(row, column.name)) for column in COLUMNS)
 
 
-def _cell(value: str | float | None) -> str | float:
-    """A cell of CSV. Text that a spreadsheet would take for a formula gets an apostrophe; names and
-    explanations come from files and models."""
-    if value is None or not isinstance(value, str):
-        return "" if value is None else value
-    return f"'{_printable(value)}" if value.startswith(_FORMULA) else _printable(value)
+def _shown(value: str | float | None) -> str | float | None:
+    return _printable(value) if isinstance(value, str) else value
 
 
 def _votable(rows: Sequence[Candidate], path: Path) -> None:

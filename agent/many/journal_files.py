@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from agent.sentence import OneLine
+
 _CHUNK = 2**16
 
 
-class JournalError(Exception):
+class JournalError(OneLine):
     """Results that cannot be gone on with, or written: which file, what was found, what to do."""
 
 

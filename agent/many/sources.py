@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.readers import opened
+from agent.sentence import OneLine
 from agent.spectrum import SpectrumError
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
@@ -30,7 +31,7 @@ _LISTS = (".csv", ".txt", ".tsv")
 _COLUMNS = ("file", "path")
 
 
-class SourceError(ValueError):
+class SourceError(OneLine, ValueError):
     """Something to inspect that is not there, or a list that cannot be read: which, what was found, what was
     wanted."""
 

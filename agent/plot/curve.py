@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.sentence import OneLine
+
 DPI = 80
 
 # Figure size in inches by the extent of the data drawn, in Å: the first row whose limit is not reached.
@@ -34,7 +36,7 @@ _TICKS = (
 )
 
 
-class PlotError(ValueError):
+class PlotError(OneLine, ValueError):
     """Nothing can be drawn; the text is the published tool's, since the model reads it."""
 
 

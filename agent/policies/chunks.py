@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.conversation import Usage
+from agent.sentence import OneLine
 
 LONGEST_LINE = 8 * 2**20
 """Bytes without a line feed that are waited for; a server that sends more does not speak this format."""
@@ -42,7 +43,7 @@ class Delta:
     model: str = ""
 
 
-class BadStream(Exception):
+class BadStream(OneLine):
     """What came is not the format: what it was instead."""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from agent.policies.patience import retry_after
+from agent.sentence import OneLine
 
 LONGEST = 300
 """Characters of a server's own words that are passed on."""
@@ -36,7 +37,7 @@ _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.I
 _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
 
 
-class Trouble(Exception):
+class Trouble(OneLine):
     """A try that failed. ``again``: another may succeed, ``after`` so many seconds if the server said so.
     ``parameter`` is what it does not take, so that it can be asked without.
     """

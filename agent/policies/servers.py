@@ -25,6 +25,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.policies.sampling import Sampling
+from agent.sentence import OneLine
 
 Dialect = Literal["spec-o3", "native"]
 
@@ -35,7 +36,7 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
-class RosterError(ValueError):
+class RosterError(OneLine, ValueError):
     """A server that cannot be asked as it was given: one sentence that names the file and the field, what was
     found there and what was wanted. It never quotes a key.
     """

@@ -7,7 +7,6 @@ each spectrum by itself, the latter evenly in its logarithm. Spectrum ``i`` of `
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from agent.csv_cells import CsvTable
 from agent.readers import own
 from agent.simulate import KINDS, simulate, truth
 from agent.spectrum import Spectrum
@@ -102,13 +102,12 @@ def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str]) -> Iterat
     """
     folder.mkdir(parents=True, exist_ok=True)
     table = io.StringIO(newline="")
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow(("file", "label", "task", "kind", "survey", "snr"))
+    rows = CsvTable(table, ("file", "label", "task", "kind", "survey", "snr"))
     for order in wanted:
         spectrum = order.spectrum()
         own.write(spectrum, folder / spectrum.name)
         for task in tasks:
             told = (truth(order.kind, task), task, order.kind, spectrum.survey, order.snr)
-            rows.writerow((spectrum.name, *told))
+            rows.row((spectrum.name, *told))
         yield folder / spectrum.name
     (folder / LABELS).write_text(table.getvalue(), encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
+from agent.sentence import OneLine, one_line
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task, Window
 
 FOLDER = Path(__file__).parent
@@ -17,7 +18,7 @@ QUESTION = "Analyze the provided spectrum to determine if it is "
 _FILE = ("key", "title", "question", "aliases", "guide", "feature", "confuser", "references")
 
 
-class TaskError(ValueError):
+class TaskError(OneLine, ValueError):
     """A task file that cannot be used: names the file, the field, what was found there and what was
     wanted."""
 
@@ -29,7 +30,7 @@ class TaskError(ValueError):
         self.wanted = wanted
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.field}: found {self.found}; wanted {self.wanted}"
+        return one_line(f"{self.file}: {self.field}: found {self.found}; wanted {self.wanted}")
 
 
 def load(folder: str | os.PathLike[str] | None = None) -> dict[str, Task]:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.sentence import OneLine
+
 FloatArray = NDArray[np.float64]
 
 SCALE = (0, 1, 2, 3, 4, 5)
 """The scores that may be given, for coherence and for physical consistency alike."""
 
 
-class ScoresError(ValueError):
+class ScoresError(OneLine, ValueError):
     """Arrays of which no statistic can be made: which one, what was found, what was wanted."""
 
 

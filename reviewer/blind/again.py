@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent.sentence import OneLine
 from reviewer.blind.fields import PlanError
 from reviewer.blind.report_tables import SESSION_FORMAT
 
@@ -16,7 +17,7 @@ Find = Callable[[Iterable[str]], Mapping[str, int]]
 _KEPT = ("name", "mode", "each", "repeats", "seed")
 
 
-class NotASession(Exception):
+class NotASession(OneLine):
     """A file that is no ``session.json``: what was found."""
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
+from agent.sentence import OneLine
+
 _Word = TypeVar("_Word", bound=str)
 
 
-class PlanError(ValueError):
+class PlanError(OneLine, ValueError):
     """A plan that cannot be carried out: which field, what was found, what was wanted."""
 
     def __init__(self, field: str, found: str, wanted: str) -> None:

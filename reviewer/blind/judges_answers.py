@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from agent.sentence import OneLine
 from reviewer.blind.results import JudgedScore
 from reviewer.blind.sheet import OwnPreference
 from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Score
@@ -21,7 +22,7 @@ _OPEN = re.compile(rf"<(?:{_TAG})>(.*)$", re.DOTALL | re.IGNORECASE)
 _STEP = re.compile(r"(?:step\s*)?s?(\d+)", re.IGNORECASE)
 
 
-class Unreadable(ValueError):
+class Unreadable(OneLine, ValueError):
     """An answer that cannot be read: what is wrong with it, in words for who wrote it."""
 
 

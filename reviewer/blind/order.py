@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from agent.sentence import OneLine
 from reviewer.blind.values import Candidate
 
 APART = 10
 """Places between a first showing and its repeat, at least; half of the list where it is shorter than 20."""
 
 
-class TooFew(ValueError):
+class TooFew(OneLine, ValueError):
     """A plan that asks for more than there is; the sentence has the numbers."""
 
 

@@ -4,18 +4,17 @@ any of them.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agent.csv_cells import CsvTable
 from reviewer.blind.report_names import Names
 from reviewer.blind.report_rows import Row
 from reviewer.blind.results import JudgedScore, Results, Said, ShownTrace
 from reviewer.blind.sheet import OwnPreference, OwnScore
 
-_FORMULA = ("=", "+", "-", "@")
 SESSION_FORMAT = "spec-o3 blind session 1"
 
 
@@ -230,17 +229,7 @@ def _use(one: Said) -> str:
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    table = CsvTable(written, head)
+    for row in rows:
+        table.row(row)
     return written.getvalue()
-
-
-def _cell(value: object) -> str:
-    """A number as it is; a text that a spreadsheet would take for a formula behind an apostrophe."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return repr(value) if isinstance(value, float) else str(value)
-    text = value.replace("\0", "").encode("utf-8", "replace").decode()
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) or text.startswith(("\t", "\r")) else text

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agent.sentence import OneLine
+
 if TYPE_CHECKING:
     from agent.trajectory import Trajectory
     from reviewer.store.values import Version
 
 
-class StoreError(Exception):
+class StoreError(OneLine):
     """Something annotations.db would not do. Nothing was half-written."""
 
 
@@ -32,6 +34,10 @@ class WrongSpectrum(StoreError):
 
 class CannotWrite(StoreError):
     """The file cannot be written: disk full, read-only, or another program holds it. Nothing was saved."""
+
+
+class InUse(StoreError):
+    """Another program has the file open, and this needs it for itself. Nothing was changed."""
 
 
 class NotAllowed(StoreError):

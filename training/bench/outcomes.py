@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from agent.many.journal_files import JournalError, json_lines, put
+from agent.sentence import OneLine
 from agent.spectrum import Spectrum
 from agent.steps import Verdict
 from agent.trajectory import Trajectory
@@ -25,7 +26,7 @@ Reading = Literal["published", "loop"]
 """Which reading of what was said is scored: that of the published reward, or that of the loop."""
 
 
-class OutcomesError(Exception):
+class OutcomesError(OneLine):
     """Outcomes or predictions that cannot be read: which file and line, what was found, what was wanted."""
 
 

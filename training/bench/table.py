@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from agent.csv_cells import CsvTable
 from agent.report.escaping import escaped
 from agent.report.escaping import table as markdown_table
 from training.bench.pairs import Comparison, compare
@@ -107,10 +107,9 @@ def comparison(first: Row, second: Row) -> Comparison | str:
 def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
     """A line a system and task, and one for each mean; percent."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     measures = ("f1", "precision", "recall", "accuracy")
     ends = [f"{measure}{end}" for measure in measures for end in ("", "_lo", "_hi")]
-    writer.writerow(["system", "kind", "data", "simulated", "task", "n", "positives", *ends, "note"])
+    table = CsvTable(out, ["system", "kind", "data", "simulated", "task", "n", "positives", *ends, "note"])
     for row in rows:
         head = [row.name, row.kind, row.data, row.simulated]
         for task in row.scores.tasks:
@@ -121,16 +120,16 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
                 if value.words
             )
             numbers = [cell for value in values for cell in _three(value)]
-            writer.writerow([*_plain(head), task.task, task.n, task.positives, *numbers, words])
+            table.row([*head, task.task, task.n, task.positives, *numbers, words])
         scores = row.scores
         means = [*_three(scores.f1), *[""] * 6, *_three(scores.accuracy)]
         positives = sum(task.positives for task in scores.tasks)
-        writer.writerow([*_plain(head), "mean", scores.n, positives, *means, row.note])
+        table.row([*head, "mean", scores.n, positives, *means, row.note])
     for one in shown(rows) if with_published else ():
         head = [f"{one.name} (published)", one.kind, "published", "no"]
         for key, f1 in one.f1.items():
             numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", ""]
-            writer.writerow([*head, key, "", "", *numbers, one.source])
+            table.row([*head, key, "", "", *numbers, one.source])
     return out.getvalue()
 
 
@@ -193,8 +192,3 @@ def _rate(value: Value) -> str:
 
 def _three(value: Value) -> list[str]:
     return ["" if x is None else f"{100 * x:.2f}" for x in (value.value, value.lo, value.hi)]
-
-
-def _plain(cells: Iterable[str]) -> list[str]:
-    """Names come from files; what a spreadsheet would take for a formula gets an apostrophe."""
-    return [f"'{cell}" if cell.startswith(("=", "+", "-", "@")) else cell for cell in cells]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent.sentence import OneLine
 
-class DataError(ValueError):
+
+class DataError(OneLine, ValueError):
     """Data that cannot be used: which file, row and field, what was found, what was wanted. One line."""
 
     def __init__(self, message: str) -> None:

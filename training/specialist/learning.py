@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.sentence import OneLine
 from training.specialist.grid import PIXELS, Float32, Sampled, channels
 from training.specialist.network import network
 from training.specialist.settings import SpecialistSettings
@@ -27,7 +28,7 @@ Bools = NDArray[np.bool_]
 Said = Callable[[dict[str, float]], None]
 
 
-class SpecialistError(Exception):
+class SpecialistError(OneLine):
     """A specialist that cannot be trained or loaded: what, what was found, what was wanted."""
 
 
