@@ -24,8 +24,13 @@ from reviewer.workflow import VERBS, Rules
 
 
 @pytest.fixture
-def store(tmp_path):
-    with Store.open(tmp_path / "annotations.db", clock=Clock()) as store:
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path, clock):
+    with Store.open(tmp_path / "annotations.db", clock=clock) as store:
         people(store)
         yield store
 
@@ -455,8 +460,7 @@ def test_every_refusal_is_a_store_error():
     assert all(issubclass(kind, StoreError) for kind in kinds)
 
 
-def test_times_of_facts_are_the_clocks_and_in_order(store, desk):
-    clock = store._clock
+def test_times_of_facts_are_the_clocks_and_in_order(store, desk, clock):
     item_id = an_item(store)
     for who, verb in TO_VOTE:
         clock.turn(minutes=1, milliseconds=7)

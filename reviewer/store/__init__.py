@@ -12,6 +12,7 @@ from reviewer.store.blind_values import (
 from reviewer.store.errors import (
     CannotWrite,
     HeldByAnother,
+    InUse,
     KeyReused,
     LeaseLost,
     NewerSchema,
@@ -23,6 +24,7 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
+from reviewer.store.log_chain import Entry, Head
 from reviewer.store.store import Store
 from reviewer.store.values import (
     MARKS,
@@ -60,9 +62,12 @@ __all__ = [
     "CannotWrite",
     "CommittedVerdict",
     "Draft",
+    "Entry",
     "Export",
     "GivenAway",
+    "Head",
     "HeldByAnother",
+    "InUse",
     "Item",
     "KeyReused",
     "Lease",

@@ -19,7 +19,7 @@ from reviewer.people import (
     password_matches,
     token_hash,
 )
-from reviewer.store.connection import stamp
+from reviewer.store.clock import ALLOWANCE, stamp
 from reviewer.store.errors import NotAllowed, SignInRefused
 from reviewer.store.facts import Facts, person_from
 from reviewer.store.values import Session
@@ -30,7 +30,8 @@ ATTEMPT_TIME = timedelta(minutes=15)
 
 # Attempts that failed since the last one that did not.
 _WRONG_SINCE = """
-SELECT count(*) FROM sign_ins WHERE initials = :initials AND origin = :origin AND at > :since AND id > (
+SELECT count(*) FROM sign_ins WHERE initials = :initials AND origin = :origin
+    AND at BETWEEN :since AND :until AND id > (
     SELECT coalesce(max(id), 0) FROM sign_ins WHERE initials = :initials AND origin = :origin AND ok
 )
 """
@@ -70,6 +71,7 @@ class Accounts(Facts):
                 "INSERT INTO people (initials, name, roles, password, added_at) VALUES (?, ?, ?, ?, ?)",
                 (initials, name, json.dumps(sorted(known_roles)), kept, stamp(self.now())),
             )
+            self._tell(db, by, "person added", initials, {"roles": sorted(known_roles)}, people=(initials,))
             return self._person(db, initials)
 
     def work_alone(self, initials: str) -> Person:
@@ -82,11 +84,13 @@ class Accounts(Facts):
         with self._writing() as db:
             if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
                 raise NotAllowed("Several people use this database: sign in with initials and password.")
-            db.execute(
+            new = db.execute(
                 "INSERT INTO people (initials, name, roles, added_at) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT DO NOTHING",
                 (initials, initials, json.dumps(sorted(ROLES)), stamp(self.now())),
-            )
+            ).rowcount
+            if new:
+                self._tell(db, None, "person added", initials, {"roles": sorted(ROLES)}, people=(initials,))
             person = self._person(db, initials)
             if not person.active:
                 raise NotAllowed(f"{initials} is no longer active here.")
@@ -111,11 +115,13 @@ class Accounts(Facts):
         known = clean_roles(frozenset(roles))
         with self._writing() as db:
             self._require_coordinator(db, by)
-            self._person(db, initials)
+            before = sorted(self._person(db, initials).roles)
             db.execute(
                 "UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials)
             )
             self._require_somebody_in_charge(db)
+            roles_were = {"before": before, "roles": sorted(known)}
+            self._tell(db, by, "roles changed", initials, roles_were, people=(initials,))
             return self._person(db, initials)
 
     def set_password(self, by: str | None, initials: str, password: str) -> None:
@@ -130,7 +136,8 @@ class Accounts(Facts):
             if by != initials:
                 self._require_coordinator(db, by)
             db.execute("UPDATE people SET password = ? WHERE initials = ?", (kept, initials))
-            self._end_sessions(db, initials)
+            ended = {"sessions ended": self._end_sessions(db, initials)}
+            self._tell(db, by, "password set", initials, ended, people=(initials,))
 
     def deactivate(self, by: str | None, initials: str) -> None:
         """Somebody leaves: they can do nothing more, what they hold is free again, what they did counts on.
@@ -142,10 +149,11 @@ class Accounts(Facts):
             self._person(db, initials)
             db.execute("UPDATE people SET active = 0 WHERE initials = ?", (initials,))
             self._require_somebody_in_charge(db)
-            db.execute(
+            leases = db.execute(
                 "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
-            )
-            self._end_sessions(db, initials)
+            ).rowcount
+            ended = {"leases ended": leases, "sessions ended": self._end_sessions(db, initials)}
+            self._tell(db, by, "deactivated", initials, ended, people=(initials,))
 
     def reactivate(self, by: str | None, initials: str) -> None:
         """Somebody comes back. :raises NotAllowed: ``by`` is no coordinator"""
@@ -153,6 +161,7 @@ class Accounts(Facts):
             self._require_coordinator(db, by)
             self._person(db, initials)
             db.execute("UPDATE people SET active = 1 WHERE initials = ?", (initials,))
+            self._tell(db, by, "reactivated", initials, people=(initials,))
 
     def sign_in(self, initials: str, password: str, origin: str = "") -> Session:
         """A session for a week. Five wrong passwords from one origin close the door for 15 minutes.
@@ -163,40 +172,49 @@ class Accounts(Facts):
         initials = initials.strip().upper()[:10]
         attempt, kept = self._attempt(initials, origin)
         if not password_matches(password, kept):
+            self._tell_refused(initials, origin)
             raise SignInRefused("Initials and password do not match.")
-        token, at = new_token(), self.now()
+        token, at = new_token(), self.steady()
         with self._writing() as db:
+            if self._password_of(db, initials) != kept:
+                raise SignInRefused("The account was changed a moment ago; sign in again.")
             db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
             db.execute("DELETE FROM sessions WHERE expires_at <= ?", (stamp(at),))
             db.execute(
                 "INSERT INTO sessions (token_hash, person, started_at, expires_at) VALUES (?, ?, ?, ?)",
                 (token_hash(token), initials, stamp(at), stamp(at + SESSION_TIME)),
             )
+            self._tell(db, initials, "signed in", initials, {"origin": origin})
         return Session(token, initials, at + SESSION_TIME)
 
     def signed_in(self, token: str) -> Person | None:
         """Whose session this is; None if it ended, ran out, or never was."""
+        at = self.steady()
         with self._reading() as db:
             row = db.execute(
                 "SELECT p.* FROM sessions s JOIN people p ON p.initials = s.person "
-                "WHERE s.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > ? AND p.active",
-                (token_hash(token), stamp(self.now())),
+                "WHERE s.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > ? AND s.started_at <= ? "
+                "AND p.active",
+                (token_hash(token), stamp(at), stamp(at + ALLOWANCE)),
             ).fetchone()
         return None if row is None else person_from(row)
 
     def sign_out(self, token: str) -> None:
         """End a session; one that has ended already stays so."""
         with self._writing() as db:
-            db.execute(
-                "UPDATE sessions SET ended_at = ? WHERE token_hash = ? AND ended_at IS NULL",
-                (stamp(self.now()), token_hash(token)),
-            )
+            ended = db.execute(
+                "UPDATE sessions SET ended_at = ? WHERE token_hash = ? AND ended_at IS NULL RETURNING person",
+                (stamp(self.steady()), token_hash(token)),
+            ).fetchone()
+            if ended is not None:
+                self._tell(db, ended[0], "signed out", ended[0])
 
     def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
         """Count an attempt before it is made, so that many at once are no way round the limit."""
-        at = self.now()
+        at = self.steady()
         with self._writing() as db:
             who = {"initials": initials, "origin": origin, "since": stamp(at - ATTEMPT_TIME)}
+            who["until"] = stamp(at + ALLOWANCE)
             (wrong,) = db.execute(_WRONG_SINCE, who).fetchone()
             if wrong >= ATTEMPTS:
                 minutes = int(ATTEMPT_TIME.total_seconds() // 60)
@@ -205,17 +223,26 @@ class Accounts(Facts):
                 "INSERT INTO sign_ins (initials, origin, ok, at) VALUES (?, ?, 0, ?)",
                 (initials, origin, stamp(at)),
             ).lastrowid
-            row = db.execute(
-                "SELECT password FROM people WHERE initials = ? AND active", (initials,)
-            ).fetchone()
+            kept = self._password_of(db, initials)
         assert attempt is not None
-        return attempt, None if row is None else row[0]
+        return attempt, kept
 
-    def _end_sessions(self, db: sqlite3.Connection, initials: str) -> None:
-        db.execute(
+    def _password_of(self, db: sqlite3.Connection, initials: str) -> str | None:
+        row = db.execute("SELECT password FROM people WHERE initials = ? AND active", (initials,)).fetchone()
+        return None if row is None else row[0]
+
+    def _tell_refused(self, initials: str, origin: str) -> None:
+        with self._writing() as db:
+            # People type passwords where initials are asked for: only initials that exist are repeated.
+            known = db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone()
+            self._tell(db, None, "sign-in refused", initials if known else "unknown", {"origin": origin})
+
+    def _end_sessions(self, db: sqlite3.Connection, initials: str) -> int:
+        """End every session of a person; how many there were."""
+        return db.execute(
             "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
-            (stamp(self.now()), initials),
-        )
+            (stamp(self.steady()), initials),
+        ).rowcount
 
     def _require_coordinator(self, db: sqlite3.Connection, by: str | None) -> None:
         if by is None:

@@ -16,7 +16,7 @@ from reviewer.blind.values import Assignment, Drawn, Plan
 from reviewer.campaign import known_tasks
 from reviewer.store.blind_candidates import HANDS, BlindCandidates, in_body
 from reviewer.store.blind_values import BlindProgress, BlindSession, BlindState, GivenAway
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 
 _SESSIONS = """
@@ -192,6 +192,9 @@ class BlindDrawing(BlindCandidates):
         ).lastrowid
         assert session is not None
         db.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
+        bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
+        count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
+        self._tell(db, by, "blind session drawn", f"session {session}", count, bound)
         return session
 
     def _require_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
@@ -208,10 +211,13 @@ class BlindDrawing(BlindCandidates):
         rubric_text: str | None,
         by: str | None,
     ) -> None:
-        db.execute(
+        number = db.execute(
             "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
             (key, session_id, state, rubric_text, by, stamp(self.now())),
-        )
+        ).lastrowid
+        assert number is not None
+        what = "blind session opened" if state == "open" else "blind session closed"
+        self._tell(db, by, what, f"session {session_id}", facts={"blind_states": number})
 
     def _changed_first(
         self, db: sqlite3.Connection, key: str, by: str | None, session_id: int, state: BlindState

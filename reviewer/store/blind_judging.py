@@ -17,7 +17,7 @@ from reviewer.blind.sheet import OwnPreference
 from reviewer.store.accounts import Accounts
 from reviewer.store.blind_drawing import blind_session_by_id
 from reviewer.store.blind_values import BlindSession, ToJudge
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 
 # Sides are the scorers' matter: a judge is shown both orders of every pair.
@@ -80,7 +80,10 @@ class BlindJudging(Accounts):
             _opened(db, session_id)
             _require_shown(db, session_id, judgement)
             values = (key, session_id, *_row(judgement), by, stamp(self.now()))
-            db.execute(_INSERT, values)
+            number = db.execute(_INSERT, values).lastrowid
+            assert number is not None
+            what = {"judge": judgement.judge}
+            self._tell(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
 
     def judged_keys(self, session_id: int, judge: str) -> frozenset[str]:
         """The keys of what a judge has said already, so that a run can go on where it ended; no answers."""

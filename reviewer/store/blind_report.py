@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reviewer.store.accounts import Accounts
 from reviewer.store.blind_drawing import blind_session_by_id
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import NotFound
 
 _HASHES = """

@@ -10,7 +10,7 @@ from agent.trajectory import Trajectory
 from reviewer.blind.sheet import OwnPreference, OwnScore, Question, Sheet, trace_of
 from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.store.blind_values import Behind, BlindWork
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.facts import Facts
 
@@ -159,7 +159,7 @@ class BlindScoring(Facts):
                 unknown = [step for step in given.wrong_steps if step not in steps]
                 if unknown:
                     raise NotFound(f"The trace has no step {unknown[0]!r:.20}.")
-                db.execute(
+                number = db.execute(
                     "INSERT INTO blind_scores "
                     "(key, assignment, coherence, consistency, comment, wrong_steps, at) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -172,7 +172,8 @@ class BlindScoring(Facts):
                         json.dumps(given.wrong_steps),
                         stamp(self.now()),
                     ),
-                )
+                ).lastrowid
+                self._tell_answered(db, row, "scored blind", "blind_scores", number)
         return given
 
     def prefer_blind(
@@ -194,12 +195,21 @@ class BlindScoring(Facts):
                 _require_open(row)
                 if row["kind"] != "pair":
                     raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
-                db.execute(
+                number = db.execute(
                     "INSERT INTO blind_preferences (key, assignment, preference, comment, at) "
                     "VALUES (?, ?, ?, ?, ?)",
                     (key, token, preference, given.comment, stamp(self.now())),
-                )
+                ).lastrowid
+                self._tell_answered(db, row, "preferred blind", "blind_preferences", number)
         return given
+
+    def _tell_answered(
+        self, db: sqlite3.Connection, row: sqlite3.Row, what: str, table: str, number: int | None
+    ) -> None:
+        """That somebody answered, and nothing of what: the log can be read while a session is open."""
+        assert number is not None
+        place = {"place": row["place"]}
+        self._tell(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
 
 
 def score_from(row: sqlite3.Row) -> OwnScore:

@@ -6,31 +6,26 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
+from reviewer.store.clock import Times
 from reviewer.store.errors import CannotWrite
 
-Clock = Callable[[], datetime]
-
-# How long one process waits for another's write. Imports of a whole campaign are one transaction.
 BUSY_SECONDS = 60.0
+"""How long a command waits for another's write."""
+SUBMIT_SECONDS = 5.0
+"""How long a page waits for it: somebody is sitting there, and the page can ask again."""
 
 
-def utc_now() -> datetime:
-    return datetime.now(UTC)
+def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """A connection as this program wants it; transactions are opened by ``Base`` only.
 
-
-def stamp(at: datetime) -> str:
-    """A time as it is stored: UTC, ISO 8601, always milliseconds, so that text order is time order."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection as this program wants it; transactions are opened by ``Base`` only."""
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    :param patience: seconds to wait for another's write
+    """
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     try:
         # FULL: an acknowledged vote is on the disk, whatever happens to the power.
@@ -62,16 +57,16 @@ _SENTENCES = {
     sqlite3.SQLITE_FULL: "the disk is full.",
     sqlite3.SQLITE_IOERR: "the disk reported an error.",
     sqlite3.SQLITE_READONLY: "the file is read-only.",
-    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds.",
 }
 
 
 class Base:
     """What every part of the store stands on: the clock, ``_reading`` and ``_writing``."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
         self.path = path
-        self._clock = clock
+        self._times = times
+        self._patience = patience
         self._writer = writer
         self._writing_now = threading.Lock()
         self._idle_readers: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
@@ -86,7 +81,7 @@ class Base:
 
         :raises CannotWrite: the disk is full, or the file read-only or kept locked
         """
-        with self._writing_now, self._said_plainly():
+        with self._my_turn(), self._said_plainly():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -98,15 +93,30 @@ class Base:
                 raise
 
     @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        """One thread of this process writes at a time. :raises CannotWrite: another goes on for too long"""
+        if not self._writing_now.acquire(timeout=self._patience):
+            raise CannotWrite(self._busy("this program is writing something long"))
+        try:
+            yield
+        finally:
+            self._writing_now.release()
+
+    @contextmanager
     def _said_plainly(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
             # The low byte is the kind of error, what is above it the detail.
-            sentence = _SENTENCES.get(error.sqlite_errorcode & 0xFF)
-            if sentence is None:
+            kind = error.sqlite_errorcode & 0xFF
+            if kind == sqlite3.SQLITE_BUSY:
+                raise CannotWrite(self._busy("another program keeps it locked")) from error
+            if kind not in _SENTENCES:
                 raise
-            raise CannotWrite(f"{self.path}: {sentence} Nothing was saved.") from error
+            raise CannotWrite(f"{self.path}: {_SENTENCES[kind]} Nothing was saved.") from error
+
+    def _busy(self, why: str) -> str:
+        return f"{self.path}: {why}, for {self._patience:.0f} seconds by now. Nothing was saved; try again."
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -114,7 +124,7 @@ class Base:
         try:
             reader = self._idle_readers.get_nowait()
         except queue.Empty:
-            reader = connect(self.path)
+            reader = connect(self.path, self._patience)
             reader.execute("PRAGMA query_only = ON")
         reader.execute("BEGIN")
         try:
@@ -127,8 +137,12 @@ class Base:
                 self._idle_readers.put(reader)
 
     def now(self) -> datetime:
-        """The store's clock, UTC."""
-        return self._clock().astimezone(UTC)
+        """What the machine's clock tells, UTC: the time of what happens."""
+        return self._times.now()
+
+    def steady(self) -> datetime:
+        """The same without setting back, UTC: the time that leases and sessions run by."""
+        return self._times.steady()
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from agent.trajectory import Trajectory
 from reviewer.people import Person
-from reviewer.store.connection import Base, Clock, stamp
+from reviewer.store.clock import Times, stamp
 from reviewer.store.errors import NotFound
+from reviewer.store.log import Log
 from reviewer.store.values import Version
 from reviewer.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
 
@@ -44,11 +45,11 @@ ON CONFLICT (item) DO UPDATE SET
 """
 
 
-class Facts(Base):
+class Facts(Log):
     """What the other parts of the store read and derive inside their own transactions."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, clock: Clock) -> None:
-        super().__init__(path, writer, clock)
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+        super().__init__(path, writer, times, patience)
         self._rules_read: dict[int, Rules] = {}
 
     def _current_rules(self, db: sqlite3.Connection) -> tuple[int, Rules]:

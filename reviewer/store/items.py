@@ -12,7 +12,7 @@ from typing import Any
 
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import NotFound, WrongSpectrum
 from reviewer.store.facts import Facts, version_by_id, version_from
 from reviewer.store.queue import read_rows
@@ -66,6 +66,7 @@ class Items(Spectra, Facts):
         spectrum_sha256: str | None = None,
         batch: str = "",
         key: str | None = None,
+        by: str | None = None,
     ) -> int:
         """One item; its id. A key that is there already adds nothing and gives the id of the first.
 
@@ -74,10 +75,13 @@ class Items(Spectra, Facts):
         :raises WrongSpectrum: the spectrum is not the one the trajectory was drawn from
         :raises NotFound: the spectrum is not stored
         """
-        return self.add_items([Draft(trajectory, spectrum_sha256, batch, key)])[0].item_id
+        return self.add_items([Draft(trajectory, spectrum_sha256, batch, key)], by=by)[0].item_id
 
     def add_items(
-        self, drafts: Iterable[Draft], progress: Callable[[int], None] | None = None
+        self,
+        drafts: Iterable[Draft],
+        progress: Callable[[int], None] | None = None,
+        by: str | None = None,
     ) -> list[Added]:
         """All of the drafts, or none of them: their items are one transaction.
 
@@ -85,6 +89,7 @@ class Items(Spectra, Facts):
         memory and others can write meanwhile. If a later draft is refused they stay, unused and harmless.
 
         :param progress: called with the number of drafts prepared so far
+        :param by: who brings them in; None for whoever holds the file itself
         :raises WrongSpectrum: naming the trajectory; no item was added
         :raises NotFound: a draft names a spectrum that is not stored; no item was added
         """
@@ -98,7 +103,20 @@ class Items(Spectra, Facts):
                 progress(len(prepared))
         at = stamp(self.now())
         with self._writing() as db:
-            return [self._add(db, one, at) for one in prepared]
+            added = [self._add(db, one, at) for one in prepared]
+            self._tell_added(db, by, [one.item_id for one in added if one.new])
+            return added
+
+    def _tell_added(self, db: sqlite3.Connection, by: str | None, items: Sequence[int]) -> None:
+        if not items:
+            return
+        first, last = items[0], items[-1]
+        versions = db.execute(
+            "SELECT min(id), max(id) FROM versions WHERE item BETWEEN ? AND ? AND number = 1", (first, last)
+        ).fetchone()
+        bound = {"items": (first, last), "versions": tuple(versions)}
+        subject = f"item {first}" if first == last else f"items {first} to {last}"
+        self._tell(db, by, "items added", subject, {"count": len(items)}, bound)
 
     def _add_what_they_show(self, drafts: Sequence[Draft]) -> None:
         spectra = {d.spectrum.sha256: d.spectrum for d in drafts if isinstance(d.spectrum, Spectrum)}
@@ -168,7 +186,7 @@ class Items(Spectra, Facts):
 
     def item(self, item_id: int) -> Item:
         """Where it stands, its text, its line in the queue. :raises NotFound: there is no such item."""
-        now = stamp(self.now())
+        now = stamp(self.steady())
         with self._reading() as db:
             row = db.execute("SELECT key, label, added_at FROM items WHERE id = ?", (item_id,)).fetchone()
             if row is None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from reviewer.people import new_token
-from reviewer.store.connection import stamp
+from reviewer.store.clock import ALLOWANCE, stamp
 from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
 from reviewer.store.facts import Facts, version_by_id
 from reviewer.store.values import Autosave, Lease
@@ -121,15 +121,16 @@ class Leases(Facts):
         raise LeaseLost(f"{why}; {whose}. What you wrote is kept.", others[0] if others else None)
 
     def _running(self, db: sqlite3.Connection, item_id: int) -> list[sqlite3.Row]:
+        at = self.steady()
         db.execute(
-            "UPDATE leases SET ended = 'expired' WHERE ended IS NULL AND expires_at <= ?",
-            (stamp(self.now()),),
+            "UPDATE leases SET ended = 'expired' WHERE ended IS NULL AND (expires_at <= ? OR renewed_at > ?)",
+            (stamp(at), stamp(at + ALLOWANCE)),
         )
         rows = db.execute("SELECT * FROM leases WHERE item = ? AND ended IS NULL ORDER BY id", (item_id,))
         return rows.fetchall()
 
     def _take(self, db: sqlite3.Connection, person: str, item_id: int, now: Standing) -> Lease:
-        at = self.now()
+        at = self.steady()
         lease = db.execute(
             "INSERT INTO leases (token, item, person, round, taken_at, renewed_at, expires_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
@@ -138,7 +139,7 @@ class Leases(Facts):
         return lease_from(lease)
 
     def _renew(self, db: sqlite3.Connection, row: sqlite3.Row) -> Lease:
-        at = self.now()
+        at = self.steady()
         renewed = db.execute(
             "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE id = ? RETURNING *",
             (stamp(at), stamp(at + LEASE_TIME), row["id"]),

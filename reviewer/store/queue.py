@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.facts import Facts
 from reviewer.store.search import Search
 from reviewer.store.values import QueueFilter, QueuePage, QueueRow
@@ -30,7 +30,7 @@ class Queue(Facts):
         :param person: initials, for ``filter.mine``
         :raises NotFound: ``filter.mine`` of somebody unknown
         """
-        now = stamp(self.now())
+        now = stamp(self.steady())
         with self._reading() as db:
             search = self._search(db, filter, person, now)
             ids = search.walk(after, limit)
@@ -39,7 +39,7 @@ class Queue(Facts):
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
         """The first item of the filter on which this person may act now; None if there is none."""
         with self._reading() as db:
-            mine = self._search(db, replace(filter, mine=True), person, stamp(self.now()))
+            mine = self._search(db, replace(filter, mine=True), person, stamp(self.steady()))
             return next(iter(mine.walk(None, 1)), None)
 
     def neighbours(
@@ -47,18 +47,18 @@ class Queue(Facts):
     ) -> list[int]:
         """The ids of the next (or previous) ``n`` items of the filter, nearest first."""
         with self._reading() as db:
-            return self._search(db, filter, person, stamp(self.now())).walk(item_id, n, backwards)
+            return self._search(db, filter, person, stamp(self.steady())).walk(item_id, n, backwards)
 
     def position(self, item_id: int, filter: QueueFilter, person: str) -> int:
         """How many items of the filter come before this one: it is number ``position + 1`` of ``total``."""
         with self._reading() as db:
-            return self._search(db, filter, person, stamp(self.now())).before(item_id)
+            return self._search(db, filter, person, stamp(self.steady())).before(item_id)
 
     def approved(self, task: str | None = None, batch: str | None = None) -> list[int]:
         """The approved items, of one task or batch if given, in order: what an export takes."""
         chosen = QueueFilter(task=task, batch=batch, states=("approved",))
         with self._reading() as db:
-            return self._search(db, chosen, "", stamp(self.now())).walk(None, None)
+            return self._search(db, chosen, "", stamp(self.steady())).walk(None, None)
 
     def facets(self) -> Mapping[str, Sequence[str]]:
         """What there is to filter by: the values of task, survey, drafter, batch and state, sorted."""

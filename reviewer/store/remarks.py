@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.facts import Facts, version_by_id
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
@@ -52,6 +52,8 @@ class Remarks(Facts):
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
                 (key, *values, stamp(self.now())),
             ).fetchone()
+            said = {"version": version_id, "step": step_id, "mark": mark}
+            self._tell(db, person, "marked", f"item {item_id}", said, {"marks": row["id"]})
             return _mark_from(row)
 
     def marks(self, item_id: int) -> list[Mark]:
@@ -83,6 +85,8 @@ class Remarks(Facts):
                     "RETURNING *",
                     (item_id, version_id, person, verdict, stamp(self.now())),
                 ).fetchone()
+                said = {"version": version_id, "verdict": verdict}
+                self._tell(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
             if row["verdict"] != verdict:
                 raise NotAllowed(f"{person} has already said {row['verdict']} about this version.")
             return _verdict_from(row)

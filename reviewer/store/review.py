@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from agent.trajectory import Trajectory
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
 from reviewer.store.facts import version_by_id, version_from
 from reviewer.store.items import body_of, insert_version
@@ -78,6 +78,8 @@ class Review(Leases):
             version_id = insert_version(
                 db, _next_version(base, person, trajectory, reason, key, stamp(self.now()))
             )
+            said = {"number": base.number + 1}
+            self._tell(db, person, "version saved", f"item {item_id}", said, {"versions": version_id})
             self._refresh(db, item_id)
             return version_by_id(db, item_id, version_id)
 
@@ -197,7 +199,12 @@ class Review(Leases):
 
     def _append(self, db: sqlite3.Connection, decision: Mapping[str, object]) -> None:
         rules = self._current_rules(db)[0]
-        db.execute(_INSERT_DECISION, {**decision, "rules": rules, "at": stamp(self.now())})
+        row = {**decision, "rules": rules, "at": stamp(self.now())}
+        number = db.execute(_INSERT_DECISION, row).lastrowid
+        assert number is not None
+        what = "undone" if row["verb"] == "undo" else "decided"
+        said = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
+        self._tell(db, str(row["person"]), what, f"item {row['item']}", said, {"decisions": number})
 
     def _answered_first(
         self, db: sqlite3.Connection, key: str, asked: Mapping[str, object]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reviewer.store.blind_schema import BLIND_FACTS, BLIND_TABLES
+from reviewer.store.log_schema import LOG_TABLE, begin
 
 # Marks the file as ours in SQLite's own header: "SpO3" in ASCII.
 APPLICATION_ID = 0x53704F33
@@ -290,7 +291,16 @@ def blind_sessions(connection: sqlite3.Connection) -> None:
         statements(connection, _refuse_changes(table))
 
 
+def audit_log(connection: sqlite3.Connection) -> None:
+    """The audit log, which binds what is there already; exports become facts."""
+    statements(connection, LOG_TABLE)
+    for table in ("log", "exports"):
+        statements(connection, _refuse_changes(table))
+    begin(connection)
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "first schema", first_schema),
     Migration(2, "blind sessions", blind_sessions),
+    Migration(3, "audit log", audit_log),
 )

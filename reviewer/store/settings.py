@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from reviewer.store.accounts import Accounts
-from reviewer.store.connection import stamp
+from reviewer.store.clock import stamp
 from reviewer.store.facts import rules_json
 from reviewer.store.values import Export
 from reviewer.workflow import Rules
@@ -33,7 +34,10 @@ class Settings(Accounts):
             self._require_coordinator(db, person)
             if self._current_rules(db)[1] == rules:
                 return
-            self._append_setting(db, person, "rules", rules_json(rules))
+            before = self._current_rules(db)[1]
+            number = self._append_setting(db, person, "rules", rules_json(rules))
+            rules_were = {"before": asdict(before), "rules": asdict(rules)}
+            self._tell(db, person, "rules set", "rules", rules_were, {"settings": number})
             open_rounds = "SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')"
             for (item_id,) in db.execute(open_rounds).fetchall():
                 self._refresh(db, item_id)
@@ -56,7 +60,8 @@ class Settings(Accounts):
             raise ValueError("rules are set by set_rules, which checks them")
         with self._writing() as db:
             self._require_coordinator(db, person)
-            self._append_setting(db, person, name, json.dumps(value, ensure_ascii=False))
+            number = self._append_setting(db, person, name, json.dumps(value, ensure_ascii=False))
+            self._tell(db, person, "setting set", name, facts={"settings": number})
 
     def record_export(self, person: str, name: str, manifest: Mapping[str, Any]) -> Export:
         """Remember that an export was made, with its manifest. :raises NotFound: there is no such person"""
@@ -67,7 +72,8 @@ class Settings(Accounts):
                 "INSERT INTO exports (name, person, manifest, at) VALUES (?, ?, ?, ?)",
                 (name, person, json.dumps(manifest, ensure_ascii=False), stamp(at)),
             ).lastrowid
-        assert number is not None
+            assert number is not None
+            self._tell(db, person, "exported", name, facts={"exports": number})
         return Export(number, name, person, manifest, at)
 
     def exports(self) -> list[Export]:
@@ -85,8 +91,10 @@ class Settings(Accounts):
             for row in rows
         ]
 
-    def _append_setting(self, db: sqlite3.Connection, person: str | None, name: str, value: str) -> None:
-        db.execute(
+    def _append_setting(self, db: sqlite3.Connection, person: str | None, name: str, value: str) -> int:
+        number = db.execute(
             "INSERT INTO settings (name, value, person, at) VALUES (?, ?, ?, ?)",
             (name, value, person, stamp(self.now())),
-        )
+        ).lastrowid
+        assert number is not None
+        return number

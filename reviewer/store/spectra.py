@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
 from reviewer.store.blobs import pack, pack_mask, unpack, unpack_mask
-from reviewer.store.connection import Base, stamp
+from reviewer.store.clock import stamp
+from reviewer.store.connection import Base
 from reviewer.store.errors import NotFound
 
 _INSERT = """

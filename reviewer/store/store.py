@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from reviewer.store.alike import Alike
 from reviewer.store.blind import Blind
-from reviewer.store.connection import Clock, connect, use_wal, utc_now
+from reviewer.store.clock import Clock, Times, utc_now
+from reviewer.store.connection import BUSY_SECONDS, connect, use_wal
 from reviewer.store.errors import CannotWrite, NotAnnotations
 from reviewer.store.items import Items
 from reviewer.store.migrate import migrate
@@ -31,18 +32,28 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
 
     @classmethod
     def open(
-        cls, path: Path | str, clock: Clock = utc_now, migrations: Sequence[Migration] = MIGRATIONS
+        cls,
+        path: Path | str,
+        clock: Clock = utc_now,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        patience: float = BUSY_SECONDS,
+        elapsed: Callable[[], float] | None = None,
     ) -> Store:
         """Open the database, making it or bringing its schema up to date.
 
         :param clock: gives the present time, for leases, sessions and the times of facts
+        :param patience: seconds that a write waits for another program's; an upgrade always waits a minute
+        :param elapsed: seconds that never run backwards, by which leases and sessions go on while the clock
+            is set back; if not given the machine's with the machine's clock, and none with another
         :raises NotAnnotations: the file is something else
         :raises NewerSchema: a newer release has written it
         :raises CannotWrite: there is no such folder, or the file is read-only or kept busy by another program
         """
         path = Path(path)
         try:
-            writer = _ready(path, migrations)
+            times = Times(clock, elapsed)
+            writer = _ready(path, migrations, times)
+            writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except sqlite3.OperationalError as error:
             raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
         except sqlite3.DatabaseError as error:
@@ -50,7 +61,7 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
                 raise
             found = "found a file that is not SQLite, wanted an annotations database"
             raise NotAnnotations(f"{path}: {found}") from None
-        return cls(path, writer, clock)
+        return cls(path, writer, times, patience)
 
     def __enter__(self) -> Store:
         return self
@@ -64,11 +75,11 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         self.close()
 
 
-def _ready(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+def _ready(path: Path, migrations: Sequence[Migration], times: Times) -> sqlite3.Connection:
     """A connection to a file of the present schema."""
     writer = connect(path)
     try:
-        migrate(writer, path, migrations)
+        migrate(writer, path, migrations, times.now())
         use_wal(writer)
     except BaseException:
         writer.close()
