@@ -1,0 +1,146 @@
+"""Write a small campaign with a row in every table as SQL: what the next migration will find in old files.
+
+Run it before a migration is added, with the program as it was released:
+
+    PYTHONPATH=tests python tests/schemas/make.py tests/schemas/3.sql
+
+A dump is never made again: it holds what that release wrote, and its number is that of its last migration.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import tempfile
+from contextlib import closing, suppress
+from io import BytesIO
+from pathlib import Path
+from uuid import uuid4
+
+from campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
+from PIL import Image
+
+from agent.plot import pixels_sha256
+from agent.trajectory import Drafter
+from reviewer.store import Draft, SignInRefused, Store
+from reviewer.store.schema import APPLICATION_ID
+from reviewer.workflow import Rules
+
+DRAFTERS = ("gpt-5", "Spec-o3-7B")
+
+
+def fill(store: Store, clock: Clock) -> None:
+    """Some weeks of work."""
+    people(store)
+    store.add_person("ZO", "Zoë Ångström", ["reviewer", "auditor"], "a long password")
+    store.set_rules("CO", Rules(auditors=2, votes=3, approve_at=2, reject_at=2))
+    store.set_setting("CO", "campaign", {"name": "November", "classes": ["cv"]})
+    spectra = [a_spectrum(f"spec-{n:04d}.fits", redshift=0.01 * n) for n in range(4)]
+    drafts = [
+        Draft(a_trajectory(s, f"{who} sees Hα.", drafter=Drafter("model", who), label="YES"), s, "november")
+        for s in spectra
+        for who in DRAFTERS
+    ]
+    picture = Image.new("RGB", (3, 2), "navy")
+    png = BytesIO()
+    picture.save(png, format="PNG")
+    shown = {pixels_sha256(picture.convert("RGBA")): png.getvalue()}
+    store.add_items([*drafts, Draft(a_trajectory(think="Only its picture is left."), pictures=shown)])
+    clock.turn(days=1)
+    desk = Desk(store)
+    _approve(desk, clock)
+    desk.until(2, *TO_AUDIT, ("AU", "return"))
+    desk.edit("RE", 2, "Hα is narrow; the second look says so.")
+    desk.until(7, *TO_AUDIT, ("AU", "pass"))
+    desk.until(9, ("RE", "reject"))
+    _hold(store, desk, clock)
+    if hasattr(store, "draw_blind"):
+        _score_blind(store, clock)
+    store.deactivate("CO", "JU")
+
+
+def _approve(desk: Desk, clock: Clock) -> None:
+    store = desk.store
+    desk.until(1, *TO_VOTE)
+    version = store.item(1).version.id
+    store.mark("VO", 1, version, "s3", "hallucinated feature", uuid4().hex, "=cmd|'x'!A1 and “quotes”")
+    store.commit_verdict("VO", 1, version, "cannot tell")
+    desk.decide("VO", 1, "approve", comment="Fine.\nTwo lines.")
+    store.undo("VO", 1, desk.key())
+    clock.turn(minutes=3)
+    desk.until(1, ("VO", "approve"), ("ZO", "approve"))
+    store.record_export("CO", "first", {"items": [1], "note": "größer"})
+
+
+def _hold(store: Store, desk: Desk, clock: Clock) -> None:
+    """Leases of every kind, unsent text, somebody signed in, somebody who was not let in."""
+    store.release(store.lease("RE", 3).token)
+    store.lease("AX", 7)
+    store.lease("VO", 4)
+    clock.turn(hours=1)
+    store.lease("RE", 4)
+    store.autosave("RE", 4, store.item(4).version.id, {"steps": ["half a sent"]})
+    store.sign_out(store.sign_in("ZO", "a long password", "10.0.0.1").token)
+    store.sign_in("ZO", "a long password", "10.0.0.2")
+    with suppress(SignInRefused):
+        store.sign_in("ZO", "a wrong password", "10.0.0.3")
+
+
+def _score_blind(store: Store, clock: Clock) -> None:
+    from agent.conversation import Usage
+    from reviewer.blind.results import JudgedScore, Judgement
+    from reviewer.blind.values import Plan
+
+    plan = Plan("ours against gpt", ("RE", "AU"), mode="both", items=(3, 4, 5, 6), each=2)
+    sessions = [store.draw_blind("CO", plan, uuid4().hex) for _ in range(3)]
+    for session in sessions[:2]:
+        store.open_blind("CO", session.id, uuid4().hex)
+        for work in store.blind_work("RE"):
+            if work.kind == "scores" and not work.answered:
+                store.score_blind("RE", work.token, 4, "cannot tell", uuid4().hex, "Fair.", ["s1"])
+            elif not work.answered:
+                store.prefer_blind("RE", work.token, "left", uuid4().hex)
+        clock.turn(minutes=20)
+    asked = next(ask for ask in store.blind_to_judge("CO", sessions[0].id) if ask.kind == "scores")
+    said = Judgement(
+        "judge-70b",
+        asked.shown,
+        JudgedScore(3, 4, "Sound."),
+        "First the lines.",
+        {"temperature": 0.0},
+        ("{...}",),
+        Usage(100, 20),
+        0.0012,
+    )
+    store.record_judgement("CO", sessions[0].id, said, uuid4().hex)
+    store.close_blind("CO", sessions[0].id, uuid4().hex)
+
+
+def dump(path: Path) -> str:
+    """The whole file as SQL."""
+    with closing(sqlite3.connect(path)) as connection:
+        # The search's table is written with the tables it is made of, and holds nothing itself.
+        lines = [line for line in connection.iterdump() if not line.startswith('INSERT INTO "items_text" ')]
+    lines.append(f"PRAGMA application_id = {APPLICATION_ID};")
+    return "\n".join(lines) + "\n"
+
+
+def main(target: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "annotations.db"
+        clock = Clock()
+        with Store.open(path, clock=clock) as store:
+            fill(store, clock)
+            assert store.verify() == []
+        with closing(sqlite3.connect(path)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+            empty = [
+                t for (t,) in tables if not connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0]
+            ]
+        if empty:
+            raise SystemExit(f"no rows in {', '.join(empty)}")
+        target.write_text(dump(path), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
