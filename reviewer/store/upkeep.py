@@ -26,7 +26,8 @@ class Upkeep(Facts):
     def verify(self) -> list[str]:
         """What is wrong with the file, one sentence each; nothing if all is well.
 
-        SQLite's own integrity and foreign key checks, then every derived row against the facts it came from.
+        SQLite's own integrity and foreign key checks, then every derived row against the facts it came from,
+        then the log and what it binds.
         """
         with self._reading() as db:
             wrong = [f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -40,7 +41,7 @@ class Upkeep(Facts):
                 if (what.row, what.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
             wrong += _wrong_tallies(db)
-        return wrong
+        return wrong + self.check_log()
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
         """Derive every standing again from the facts; the number of items.
