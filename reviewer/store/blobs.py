@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,26 @@ def pack(array: NDArray[np.float64]) -> tuple[Width, bytes]:
         short = array.astype("<f4")
     exact = np.array_equal(short.astype("<f8").view("<u8"), array.astype("<f8", copy=False).view("<u8"))
     width: Width = "<f4" if exact else "<f8"
-    numbers = short if exact else array.astype("<f8", copy=False)
+    return width, pack_as(width, array)
+
+
+def pack_as(width: Width, array: NDArray[np.float64]) -> bytes:
+    """As ``pack``, at a width that is known already."""
+    numbers = array.astype(width, copy=False)
     shuffled = numbers.view("u1").reshape(numbers.size, numbers.itemsize).T
-    return width, zlib.compress(shuffled.tobytes(), 6)
+    return zlib.compress(shuffled.tobytes(), 6)
 
 
 def unpack(width: Width, blob: bytes) -> NDArray[np.float64]:
     """The float64 array that ``pack`` was given."""
+    return unpack_as(width, blob).astype(np.float64)
+
+
+def unpack_as(width: Width, blob: bytes) -> NDArray[Any]:
+    """The numbers at the width they are stored with."""
     itemsize = np.dtype(width).itemsize
     rows = np.frombuffer(zlib.decompress(blob), dtype="u1").reshape(itemsize, -1)
-    return np.ascontiguousarray(rows.T).view(width).ravel().astype(np.float64)
+    return np.ascontiguousarray(rows.T).view(width).ravel()
 
 
 def pack_mask(mask: NDArray[np.bool_]) -> bytes:

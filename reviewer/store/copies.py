@@ -118,7 +118,8 @@ def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int]
 
 
 def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreError:
-    kind = error.sqlite_errorcode & 0xFF
+    # Text that is no UTF-8 is found by Python, without a code of SQLite's.
+    kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if kind == sqlite3.SQLITE_NOTADB:
         return NotAnnotations(f"{source}: found a file that is not SQLite, wanted an annotations database")
     if kind == sqlite3.SQLITE_CORRUPT:

@@ -77,11 +77,31 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
 
 def _ready(path: Path, migrations: Sequence[Migration], times: Times) -> sqlite3.Connection:
     """A connection to a file of the present schema."""
-    writer = connect(path)
-    try:
-        migrate(writer, path, migrations, times.now())
-        use_wal(writer)
-    except BaseException:
+    while True:
+        before = _which(path)
+        writer = connect(path)
+        try:
+            migrate(writer, path, migrations, times.now())
+            use_wal(writer)
+        except sqlite3.OperationalError:
+            writer.close()
+            # A restore put another file there while this waited for it; SQLite refuses to write to the old.
+            if before is None or _which(path) in (None, before):
+                raise
+            continue
+        except BaseException:
+            writer.close()
+            raise
+        # From here on no restore can: an open connection to a write-ahead log keeps it out.
+        if before is None or _which(path) in (None, before):
+            return writer
         writer.close()
-        raise
-    return writer
+
+
+def _which(path: Path) -> tuple[int, int] | None:
+    """Which file stands under the name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -6,12 +6,15 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+from reviewer.store.clock import stamp
 from reviewer.store.copies import copy
 from reviewer.store.facts import Facts, derived
+from reviewer.store.log_chain import Head
+from reviewer.store.rows import Rows
 from reviewer.store.schema import TALLIED
 
 
-class Upkeep(Facts):
+class Upkeep(Rows, Facts):
     """Backup, rebuild, verify."""
 
     def backup(self, path: Path | str, progress: Callable[[int, int], None] | None = None) -> None:
@@ -22,6 +25,19 @@ class Upkeep(Facts):
         :raises CannotWrite: there is no such folder, or no room in it
         """
         copy(self.path, Path(path), progress)
+
+    def say_restored(self, source: str, head: Head | None, replaced: Head | None) -> None:
+        """Write into the log where this database comes from, and let everybody sign in again: of the sessions
+        in a backup some were ended later.
+
+        :param head: of the log as the source had it
+        :param replaced: of the log of the database that was here before
+        """
+        heads = {"log_head": head, "replaced_log_head": replaced}
+        with self._writing() as db:
+            db.execute("UPDATE sessions SET ended_at = ? WHERE ended_at IS NULL", (stamp(self.now()),))
+            told = {name: None if one is None else str(one) for name, one in heads.items()}
+            self._tell(db, None, "database restored", source, told)
 
     def verify(self) -> list[str]:
         """What is wrong with the file, one sentence each; nothing if all is well.

@@ -1,0 +1,194 @@
+"""Backups: a copy of the database at one moment, with a few facts about it in a JSON file of the same name.
+
+The copy comes first and gets its name only when it is whole; the facts follow. A copy whose facts were never
+written, because the power went between the two, can be restored like any other, and is never deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from reviewer.keeping.errors import BadBackup, KeepingError
+from reviewer.keeping.names import kept, name_at, time_of
+from reviewer.store import Head, StoreError
+from reviewer.store.copies import PART, copy, sync
+from reviewer.store.rows import at_rest
+
+SCHEMA = "spec-o3/backup/1"
+Why = Literal["daily", "by hand"]
+_LEFT_BEHIND = timedelta(days=1)
+"""After which a part of a backup is nobody's any more: whoever wrote it was killed."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A backup and what is known of it. ``head``: of the audit log, None for a database from before it."""
+
+    path: Path
+    at: datetime
+    bytes: int
+    sha256: str
+    why: Why
+    schema: int
+    head: Head | None
+
+    def to_json(self) -> dict[str, Any]:
+        """What the file beside the backup holds."""
+        return {
+            "format": SCHEMA,
+            "file": self.path.name,
+            "at": self.at.isoformat(timespec="seconds"),
+            "bytes": self.bytes,
+            "sha256": self.sha256,
+            "why": self.why,
+            "schema": self.schema,
+            "log_head": None if self.head is None else str(self.head),
+        }
+
+
+def facts_beside(path: Path) -> Path:
+    """The file that tells of a backup: ``annotations-TIME.json`` of ``annotations-TIME.db``."""
+    return path.with_suffix(".json")
+
+
+def back_up(
+    database: Path, target: Path, why: Why, progress: Callable[[int, int], None] | None = None
+) -> Backup:
+    """Copy a database while people work on it.
+
+    :param target: the file to be made; or a folder, made if need be, for one that is named by the time
+    :raises StoreError: the database is damaged or cannot be read, or there is a file of that name
+    :raises CannotWrite: there is no such folder, or no room in it
+    :raises KeepingError: the folder cannot be made, or not be written to
+    """
+    into_folder = target.is_dir() or target.suffix == ""
+    try:
+        if into_folder:
+            # Backups hold the hashes of passwords.
+            target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        at, path = _free_name(database, target) if into_folder else (_now(), target)
+        _refuse_to_cover(path)
+        copy(database, path, progress)
+        made = describe(path, at, why)
+        _write_facts(made)
+    except OSError as error:
+        raise KeepingError(f"{target}: {error.strerror}. No backup was made.") from error
+    return made
+
+
+def describe(path: Path, at: datetime, why: Why) -> Backup:
+    """What there is to know of a copy that is there."""
+    with at_rest(path) as moment:
+        schema, head = moment.schema, moment.head
+    return Backup(path, at, path.stat().st_size, sha256_of(path), why, schema, head)
+
+
+def listed(database: Path, folder: Path) -> list[Backup]:
+    """The backups of a database in a folder that tell of themselves, newest first."""
+    found = []
+    if folder.is_dir():
+        for path in folder.glob("*.db"):
+            known = read_facts(path) if time_of(database, path.stem) else None
+            if known is not None:
+                found.append(known)
+    return sorted(found, key=lambda backup: backup.at, reverse=True)
+
+
+def read_facts(path: Path) -> Backup | None:
+    """What the file beside a backup says of it; None where there is none that can be read."""
+    try:
+        told: Mapping[str, Any] = json.loads(facts_beside(path).read_text(encoding="utf-8"))
+        if told["format"] != SCHEMA or told["file"] != path.name or told["why"] not in ("daily", "by hand"):
+            return None
+        head = None if told["log_head"] is None else Head.parse(told["log_head"])
+        at = datetime.fromisoformat(told["at"]).astimezone(UTC)
+        return Backup(
+            path, at, int(told["bytes"]), str(told["sha256"]), told["why"], int(told["schema"]), head
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def check_bytes(path: Path) -> None:
+    """:raises BadBackup: the file is not what was written beside it when it was made"""
+    known = read_facts(path)
+    if known is None:
+        return
+    found = path.stat().st_size
+    if found != known.bytes:
+        raise BadBackup(f"{path}: found {found} bytes, wanted the {known.bytes} that it was made with")
+    if sha256_of(path) != known.sha256:
+        raise BadBackup(f"{path}: its SHA-256 is not the one in {facts_beside(path).name}: it was changed")
+
+
+def prune(database: Path, folder: Path, now: datetime) -> list[Path]:
+    """Delete the daily backups that are not to be kept any more, and parts of backups that were never
+    finished; what was deleted. Anything else is left alone.
+
+    :raises OSError: one of them cannot be deleted
+    """
+    daily = {backup.at: backup.path for backup in listed(database, folder) if backup.why == "daily"}
+    gone = [daily[at] for at in daily.keys() - kept(daily.keys(), now)]
+    for path in gone:
+        path.unlink()
+        facts_beside(path).unlink(missing_ok=True)
+    for part in folder.glob(f"*{PART}"):
+        written = datetime.fromtimestamp(part.stat().st_mtime, UTC)
+        if time_of(database, part.name.split(".")[0]) and now - written > _LEFT_BEHIND:
+            part.unlink(missing_ok=True)
+            gone.append(part)
+    return sorted(gone)
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_to_cover(path: Path) -> None:
+    beside = facts_beside(path)
+    if beside == path:
+        raise KeepingError(f"{path}: wanted a name that ends in .db; the facts go into a .json beside it")
+    if os.path.lexists(beside):
+        raise KeepingError(f"{beside}: found a file where the backup's facts would go; choose another name")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def _free_name(database: Path, folder: Path) -> tuple[datetime, Path]:
+    """A name of this second, or of the next ones where somebody has just made one too."""
+    while True:
+        at = _now()
+        path = folder / f"{name_at(database, at)}.db"
+        if not os.path.lexists(path):
+            return at, path
+        time.sleep(0.1)
+
+
+def _write_facts(backup: Backup) -> None:
+    path = facts_beside(backup.path)
+    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(json.dumps(backup.to_json(), indent=1) + "\n")
+        sync(part)
+        part.replace(path)
+        sync(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise StoreError(
+            f"{backup.path}: the backup is made, but {path.name} beside it could not be written "
+            f"({error.strerror}). It can be restored, and is not deleted by itself."
+        ) from error
