@@ -4,7 +4,7 @@ They import what they need when they run: ``--help`` is not to wait for matplotl
 """
 
 from agent.command import Command
-from reviewer.commands import app, blind, draft, export_, import_
+from reviewer.commands import app, backup, blind, draft, export_, import_, log, restore
 
 COMMANDS: tuple[Command, ...] = (
     Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),
@@ -17,4 +17,17 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("export", "Write approved trajectories as training data.", export_.add, export_.run),
     Command("blind", "Draw, open and close sessions in which traces are scored blind.", blind.add, blind.run),
+    Command(
+        "backup",
+        "Copy the database while people work, or write it out as plain files.",
+        backup.add,
+        backup.run,
+    ),
+    Command(
+        "restore",
+        "Put a backup or a plain archive in the place of the database, once it is checked.",
+        restore.add,
+        restore.run,
+    ),
+    Command("log", "Show who did what when, and check that nothing of it was changed.", log.add, log.run),
 )

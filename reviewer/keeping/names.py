@@ -7,13 +7,16 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-FOLDER = "backups"
-"""Beside the database, unless told otherwise."""
 DAILY, WEEKLY, MONTHLY = 7, 4, 6
 """How many days, weeks and months keep their last backup. Only those count that have one, so that a machine
 that was off for a year still has them all."""
 _TIME = "%Y%m%dT%H%M%SZ"
 _AHEAD = timedelta(minutes=5)  # by which two machines' clocks may differ
+
+
+def folder_beside(database: Path) -> Path:
+    """Where backups go unless told otherwise."""
+    return database.resolve().parent / "backups"
 
 
 def name_at(database: Path, at: datetime) -> str:

@@ -39,6 +39,16 @@ class Log(Base):
         with self._reading() as db:
             return [_entry_from(row) for row in db.execute(sql, asked)]
 
+    def last_entries(
+        self, limit: int = 100, person: str | None = None, what: str | None = None
+    ) -> list[Entry]:
+        """The last ``limit`` entries, oldest first; of one person or one kind only, if given."""
+        asked = {"limit": limit, "person": person, "what": what}
+        chosen = " AND ".join(f"{name} = :{name}" for name in ("person", "what") if asked[name] is not None)
+        sql = f"SELECT * FROM log WHERE {chosen or 'true'} ORDER BY number DESC LIMIT :limit"
+        with self._reading() as db:
+            return [_entry_from(row) for row in db.execute(sql, asked)][::-1]
+
     def log_head(self) -> Head:
         """The end of the log as it is now."""
         with self._reading() as db:

@@ -39,11 +39,13 @@ class Upkeep(Rows, Facts):
             told = {name: None if one is None else str(one) for name, one in heads.items()}
             self._tell(db, None, "database restored", source, told)
 
-    def verify(self) -> list[str]:
+    def verify(self, known: Head | None = None) -> list[str]:
         """What is wrong with the file, one sentence each; nothing if all is well.
 
         SQLite's own integrity and foreign key checks, then every derived row against the facts it came from,
         then the log and what it binds.
+
+        :param known: a head of the log that was kept elsewhere
         """
         with self._reading() as db:
             wrong = [f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -57,7 +59,7 @@ class Upkeep(Rows, Facts):
                 if (what.row, what.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
             wrong += _wrong_tallies(db)
-        return wrong + self.check_log()
+        return wrong + self.check_log(known)
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
         """Derive every standing again from the facts; the number of items.
