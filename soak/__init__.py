@@ -1,0 +1,1 @@
+"""Long trials of the whole program, with real processes: kills, load, bad input. Not installed with it."""
