@@ -11,6 +11,8 @@ from reviewer.store.blind_values import (
 )
 from reviewer.store.errors import (
     CannotWrite,
+    Damaged,
+    FileGone,
     HeldByAnother,
     InUse,
     KeyReused,
@@ -61,9 +63,11 @@ __all__ = [
     "BlindWork",
     "CannotWrite",
     "CommittedVerdict",
+    "Damaged",
     "Draft",
     "Entry",
     "Export",
+    "FileGone",
     "GivenAway",
     "Head",
     "HeldByAnother",

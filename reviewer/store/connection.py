@@ -12,7 +12,8 @@ from datetime import datetime
 from pathlib import Path
 
 from reviewer.store.clock import Times
-from reviewer.store.errors import CannotWrite
+from reviewer.store.errors import CannotWrite, Damaged, restore_instead
+from reviewer.store.in_place import InPlace
 
 BUSY_SECONDS = 60.0
 """How long a command waits for another's write."""
@@ -59,6 +60,9 @@ _SENTENCES = {
     sqlite3.SQLITE_READONLY: "the file is read-only.",
 }
 
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""What SQLite says of a file whose pages are not what they were."""
+
 
 class Base:
     """What every part of the store stands on: the clock, ``_reading`` and ``_writing``."""
@@ -68,6 +72,7 @@ class Base:
         self._times = times
         self._patience = patience
         self._writer = writer
+        self._place = InPlace(path)
         self._writing_now = threading.Lock()
         self._idle_readers: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._closed = False
@@ -79,11 +84,13 @@ class Base:
         IMMEDIATE takes the write lock before anything is read, so what was read is still true when it is
         written; a deferred BEGIN would fail on the upgrade without waiting.
 
-        :raises CannotWrite: the disk is full, or the file read-only or kept locked
+        :raises CannotWrite: the disk is full, or the file read-only, kept locked or no longer there
+        :raises Damaged: what it reads is no database
         """
         with self._my_turn(), self._said_plainly():
             self._writer.execute("BEGIN IMMEDIATE")
             try:
+                self._place.require()
                 yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
@@ -106,9 +113,11 @@ class Base:
     def _said_plainly(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             # The low byte is the kind of error, what is above it the detail.
-            kind = error.sqlite_errorcode & 0xFF
+            kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if kind in DAMAGE:
+                raise Damaged(restore_instead(self.path, error)) from error
             if kind == sqlite3.SQLITE_BUSY:
                 raise CannotWrite(self._busy("another program keeps it locked")) from error
             if kind not in _SENTENCES:
@@ -120,21 +129,33 @@ class Base:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One snapshot: every query in the block sees the same moment."""
+        """One snapshot: every query in the block sees the same moment.
+
+        :raises CannotWrite: the disk reports an error
+        :raises Damaged: what it reads is no database
+        :raises FileGone: the file is no longer there, and no reader has it open
+        """
+        with self._said_plainly():
+            reader = self._reader()
+            try:
+                reader.execute("BEGIN")
+                yield reader
+            finally:
+                if reader.in_transaction:
+                    reader.execute("ROLLBACK")
+                if self._closed:
+                    reader.close()
+                else:
+                    self._idle_readers.put(reader)
+
+    def _reader(self) -> sqlite3.Connection:
         try:
-            reader = self._idle_readers.get_nowait()
+            return self._idle_readers.get_nowait()
         except queue.Empty:
+            self._place.require()  # connecting would make an empty file of that name
             reader = connect(self.path, self._patience)
             reader.execute("PRAGMA query_only = ON")
-        reader.execute("BEGIN")
-        try:
-            yield reader
-        finally:
-            reader.execute("ROLLBACK")
-            if self._closed:
-                reader.close()
-            else:
-                self._idle_readers.put(reader)
+            return reader
 
     def now(self) -> datetime:
         """What the machine's clock tells, UTC: the time of what happens."""

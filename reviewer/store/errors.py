@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.sentence import OneLine
@@ -34,6 +35,22 @@ class WrongSpectrum(StoreError):
 
 class CannotWrite(StoreError):
     """The file cannot be written: disk full, read-only, or another program holds it. Nothing was saved."""
+
+
+class FileGone(CannotWrite):
+    """The file that is open no longer has its name: it was moved, deleted or replaced. Nothing was saved."""
+
+
+class Damaged(StoreError):
+    """What is in the file cannot be what this program wrote. Nothing was saved."""
+
+
+def restore_instead(path: Path, found: object) -> str:
+    """What to do about a damaged file."""
+    return (
+        f"{path}: the file is damaged ({found}). Nothing was saved. Stop what uses it and bring a backup "
+        "back with `spec-o3 restore BACKUP`; this file is kept beside it."
+    )
 
 
 class InUse(StoreError):

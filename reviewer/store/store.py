@@ -10,8 +10,8 @@ from types import TracebackType
 from reviewer.store.alike import Alike
 from reviewer.store.blind import Blind
 from reviewer.store.clock import Clock, Times, utc_now
-from reviewer.store.connection import BUSY_SECONDS, connect, use_wal
-from reviewer.store.errors import CannotWrite, NotAnnotations
+from reviewer.store.connection import BUSY_SECONDS, DAMAGE, connect, use_wal
+from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
 from reviewer.store.items import Items
 from reviewer.store.migrate import migrate
 from reviewer.store.progress import Counting
@@ -20,10 +20,11 @@ from reviewer.store.remarks import Remarks
 from reviewer.store.review import Review
 from reviewer.store.schema import MIGRATIONS, Migration
 from reviewer.store.settings import Settings
+from reviewer.store.soundness import Soundness
 from reviewer.store.upkeep import Upkeep
 
 
-class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upkeep):
+class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upkeep, Soundness):
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
     A call that returns has its facts on the disk. A call that raises has written nothing, but for unsent text
@@ -47,6 +48,7 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
             is set back; if not given the machine's with the machine's clock, and none with another
         :raises NotAnnotations: the file is something else
         :raises NewerSchema: a newer release has written it
+        :raises Damaged: its first pages are not what they were
         :raises CannotWrite: there is no such folder, or the file is read-only or kept busy by another program
         """
         path = Path(path)
@@ -57,10 +59,12 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         except sqlite3.OperationalError as error:
             raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+            if error.sqlite_errorcode & 0xFF not in DAMAGE:
                 raise
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise Damaged(restore_instead(path, error)) from error
             found = "found a file that is not SQLite, wanted an annotations database"
-            raise NotAnnotations(f"{path}: {found}") from None
+            raise NotAnnotations(f"{path}: {found}; if it was one, `spec-o3 restore BACKUP`") from None
         return cls(path, writer, times, patience)
 
     def __enter__(self) -> Store:
