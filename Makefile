@@ -7,7 +7,7 @@ PYTEST_WORKERS ?= 2
 # torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
 MODELS := .venv-models
 
-.PHONY: run test lint types unit browser test-models bench demo clean
+.PHONY: run test lint types unit browser test-models bench soak demo clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
@@ -35,6 +35,11 @@ test-models: $(MODELS)/made
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
+
+# Kills, load and bad input in their long form, some forty minutes: nothing else should run on the machine.
+soak: $(VENV)/test
+	sh tests/browser/get-chromium.sh $(BIN)/python
+	$(BIN)/python -m soak
 
 clean:
 	rm -rf $(VENV) $(MODELS) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,10 +11,7 @@ were not run.
 from __future__ import annotations
 
 import argparse
-import datetime
-import importlib.metadata
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -22,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import plots
+from benchmarks.document import DOCUMENT, conditions, kept, write
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs" / "measurements.md"
 PICTURES = DOCUMENT.parent / "images"
-PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 SPECTRA = "SPECTRA"
 _PLOT = re.compile(rf"^!\[.*\]\({PICTURES.name}/measured-.*\)$", re.MULTILINE)
 
@@ -149,13 +145,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")
     parser.add_argument("--plots", action="store_true", help="measure nothing, draw the plots again")
     chosen = parser.parse_args()
-    kept = _kept()
+    sections, order = kept(), [section.title for section in SECTIONS]
     for section in () if chosen.plots else SECTIONS:
         if chosen.only is None or section.name in chosen.only:
             print(f"{section.title} ...", file=sys.stderr, flush=True)
-            kept[section.title] = _text(section, chosen.spectra)
-            _write(kept)
-    _write({title: _with_plot(title, text) for title, text in kept.items()})
+            sections[section.title] = _text(section, chosen.spectra)
+            write(sections, order)
+    write({title: _with_plot(title, text) for title, text in sections.items()}, order)
 
 
 def _text(section: Section, spectra: Path | None) -> str:
@@ -169,7 +165,7 @@ def _text(section: Section, spectra: Path | None) -> str:
     if done.returncode:
         return f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"
     shown = " ".join(section.command).replace(SPECTRA, "FOLDER")
-    return f"{section.about}\n\n    python {shown}\n\n{_conditions()}\n\n{_set(done.stdout)}"
+    return f"{section.about}\n\n    python {shown}\n\n{conditions()}\n\n{_set(done.stdout)}"
 
 
 def _set(printed: str) -> str:
@@ -178,37 +174,12 @@ def _set(printed: str) -> str:
     return text if "\n|" in text else f"```\n{text}\n```"
 
 
-def _conditions() -> str:
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    return f"*{today}; {system}; Python {platform.python_version()}, {versions}.*"
-
-
-def _kept() -> dict[str, str]:
-    """The sections as they stand in the document, so that one can be measured again alone."""
-    if not DOCUMENT.exists():
-        return {}
-    parts = DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]
-    named = (part.partition("\n") for part in parts)
-    return {title.strip(): _PLOT.sub("", text).strip() for title, _, text in named}
-
-
 def _with_plot(title: str, text: str) -> str:
     """A section with its plot below, if it has one and there are numbers to draw."""
     plot = next((section.plot for section in SECTIONS if section.title == title), None)
+    text = _PLOT.sub("", text).strip()
     name = plot and plots.drawn(plot, text, PICTURES)
     return f"{text}\n\n![{plot.caption}]({PICTURES.name}/{name})" if plot and name else text
-
-
-def _write(sections: dict[str, str]) -> None:
-    order = [s.title for s in SECTIONS]
-    known = [t for t in order if t in sections] + [t for t in sections if t not in order]
-    body = "\n\n".join(f"## {title}\n\n{sections[title]}" for title in known)
-    head = (
-        "# Measurements\n\nWritten by `python -m benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`)."
-    )
-    DOCUMENT.write_text(f"{head}\n\n{body}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
