@@ -23,6 +23,7 @@ from agent.policies.servers import RosterError
 from reviewer import demo
 from reviewer.campaign import known_tasks
 from reviewer.store import Draft, QueueFilter, Store
+from reviewer.store.connection import SUBMIT_SECONDS
 from reviewer.ui import (
     api,
     blind_api,
@@ -38,6 +39,7 @@ from reviewer.ui import (
 )
 from reviewer.ui.desk import Desk, plain
 from reviewer.ui.pictures import Gallery
+from reviewer.ui.port import require_free
 from reviewer.ui.session import person_of
 
 log = logging.getLogger("spec_o3")
@@ -168,15 +170,18 @@ def serve(
 
     :param servers: a file of the model servers that can be asked; None: ``servers.toml`` beside the database
     :param server: the address of the model server that is called "spec-o3"
-    :raises CannotRun: an address others can reach was asked for and nobody has a password, or a model server
-        is not named in a way that can be used
+    :raises CannotRun: an address others can reach was asked for and nobody has a password, another program has
+        the port, or a model server is not named in a way that can be used
+    :raises StoreError: the database cannot be opened, or is damaged
     """
     try:
         roster = Roster.load(servers, server, beside=db.resolve().parent)
     except RosterError as problem:
         raise CannotRun(str(problem)) from problem
-    store = Store.open(db)
+    require_free(host, port)
+    store = Store.open(db, patience=SUBMIT_SECONDS)
     try:
+        store.require_sound()
         local = is_loopback(host)
         if not local and not any(p.has_password for p in store.people()):
             raise CannotRun(
