@@ -105,7 +105,7 @@ def serving(answers: Any, **other: Any) -> BadServer:
 
 def judgements(store: Store, session: BlindSession) -> tuple[Judgement, ...]:
     store.close_blind("CO", session.id, key())
-    return store.blind_results(session.id).judgements
+    return store.blind_results(None, session.id).judgements
 
 
 # ---- what is sent
@@ -405,7 +405,7 @@ def test_what_cannot_be_read_twice_is_recorded_as_that_and_asked_no_more(store) 
         assert asked(store, server, session).before == 2
         assert len(server.chats) == 4
     store.close_blind("CO", session.id, key())
-    results = store.blind_results(session.id)
+    results = store.blind_results(None, session.id)
     assert [one.answer for one in results.judgements] == [None, None]
     assert results.judgements[0].said == ("A fine trace, 4 out of 5.", "")
     assert of_judges(results)[0].unread == 2
@@ -505,12 +505,12 @@ def test_it_may_be_asked_while_the_session_is_open_or_closed_and_not_before(stor
         assert server.chats == []
         assert asked(store, server, session, name="early").judged == 6
         with pytest.raises(NotAllowed, match="results are for when it is closed"):
-            store.blind_results(session.id)
+            store.blind_results(None, session.id)
         store.close_blind("CO", session.id, key())
         assert asked(store, server, session, name="late").judged == 6
         with pytest.raises(NotAllowed, match="Only a coordinator"):
             judge_session(store, "RE", session.id, a_judge(server, session), Spending())
-    assert {one.judge for one in store.blind_results(session.id).judgements} == {"early", "late"}
+    assert {one.judge for one in store.blind_results(None, session.id).judgements} == {"early", "late"}
 
 
 def test_pairs_alone_are_nothing_for_a_judge_of_one_dimension(store) -> None:
@@ -537,7 +537,7 @@ def test_judges_answers_are_nobodys_and_nothing_in_review_changes(store) -> None
     assert all(store.history(item) == [] for item in range(1, 7))
     assert store.verify() == []
     store.close_blind("CO", session.id, key())
-    results = store.blind_results(session.id)
+    results = store.blind_results(None, session.id)
     assert len(results.judgements) == 12
     assert all(one.answer is None for one in results.said)
 
@@ -549,7 +549,7 @@ def test_both_orders_are_asked_each_once_with_the_traces_in_that_order(store) ->
         texts = sorted(text_of(chat.body) for chat in server.chats)
     assert (tally.orders, tally.asked_for) == (6, 6)
     store.close_blind("CO", session.id, key())
-    results = store.blind_results(session.id)
+    results = store.blind_results(None, session.id)
     shown = [one.shown for one in results.judgements]
     assert len(set(shown)) == 6
     assert {pair[::-1] for pair in shown} == set(shown)
@@ -577,7 +577,7 @@ def test_left_and_right_are_undone_once(store, source) -> None:
     with serving(choosing) as server:
         asked(store, server, session)
     store.close_blind("CO", session.id, key())
-    pairs = of_judges(store.blind_results(session.id))[0].pairs
+    pairs = of_judges(store.blind_results(None, session.id))[0].pairs
     assert pairs is not None
     (rate,) = pairs.rates
     assert (rate.source, rate.other, rate.wins.n) == (SPEC, GPT, 3)
@@ -607,7 +607,7 @@ def test_the_judges_mean_is_held_against_the_peoples_item_by_item(store) -> None
     with serving(lambda body: Say(verdict(3 if "spectrum 2" in text_of(body) else 1))) as server:
         asked(store, server, session, name="rough")
     store.close_blind("CO", session.id, key())
-    results = store.blind_results(session.id)
+    results = store.blind_results(None, session.id)
     table = judge_scores(results, "coherence")
     assert (table.raters, len(table.items)) == (("dull", "rough", "same"), 6)
     same = rank_correlation(results, "coherence", "same")
@@ -741,7 +741,7 @@ def test_a_key_goes_from_its_variable_to_the_server_and_nowhere_else(
         assert "wants an API key, and has none" in capsys.readouterr().err
     assert "sk-judge" not in said.out
     store.close_blind("CO", 1, key())
-    kept = repr(store.blind_results(1).judgements)
+    kept = repr(store.blind_results(None, 1).judgements)
     assert "sk-judge" not in kept
     assert app.main(["blind", "judge", *told, "--server", "theirs", "--servers", str(servers)]) == 2
     assert "found 'theirs', wanted an address or one of servers.toml" in capsys.readouterr().err
@@ -778,8 +778,8 @@ def test_a_killed_run_goes_on_where_it_was(store) -> None:
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait()
-    assert len(store.judged_keys(1, f"{MODEL} (text only)")) == 5
+    assert len(store.judged_keys(None, 1, f"{MODEL} (text only)")) == 5
     with serving(always()) as server:
-        session = store.blind_session(1)
+        session = store.blind_session(None, 1)
         tally = asked(store, server, session, name=f"{MODEL} (text only)")
         assert (tally.before, tally.judged, len(server.chats)) == (5, 7, 7)

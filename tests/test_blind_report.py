@@ -61,7 +61,7 @@ def answer(store: Store, scorers: tuple[str, ...] = SCORERS) -> None:
 
 def judge(store: Store, session: int) -> None:
     """A judge that likes what people like, and changes its mind on one pair when the order changes."""
-    results = store.blind_results(session)
+    results = store.blind_results(None, session)
     for one in {said.shown for said in results.first("scores")}:
         item = results.traces[one[0]].item
         judged = JudgedScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
@@ -85,7 +85,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, int,
         answer(store)
         store.close_blind("CO", session, key())
         judge(store, session)
-        yield store, session, report.files(store, session)
+        yield store, session, report.files(store, None, session)
 
 
 def table(files: dict[str, bytes], name: str) -> list[dict[str, str]]:
@@ -105,7 +105,7 @@ def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
 def names_of(store: Store, session: int) -> Names:
     from reviewer.blind.report_names import names
 
-    return names(store.blind_results(session), {})
+    return names(store.blind_results(None, session), {})
 
 
 class Words(HTMLParser):
@@ -141,7 +141,7 @@ def test_every_file_is_there(made) -> None:
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
     store, session, files = made
-    results = store.blind_results(session)
+    results = store.blind_results(None, session)
     names = names_of(store, session)
     every = tables.scores(results, dimension)
     by = {source: tables.scores(results, dimension, source) for source in (SPEC, GPT)}
@@ -176,7 +176,7 @@ def test_what_is_known_by_hand(made) -> None:
             assert float(again["value"]) == 1
         assert float(number(files, "repeats", scorer, "consistency", "mean difference")["value"]) == 0
     # Each of three scorers found one pair bad on both sides, and chose Spec-o3-7B in all others.
-    results = made[0].blind_results(made[1])
+    results = made[0].blind_results(None, made[1])
     rate = preference_rate(tables.votes(results), SPEC, GPT)
     assert rate.both_bad.detail["both_bad"] == 3
     assert number(files, "preference", f"{SPEC} over {GPT}", "", "preferred, of decided")["value"] == "1.0"
@@ -243,7 +243,7 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
             for token in tokens(store, person):
                 store.score_blind(person, token, 4, 4, key())
         store.close_blind("CO", session, key())
-        files = report.files(store, session)
+        files = report.files(store, None, session)
         names = names_of(store, session)
     assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, names.scorers["RE"]}
     assert all(b"Dr RE" not in content for content in files.values())
@@ -251,7 +251,7 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
 
 def test_raw_answers_are_as_they_were_given(made) -> None:
     store, session, files = made
-    results, names = store.blind_results(session), names_of(store, session)
+    results, names = store.blind_results(None, session), names_of(store, session)
     rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
     rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
     assert len(rows) == len(results.said)
@@ -279,13 +279,13 @@ def test_a_text_is_no_formula(made) -> None:
 
 def test_the_same_session_gives_the_same_bytes(made) -> None:
     store, session, files = made
-    assert report.files(store, session) == files
-    packed = report.as_zip(store, session)
+    assert report.files(store, None, session) == files
+    packed = report.as_zip(store, None, session)
     with zipfile.ZipFile(io.BytesIO(packed)) as zipped:
         inside = {Path(name).name: zipped.read(name) for name in zipped.namelist()}
         assert {entry.date_time for entry in zipped.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     assert inside == files
-    assert report.as_html(store, session).encode() == files["report.html"]
+    assert report.as_html(store, None, session).encode() == files["report.html"]
 
 
 def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> None:
@@ -294,7 +294,7 @@ def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> No
     store.backup(tmp_path / "copy.db")
     with Store.open(tmp_path / "copy.db") as copy:
         Desk(copy).decide("RE", 3, "keep")
-        assert report.files(copy, session) == files
+        assert report.files(copy, None, session) == files
 
 
 @pytest.mark.parametrize("scorers", [("RE",), SCORERS], ids=["one scorer", "three"])
@@ -310,7 +310,7 @@ def test_a_session_without_statistics_says_so(tmp_path, scorers, case) -> None:
             for token in tokens(store, person, "pair")[: 0 if case == "one answer" else None]:
                 store.prefer_blind(person, token, "equal", key())
         store.close_blind("CO", session, key())
-        files = report.files(store, session)
+        files = report.files(store, None, session)
     for name, content in files.items():
         assert not NO_NUMBER.search(content.decode()), name
     alpha = number(files, "agreement", "all traces", "coherence", "Krippendorff's alpha")
@@ -343,19 +343,19 @@ def test_an_open_session_has_no_report(tmp_path) -> None:
     with a_store(tmp_path / "annotations.db") as store:
         session = opened(store).id
         with pytest.raises(NotAllowed, match="results are for when it is closed"):
-            report.as_html(store, session)
+            report.as_html(store, None, session)
         with pytest.raises(NotAllowed):
-            report.write(store, session, tmp_path / "out")
+            report.write(store, None, session, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 
 def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
     store, session, files = made
     (tmp_path / "empty").mkdir()
-    written = report.write(store, session, tmp_path / "empty")
+    written = report.write(store, None, session, tmp_path / "empty")
     assert {path.name: path.read_bytes() for path in written} == files
     with pytest.raises(report.ReportError, match="found files in it, wanted a new or an empty folder"):
-        report.write(store, session, tmp_path / "empty")
+        report.write(store, None, session, tmp_path / "empty")
     wrote = iter([True, True, False])
     as_it_was = Path.write_bytes
 
@@ -366,7 +366,7 @@ def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(report.ReportError, match="No space left on device; nothing was written"):
-        report.write(store, session, tmp_path / "new")
+        report.write(store, None, session, tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
 
 
@@ -382,7 +382,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     drawn = json.loads(capsys.readouterr().out)
     shown = {
         trace.item
-        for said in store.blind_results(session).said
+        for said in store.blind_results(None, session).said
         for trace in map(store_trace(store, session), said.shown)
     }
     assert {*drawn["plan"]["items"], *(gold["item"] for gold in drawn["plan"]["gold"])} == shown
@@ -401,7 +401,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
 
 
 def store_trace(store: Store, session: int):
-    return store.blind_results(session).traces.__getitem__
+    return store.blind_results(None, session).traces.__getitem__
 
 
 def test_names_are_replaced_in_one_pass() -> None:

@@ -49,7 +49,7 @@ def score_everything(store: Store) -> None:
 
 def closed(store: Store, session: int):
     store.close_blind("CO", session, key())
-    return store.blind_results(session)
+    return store.blind_results(None, session)
 
 
 # ---- drawing
@@ -62,7 +62,7 @@ def test_a_session_is_drawn_opened_and_closed(store) -> None:
     assert session.questions["cv"].title == "Cataclysmic Variable (CV)"
     assert store.open_blind("CO", session.id, key()).rubric == rubric()
     assert store.close_blind("CO", session.id, key()).state == "closed"
-    assert [s.id for s in store.blind_sessions()] == [session.id]
+    assert [s.id for s in store.blind_sessions(None)] == [session.id]
     assert store.verify() == []
 
 
@@ -79,7 +79,7 @@ def test_only_a_coordinator_draws_opens_closes_and_sees_how_far_others_are(store
     ):
         with pytest.raises(NotAllowed, match="Only a coordinator"):
             refused()
-    assert store.blind_session(session.id).state == "drawn"
+    assert store.blind_session(None, session.id).state == "drawn"
 
 
 def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(store) -> None:
@@ -97,7 +97,7 @@ def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(
     store.close_blind("CO", first.id, "k4")
     with pytest.raises(NotAllowed, match="closed already"):
         store.close_blind("CO", first.id, "k5")
-    assert len(store.blind_sessions()) == 1
+    assert len(store.blind_sessions(None)) == 1
 
 
 def test_scorers_have_to_be_here(store) -> None:
@@ -111,7 +111,7 @@ def test_scorers_have_to_be_here(store) -> None:
 def test_too_few_leaves_nothing_behind(store) -> None:
     with pytest.raises(TooFew, match=r"found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B"):
         drawn(store, number=7, sources=(GPT, SPEC))
-    assert store.blind_sessions() == []
+    assert store.blind_sessions(None) == []
 
 
 def test_whoever_wrote_decided_marked_or_judged_is_not_asked(store) -> None:
@@ -123,7 +123,7 @@ def test_whoever_wrote_decided_marked_or_judged_is_not_asked(store) -> None:
     desk.edit("RE", 4, "Clearer now.")
     by_person = trace("re", 90, drafter=Drafter("person", "dr re"))
     (item,) = store.add_items([Draft(by_person, a_spectrum("spec-55859-F5902_sp01-090.fits"))])
-    barred = {c.item: set(c.barred) for c in store.blind_candidates(Plan("any", SCORERS)) if c.barred}
+    barred = {c.item: set(c.barred) for c in store.blind_candidates(None, Plan("any", SCORERS)) if c.barred}
     assert barred == {1: {"RE"}, 2: {"AU"}, 3: {"VO"}, 4: {"RE", "VO"}, item.item_id: {"RE"}}
 
 
@@ -132,7 +132,7 @@ def test_a_filter_lets_through_what_it_says(store) -> None:
     Desk(store).decide("ED", 1, "reject", reason="bad_data")
 
     def items(**plan: object) -> list[int]:
-        return [c.item for c in store.blind_candidates(Plan("any", SCORERS, **plan))]
+        return [c.item for c in store.blind_candidates(None, Plan("any", SCORERS, **plan))]
 
     assert len(items()) == 16
     assert items(tasks=("cc",)) == [13, 14, 15, 16]
@@ -163,14 +163,14 @@ def test_what_was_drawn_is_frozen(store) -> None:
     before = store.blind_sheet(token, "RE")
     item = next(
         c.item
-        for c in store.blind_candidates(Plan("any", SCORERS))
+        for c in store.blind_candidates(None, Plan("any", SCORERS))
         if store.item(c.item).version.trajectory == store.blind_behind(token, "RE").trajectories[0]
     )
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text altogether.")
     store.set_rules("CO", replace(store.rules(), votes=3))
     assert store.blind_sheet(token, "RE") == before
-    assert store.blind_session(session.id).plan == session.plan
+    assert store.blind_session(None, session.id).plan == session.plan
 
 
 def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store) -> None:
@@ -180,7 +180,7 @@ def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store) 
         store.open_blind("CO", session.id, key())
     assert store.close_blind("CO", session.id, key()).state == "closed"
     with pytest.raises(NotAllowed, match="never open"):
-        store.blind_results(session.id)
+        store.blind_results(None, session.id)
 
 
 # ---- scoring
@@ -309,7 +309,7 @@ def test_nobody_gets_results_while_it_is_open(store) -> None:
     session = opened(store)
     score_everything(store)
     with pytest.raises(NotAllowed, match="is open; results are for when it is closed"):
-        store.blind_results(session.id)
+        store.blind_results(None, session.id)
 
 
 def test_facts_cannot_be_changed_by_anybody(store) -> None:
@@ -386,7 +386,7 @@ def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
         "14812345",
     }
     secrets |= {session.name, "baseline", "label", "repeat", "gold", "drafter", "version", "item", "2026-"}
-    for candidate in store.blind_candidates(Plan("any", SCORERS)):
+    for candidate in store.blind_candidates(None, Plan("any", SCORERS)):
         secrets |= {candidate.spectrum, store.item(candidate.item).version.content_hash}
     secrets |= {"cd" * 32, "ab" * 32}
     told = 0
@@ -491,7 +491,7 @@ def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) ->
     stranger = replace(single, shown=(store.item(5).version.id,))
     with pytest.raises(NotFound, match="Nobody in session 1 was shown"):
         store.record_judgement("CO", session.id, stranger, "j3")
-    assert store.judged_keys(session.id, "gpt-5") == {"j1", "j2"}
+    assert store.judged_keys(None, session.id, "gpt-5") == {"j1", "j2"}
     assert all(progress.done == 0 for progress in store.blind_progress("CO", session.id))
     results = closed(store, session.id)
     assert results.judgements == (single, pair)
@@ -548,7 +548,7 @@ def test_processes_that_draw_under_one_key_make_one_session(tmp_path) -> None:
     with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
         assert set(pool.map(draw_once, [path] * 4, range(4))) == {1}
     with Store.open(path) as store:
-        assert len(store.blind_sessions()) == 1
+        assert len(store.blind_sessions(None)) == 1
 
 
 def queries(store: Store, do) -> int:
@@ -573,7 +573,7 @@ def test_the_number_of_queries_does_not_grow_with_the_database(tmp_path) -> None
             plan = Plan("any", SCORERS, giveaways="leave out")
             counted.append(
                 [
-                    queries(store, lambda store=store, plan=plan: store.blind_candidates(plan)),
+                    queries(store, lambda store=store, plan=plan: store.blind_candidates(None, plan)),
                     queries(store, lambda store=store: store.hidden_items("RE")),
                     queries(store, lambda store=store: store.blind_work("RE")),
                     queries(store, lambda store=store, token=token: store.blind_sheet(token, "RE")),

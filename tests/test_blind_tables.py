@@ -34,7 +34,7 @@ def results(tmp_path: Path) -> Iterator[Results]:
         )
         answer(store)
         store.close_blind("CO", session.id, key())
-        yield store.blind_results(session.id)
+        yield store.blind_results(None, session.id)
 
 
 def answer(store: Store) -> None:

@@ -105,8 +105,8 @@ def test_work_goes_on_where_it_ended(old: Path) -> None:
 def test_blind_sessions_go_on_too(tmp_path: Path) -> None:
     old = as_file(SCHEMAS / "2.sql", tmp_path / "annotations.db")
     with Store.open(old, clock=THEN) as store:
-        assert [session.state for session in store.blind_sessions()] == ["closed", "open", "drawn"]
-        results = store.blind_results(1)
+        assert [session.state for session in store.blind_sessions(None)] == ["closed", "open", "drawn"]
+        results = store.blind_results(None, 1)
         assert {said.scorer for said in results.said if said.answer is not None} == {"RE"}
         assert [judgement.judge for judgement in results.judgements] == ["judge-70b"]
         mine = [work for work in store.blind_work("AU") if work.kind == "scores"]

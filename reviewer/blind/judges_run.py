@@ -93,8 +93,8 @@ def judge_session(
     :raises NotFound: there is no such session
     """
     every = _asked_for(store, by, session_id, judge)
-    _refuse_another(store, session_id, judge)
-    done = store.judged_keys(session_id, judge.name)
+    _refuse_another(store, by, session_id, judge)
+    done = store.judged_keys(by, session_id, judge.name)
     to_do = [one for one in every if key_of(session_id, judge.name, one.shown) not in done]
     tally = Tally(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
@@ -148,8 +148,8 @@ def _asked_for(store: Store, by: str | None, session_id: int, judge: Judge) -> l
     return sorted(every, key=place)
 
 
-def _refuse_another(store: Store, session_id: int, judge: Judge) -> None:
-    before = store.judge_settings(session_id, judge.name)
+def _refuse_another(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
+    before = store.judge_settings(by, session_id, judge.name)
     if before is None:
         return
     now = judge.settings

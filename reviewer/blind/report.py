@@ -35,19 +35,21 @@ class ReportError(Exception):
     """A report that cannot be written: where, what was found there, what to do."""
 
 
-def as_html(store: Store, session_id: int) -> str:
+def as_html(store: Store, by: str | None, session_id: int) -> str:
     """``report.html`` alone.
 
-    :raises NotAllowed: the session is not closed, or was closed without having been open
+    :param by: the coordinator who asks; None: whoever holds the file
+    :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without having
+        been open
     :raises NotFound: there is no such session
     """
-    material, found, _ = _gathered(store, session_id)
+    material, found, _ = _gathered(store, by, session_id)
     return page(material, found)
 
 
-def files(store: Store, session_id: int) -> dict[str, bytes]:
+def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
     """Every file of the report by its name. :raises: as ``as_html``"""
-    material, found, content_hashes = _gathered(store, session_id)
+    material, found, content_hashes = _gathered(store, by, session_id)
     results, called = material.results, material.names
     texts = {
         PAGE: page(material, found),
@@ -64,11 +66,11 @@ def files(store: Store, session_id: int) -> dict[str, bytes]:
     return {name: texts[name].encode("utf-8", "replace") for name in sorted(texts)}
 
 
-def as_zip(store: Store, session_id: int) -> bytes:
+def as_zip(store: Store, by: str | None, session_id: int) -> bytes:
     """The files in a zip. :raises: as ``as_html``"""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for name, content in files(store, session_id).items():
+        for name, content in files(store, by, session_id).items():
             entry = zipfile.ZipInfo(f"blind-session-{session_id}/{name}", _EARLIEST)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
@@ -76,7 +78,7 @@ def as_zip(store: Store, session_id: int) -> bytes:
     return packed.getvalue()
 
 
-def write(store: Store, session_id: int, folder: Path) -> tuple[Path, ...]:
+def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[Path, ...]:
     """Write the files into a new or empty folder: all of them, or nothing.
 
     :raises ReportError: the folder has something in it, or cannot be written
@@ -87,7 +89,7 @@ def write(store: Store, session_id: int, folder: Path) -> tuple[Path, ...]:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             found = "files in it" if folder.is_dir() else "a file"
             raise ReportError(f"{folder}: found {found}, wanted a new or an empty folder")
-        content = files(store, session_id)
+        content = files(store, by, session_id)
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
@@ -104,10 +106,10 @@ def write(store: Store, session_id: int, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in content)
 
 
-def _gathered(store: Store, session_id: int) -> tuple[Material, Numbers, dict[int, str]]:
-    results = store.blind_results(session_id)
-    behind = store.blind_material(session_id)
+def _gathered(store: Store, by: str | None, session_id: int) -> tuple[Material, Numbers, dict[int, str]]:
+    results = store.blind_results(by, session_id)
+    behind = store.blind_material(by, session_id)
     called = names(results, behind.names)
     results = called.results(results)
-    telling = store.blind_giveaways(None, session_id)
+    telling = store.blind_giveaways(by, session_id)
     return Material(results, called, behind.barred, telling), numbers(results, called), behind.content_hashes

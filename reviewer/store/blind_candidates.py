@@ -44,15 +44,19 @@ UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_
 class BlindCandidates(Accounts):
     """Reading only."""
 
-    def blind_candidates(self, plan: Plan, progress: Callable[[int], None] | None = None) -> list[Candidate]:
+    def blind_candidates(
+        self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None
+    ) -> list[Candidate]:
         """Every item that the plan lets through, and its gold items, at the versions that are current now.
 
         Texts are searched for what gives them away only where the plan leaves such out.
 
         :param progress: called with the number of texts searched so far
+        :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: a scorer is nobody's initials
         """
         with self._reading() as db:
+            self._require_coordinator(db, by)
             people = [self._person(db, scorer) for scorer in plan.scorers]
             barred: dict[int, set[str]] = defaultdict(set)
             for item, person in db.execute(HANDS, {"people": json.dumps(plan.scorers)}):

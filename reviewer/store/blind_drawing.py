@@ -66,9 +66,9 @@ class BlindDrawing(BlindCandidates):
         with self._reading() as db:
             first = _drawn_first(db, key, by, plan)
         if first is not None:
-            return self.blind_session(first)
+            return self.blind_session(by, first)
         # Everything slow comes before the write lock is taken.
-        drawn = draw(plan, self.blind_candidates(plan, progress))
+        drawn = draw(plan, self.blind_candidates(by, plan, progress))
         questions = self._questions(drawn)
         with self._writing() as db:
             first = _drawn_first(db, key, by, plan)
@@ -76,7 +76,7 @@ class BlindDrawing(BlindCandidates):
                 self._require_coordinator(db, by)
                 self._require_active(db, plan.scorers)
                 first = self._keep(db, by, drawn, questions, key)
-        return self.blind_session(first)
+        return self.blind_session(by, first)
 
     def open_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
         """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
@@ -98,7 +98,7 @@ class BlindDrawing(BlindCandidates):
                 _refuse_new_hands(db, session)
                 text = json.dumps(rubric().to_json(), ensure_ascii=False)
                 self._append_state(db, key, session_id, "open", text, by)
-        return self.blind_session(session_id)
+        return self.blind_session(by, session_id)
 
     def close_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
         """Nothing more can be scored, and the results can be had. One that never opened is given up.
@@ -113,16 +113,22 @@ class BlindDrawing(BlindCandidates):
                 if blind_session_by_id(db, session_id).state == "closed":
                     raise NotAllowed(f"Session {session_id} is closed already.")
                 self._append_state(db, key, session_id, "closed", None, by)
-        return self.blind_session(session_id)
+        return self.blind_session(by, session_id)
 
-    def blind_sessions(self) -> list[BlindSession]:
-        """Every session, oldest first. For coordinators: the plans name the sources."""
+    def blind_sessions(self, by: str | None) -> list[BlindSession]:
+        """Every session, oldest first; plans name sources. :raises NotAllowed: ``by`` is no coordinator"""
         with self._reading() as db:
+            self._require_coordinator(db, by)
             return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
 
-    def blind_session(self, session_id: int) -> BlindSession:
-        """One session, for coordinators. :raises NotFound: there is no such session"""
+    def blind_session(self, by: str | None, session_id: int) -> BlindSession:
+        """One session.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
         with self._reading() as db:
+            self._require_coordinator(db, by)
             return blind_session_by_id(db, session_id)
 
     def blind_progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
@@ -145,12 +151,17 @@ class BlindDrawing(BlindCandidates):
     def blind_giveaways(self, by: str | None, session_id: int) -> tuple[GivenAway, ...]:
         """Where the texts of a session tell who wrote them, by item.
 
-        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
         :raises NotFound: there is no such session
         """
         with self._reading() as db:
             self._require_coordinator(db, by)
-            blind_session_by_id(db, session_id)
+            session = blind_session_by_id(db, session_id)
+            if session.state != "closed" and by in session.plan.scorers:
+                raise NotAllowed(
+                    "You score in this session, and what was found names sources; let another coordinator "
+                    "look, or whoever holds the file (spec-o3 blind giveaways)."
+                )
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
             GivenAway(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))

@@ -85,18 +85,26 @@ class BlindJudging(Accounts):
             what = {"judge": judgement.judge}
             self._tell(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
 
-    def judged_keys(self, session_id: int, judge: str) -> frozenset[str]:
-        """The keys of what a judge has said already, so that a run can go on where it ended; no answers."""
+    def judged_keys(self, by: str | None, session_id: int, judge: str) -> frozenset[str]:
+        """The keys of what a judge has said already, so that a run can go on where it ended; no answers.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        """
         with self._reading() as db:
+            self._require_coordinator(db, by)
             rows = db.execute(
                 "SELECT key FROM blind_judgements WHERE session = ? AND judge = ?", (session_id, judge)
             )
             return frozenset(row[0] for row in rows)
 
-    def judge_settings(self, session_id: int, judge: str) -> Mapping[str, Any] | None:
-        """How a judge was asked the first time in a session; None before that."""
+    def judge_settings(self, by: str | None, session_id: int, judge: str) -> Mapping[str, Any] | None:
+        """How a judge was asked the first time in a session; None before that.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        """
         first = "SELECT settings FROM blind_judgements WHERE session = ? AND judge = ? ORDER BY id LIMIT 1"
         with self._reading() as db:
+            self._require_coordinator(db, by)
             row = db.execute(first, (session_id, judge)).fetchone()
         return None if row is None else dict(json.loads(row["settings"]))
 

@@ -56,12 +56,14 @@ class BlindMaterial:
 class BlindReporting(Accounts):
     """Reading only."""
 
-    def blind_material(self, session_id: int) -> BlindMaterial:
+    def blind_material(self, by: str | None, session_id: int) -> BlindMaterial:
         """What the report of a session needs besides its results.
 
+        :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: there is no such session
         """
         with self._reading() as db:
+            self._require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
             hashes = {row["id"]: row["content_hash"] for row in db.execute(_HASHES, (session_id,))}
             asked = {

@@ -33,13 +33,15 @@ SELECT x.* FROM {table} x JOIN blind_assignments a ON a.token = x.assignment WHE
 class BlindResults(Accounts):
     """What a session came to."""
 
-    def blind_results(self, session_id: int) -> Results:
+    def blind_results(self, by: str | None, session_id: int) -> Results:
         """Everything about a closed session.
 
-        :raises NotAllowed: the session is not closed, or was closed without having been open
+        :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without
+            having been open
         :raises NotFound: there is no such session
         """
         with self._reading() as db:
+            self._require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
             if session.state != "closed":
                 raise NotAllowed(

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from agent.trajectory import Trajectory
+from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import OwnPreference, OwnScore, Question, Sheet, trace_of
 from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.store.blind_values import Behind, BlindWork
@@ -36,6 +37,13 @@ WHERE a.scorer = :person AND a.session IN (
     EXCEPT SELECT session FROM blind_states WHERE state = 'closed'
 )
 ORDER BY a.session, a.place
+"""
+
+_RUBRIC = """
+SELECT o.rubric FROM blind_states o
+WHERE o.session = :session AND o.state = 'open'
+      AND EXISTS (SELECT 1 FROM blind_assignments WHERE session = :session AND scorer = :person)
+      AND NOT EXISTS (SELECT 1 FROM blind_states WHERE session = :session AND state = 'closed')
 """
 
 _HIDDEN = """
@@ -88,6 +96,17 @@ class BlindScoring(Facts):
         with self._reading() as db:
             rows = db.execute(_HIDDEN_HASHES, {"items": json.dumps(sorted(items))}).fetchall()
         return frozenset(row[0] for row in rows if row[0] is not None)
+
+    def blind_rubric(self, person: str, session_id: int) -> Rubric:
+        """What is scored in an open session, for those who score in it.
+
+        :raises NotFound: this person is asked nothing in such a session
+        """
+        with self._reading() as db:
+            row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
+        if row is None:
+            raise NotFound("You are asked nothing in such a session.")
+        return Rubric.from_json(json.loads(row["rubric"]))
 
     def blind_sheet(self, token: str, person: str) -> Sheet:
         """What the scorer may see of an assignment.

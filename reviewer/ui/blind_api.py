@@ -57,8 +57,9 @@ def work(person: Who, at: At) -> list[dict[str, Any]]:
     for one in at.store.blind_work(person.initials):
         place = {"token": one.token, "kind": one.kind, "place": one.place, "answered": one.answered}
         sessions.setdefault(one.session, []).append(place)
+    rubrics = {session: at.store.blind_rubric(person.initials, session) for session in sessions}
     return [
-        {"session": session, "rubric": _rubric(at, session), "places": places}
+        {"session": session, "rubric": rubrics[session].to_json(), "places": places}
         for session, places in sessions.items()
     ]
 
@@ -134,11 +135,6 @@ def nameless(spectrum: Spectrum) -> Spectrum:
         catalogue_class="",
         meta={},
     )
-
-
-def _rubric(at: Desk, session: int) -> dict[str, Any] | None:
-    rubric = at.store.blind_session(session).rubric
-    return None if rubric is None else rubric.to_json()
 
 
 def _pixels(at: Desk, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:

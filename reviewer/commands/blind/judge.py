@@ -82,14 +82,14 @@ def run(arguments: Namespace) -> int:
 
     spending = _spending(arguments)
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.session)
+        session = store.blind_session(arguments.by, arguments.session)
         judge = _judge(arguments, session)
         try:
             tally, stopped = _asked(arguments, store, judge, spending)
         except (NothingToAsk, OtherJudge) as error:
             raise CannotRun(str(error)) from error
         # While it is open nobody is to know, the coordinator neither.
-        beside = _beside_people(store, session, judge) if session.state == "closed" else {}
+        beside = _beside_people(store, arguments.by, session, judge) if session.state == "closed" else {}
     result = _result(arguments, judge, tally, spending) | (
         {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
     )
@@ -126,11 +126,11 @@ def _asked(arguments: Namespace, store: Store, judge: Judge, spending: Spending)
     return tally, stop.is_set
 
 
-def _beside_people(store: Store, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
+def _beside_people(store: Store, by: str | None, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
     """By dimension; of all judges together too, where there are several. Nothing without scored traces."""
     from reviewer.blind.judges_tables import judge_scores, rank_correlation
 
-    results = store.blind_results(session.id)
+    results = store.blind_results(by, session.id)
     found: dict[str, Estimate] = {}
     for dimension in judge.briefing.dimensions if "scores" in session.plan.kinds else ():
         found[dimension] = rank_correlation(results, dimension, judge.name)

@@ -22,9 +22,7 @@ def run(arguments: Namespace) -> int:
 
     try:
         with opened(arguments.db, must_exist=True) as store:
-            # Whoever holds the file may read it; a name that is given is held to a coordinator's.
-            store.blind_progress(arguments.by, arguments.session)
-            written = write(store, arguments.session, arguments.output)
+            written = write(store, arguments.by, arguments.session, arguments.output)
     except ReportError as error:
         raise CannotRun(str(error)) from error
     names = [path.name for path in written]

@@ -17,7 +17,7 @@ def add_all(parser: ArgumentParser) -> None:
 
 def run_all(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        sessions = store.blind_sessions()
+        sessions = store.blind_sessions(None)
     told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
     say(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
     return DONE
@@ -29,7 +29,7 @@ def add_one(parser: ArgumentParser) -> None:
 
 def run_one(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.session)
+        session = store.blind_session(arguments.by, arguments.session)
         progress = store.blind_progress(arguments.by, session.id)
     lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.asked}" for one in progress)]
     result = session_json(session) | {"progress": [asdict(one) for one in progress]}

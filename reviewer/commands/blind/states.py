@@ -30,7 +30,7 @@ def add_close(parser: ArgumentParser) -> None:
 
 def run_close(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.session)
+        session = store.blind_session(arguments.by, arguments.session)
         unanswered = left(store.blind_progress(arguments.by, session.id))
         if session.state == "open" and unanswered and not arguments.unfinished:
             raise CannotRun(
