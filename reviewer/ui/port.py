@@ -17,6 +17,6 @@ def require_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise CannotRun(
-            f"{host}:{port} cannot be served on ({error.strerror}). Perhaps this app runs there already: look "
-            f"at http://{host}:{port}/, or give another port with --port {port + 1}."
+            f"{host}:{port} cannot be served on ({error.strerror}). Perhaps this app runs there already: "
+            f"look at http://{host}:{port}/, or give another port with --port {port + 1}."
         ) from error

@@ -170,8 +170,8 @@ def serve(
 
     :param servers: a file of the model servers that can be asked; None: ``servers.toml`` beside the database
     :param server: the address of the model server that is called "spec-o3"
-    :raises CannotRun: an address others can reach was asked for and nobody has a password, another program has
-        the port, or a model server is not named in a way that can be used
+    :raises CannotRun: an address others can reach was asked for and nobody has a password, another program
+        has the port, or a model server is not named in a way that can be used
     :raises StoreError: the database cannot be opened, or is damaged
     """
     try:
