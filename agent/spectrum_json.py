@@ -57,9 +57,9 @@ def from_facts(data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> S
         values[key] = _of_type(name, key, data.get(key), Mapping)
     for key in _NUMBERS:
         number = data.get(key)
-        values[key] = number if number is None else float(_of_type(name, key, number, (int, float)))
+        values[key] = None if number is None else _number(name, key, number)
     values["ids"] = {str(k): str(v) for k, v in values["ids"].items()}
-    values["snr"] = {str(k): float(_of_type(name, "snr", v, (int, float))) for k, v in values["snr"].items()}
+    values["snr"] = {str(k): _number(name, "snr", v) for k, v in values["snr"].items()}
     return Spectrum(**values)
 
 
@@ -114,6 +114,13 @@ def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
     if isinstance(value, str) and not _is_whole(value):
         raise SpectrumError(name, f"{key} {value!r:.60}", "whole characters")
     return value
+
+
+def _number(name: str, key: str, value: Any) -> float:
+    try:
+        return float(_of_type(name, key, value, (int, float)))
+    except OverflowError:
+        raise SpectrumError(name, f"{key} of {len(str(value))} digits", "a number") from None
 
 
 def _is_whole(text: str) -> bool:

@@ -174,7 +174,7 @@ class DraftFile:
                         yield line, _json_line(line, text)
         except UnicodeDecodeError as error:
             raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ImportFileError(f"{self.path}: found no JSON ({error}), wanted a list of rows") from error
         except OSError as error:
             raise ImportFileError(f"{self.path}: {error.strerror}") from error

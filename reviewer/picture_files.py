@@ -72,10 +72,15 @@ class PictureFiles:
         return _bare(data) or png_bytes(_decoded(path, data))
 
     def _read(self, path: str) -> bytes:
-        where = (self._folder / path).resolve()
+        try:
+            where = (self._folder / path).resolve()
+            is_file = where.is_file()
+        except (OSError, ValueError):
+            # What no file can be called: a NUL, half a character, a name of 4,000 letters.
+            raise PictureError(f"found {path!r:.80}, wanted the path of a picture") from None
         if not where.is_relative_to(self._folder):
             raise PictureError(f"found {path!r:.80}, wanted a path inside the file's folder")
-        if not where.is_file():
+        if not is_file:
             raise PictureError(f"found no file {path!r:.80} beside the rows, wanted a picture")
         if where.stat().st_size > MAX_BYTES:
             raise PictureError(f"{path}: found {where.stat().st_size} bytes, wanted {MAX_BYTES} at most")

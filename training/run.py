@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agent.sentence import OneLine
 from training.environment import environment
 from training.model import MODEL
-from training.settings import ModelSettings, to_mapping, to_yaml
+from training.settings import ModelSettings, loaded, to_mapping, to_yaml
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -139,8 +139,8 @@ class Run:
         import yaml
 
         try:
-            found = yaml.safe_load((self.folder / SETTINGS).read_text("utf-8"))
-        except (OSError, yaml.YAMLError) as error:
+            found = loaded((self.folder / SETTINGS).read_text("utf-8"))
+        except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
         if other := _difference(found, to_mapping(settings)):
             raise RunError(

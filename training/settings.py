@@ -68,16 +68,31 @@ def read(path: Path, kind: type[Settings], changes: Sequence[str] = ()) -> Setti
     import yaml
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = loaded(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path}: found no YAML ({' '.join(str(error).split())})") from error
     if not isinstance(data, dict):
         raise SettingsError(f"{path}: found {type(data).__name__}, wanted settings as `key: value` lines")
     for change in changes:
         _change(data, change)
     return from_mapping(data, kind, str(path))
+
+
+def loaded(text: str) -> Any:
+    """The value of a YAML text without aliases: nine lines of them can stand for a billion values, which no
+    message could show and no run folder hold.
+
+    :raises yaml.YAMLError: no YAML, a tag that asks for more than plain values, or an alias
+    :raises ValueError: a number or a date that there is not
+    """
+    import yaml
+
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError(f"found the alias *{event.anchor}, wanted every value written out")
+    return yaml.safe_load(text)
 
 
 def from_mapping(data: Mapping[str, Any], kind: type[Settings], source: str) -> Settings:
@@ -121,8 +136,8 @@ def _change(data: dict[str, Any], change: str) -> None:
         if not isinstance(inside, dict):
             raise SettingsError(f"{name}: {key} is no group of settings")
     try:
-        inside[last] = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        inside[last] = loaded(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise SettingsError(f"{name}: found {text!r}, wanted a value in YAML") from error
 
 

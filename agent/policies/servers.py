@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Server, ...]:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(file, "file", str(error), "a readable UTF-8 text file") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise wrong(file, "file", f"broken TOML, {error}", "TOML with one [[server]] each") from None
     for field in data:
         if field != "server":
@@ -223,6 +224,8 @@ class _Table:
         value = self.data.get(field)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise self._error(field, f"{value!r:.60}", "a number")
+        if value is not None and not abs(value) <= sys.float_info.max:
+            raise self._error(field, f"{value!r:.60}", "a finite number")
         return None if value is None else float(value)
 
     def _whole(self, field: str) -> int | None:

@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from agent.readers.columns import Roles, arrays, roles
+from agent.readers.parquet_process import ParquetProcess
 from agent.readers.pixels import spectrum
 from agent.readers.targets import Targets
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum_json import from_json
 
-MAX_GROUP_BYTES = 512 * 2**20
+MAX_PIXELS = 10_000_000
 MAX_ROWS = 1_000_000
 BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
@@ -33,11 +34,10 @@ BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 def targets(name: str, path: Path) -> Targets:
     """The spectra of a Parquet file. :raises SpectrumError: no columns that hold one, or damaged"""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    file = ParquetProcess(name, path)
     with _damage_named(name):
-        file = pq.ParquetFile(path)
-        schema, names = file.schema_arrow, file.schema_arrow.names
+        schema, names = file.schema, file.schema.names
     groups = _Groups(name, file)
     if "extra_info" in names:
         wanted = [c for c in BENCH_COLUMNS if c in names]
@@ -46,9 +46,10 @@ def targets(name: str, path: Path) -> Targets:
     if which is None:
         raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
     wanted = [c for c in (which.wavelength, which.flux, which.ivar, which.sigma, which.mask) if c is not None]
-    if pa.types.is_list(schema.field(which.flux).type) or pa.types.is_large_list(
-        schema.field(which.flux).type
-    ):
+    if len(schema.get_all_field_indices(which.flux)) != 1:
+        raise SpectrumError(name, f"several columns {which.flux}", "one of each name")
+    kind = schema.field(which.flux).type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, wanted)))
     return Targets.single(name, lambda: _named(name, which, groups.everything(wanted)))
 
@@ -56,36 +57,30 @@ def targets(name: str, path: Path) -> Targets:
 class _Groups:
     """The row groups of one file, the last one read kept."""
 
-    def __init__(self, name: str, file: Any) -> None:
+    def __init__(self, name: str, file: ParquetProcess) -> None:
         self.name = name
         self._file = file
-        self.rows: int = file.metadata.num_rows
+        self.rows = sum(file.groups)
         self._kept: tuple[int, Any] = (-1, None)
 
     def row(self, row: int, columns: list[str]) -> Mapping[str, Any]:
-        for group in range(self._file.metadata.num_row_groups):
-            rows = self._file.metadata.row_group(group).num_rows
+        for group, rows in enumerate(self._file.groups):
             if row < rows:
                 if self._kept[0] != group:
-                    self._kept = (group, self._read(group, columns))
-                return self._kept[1].slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
+                    self._kept = (group, self._file.table(group, columns))
+                with _damage_named(self.name):
+                    return self._kept[1].slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
             row -= rows
         raise SpectrumError(self.name, f"{self.rows} rows", f"row {row}")
 
     def everything(self, columns: list[str]) -> Mapping[str, Any]:
-        parts = [self._read(group, columns) for group in range(self._file.metadata.num_row_groups)]
+        if self.rows > MAX_PIXELS:
+            raise SpectrumError(self.name, f"a table of {self.rows} rows", f"at most {MAX_PIXELS} pixels")
+        parts = [self._file.table(group, columns) for group in range(len(self._file.groups))]
         if not parts:
             raise SpectrumError(self.name, "a table without rows", "a spectrum")
-        return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
-
-    def _read(self, group: int, columns: list[str]) -> Any:
         with _damage_named(self.name):
-            about = self._file.metadata.row_group(group)
-            chunks = [about.column(n) for n in range(about.num_columns)]
-            size = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] in columns)
-            if size > MAX_GROUP_BYTES:
-                raise SpectrumError(self.name, f"rows of {size} bytes", f"at most {MAX_GROUP_BYTES}")
-            return self._file.read_row_group(group, columns=columns)
+            return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
 
 
 @contextmanager
@@ -97,10 +92,8 @@ def _damage_named(name: str) -> Iterator[None]:
         yield
     except SpectrumError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise SpectrumError(
-            name, f"a damaged Parquet file ({error})"[:300], "a complete Parquet file"
-        ) from None
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+        raise SpectrumError(name, f"a damaged Parquet file ({error})", "a complete Parquet file") from None
 
 
 def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -85,7 +86,8 @@ def read(path: str | os.PathLike[str]) -> Task:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(file, "file", str(error), "a readable UTF-8 text file") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # tomllib's own errors, and what escapes it: a number of 5,000 digits, brackets a thousand deep.
         raise TaskError(file, "file", f"broken TOML, {error}", "TOML as in docs/tasks.md") from None
     return _task(_Table(file, "", data))
 
@@ -250,7 +252,7 @@ def _shown(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_window(value: Any) -> bool:

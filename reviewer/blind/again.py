@@ -53,10 +53,15 @@ def plan_data(session: Mapping[str, Any], find: Find) -> dict[str, Any]:
     except (KeyError, TypeError) as error:
         raise PlanError("session", f"a file without {error}", "a report's session.json as it was") from None
     here = find(texts.values())
+    try:
+        drawn = sorted(here[text] for number, text in texts.items() if number not in gold)
+        golden = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
+    except (KeyError, TypeError) as error:
+        raise PlanError("session", f"no item {error}", "a report's session.json as it was") from None
     return {
         **kept,
         # A source that is a person goes by another name in the file.
         "sources": sources,
-        "items": sorted(here[text] for number, text in texts.items() if number not in gold),
-        "gold": [{**one, "item": here[texts[number]]} for number, one in gold.items()],
+        "items": drawn,
+        "gold": golden,
     }

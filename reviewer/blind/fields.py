@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
@@ -88,7 +88,7 @@ class Fields:
         found = self._data.get(name)
         if found is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        if not _is_finite(found):
             raise self._refusal(name, found, "a number")
         return float(found)
 
@@ -118,7 +118,14 @@ class Fields:
 
 
 def _is_whole(found: object) -> bool:
-    return isinstance(found, int) and not isinstance(found, bool)
+    """Whether it is a whole number of a size that the database can hold."""
+    return isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63
+
+
+def _is_finite(found: object) -> bool:
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return False
+    return abs(found) <= sys.float_info.max
 
 
 def _range(low: int, high: int | None) -> str:

@@ -5,12 +5,16 @@ A name that came from a browser or out of a zip is only ever a name inside a fre
 
 from __future__ import annotations
 
+import errno
 import shutil
+import stat
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from reviewer.drafts import NAMES, ImportFileError
 
@@ -19,7 +23,22 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 
 # The published cold-start set is under 1 GB; a zip that promises far more is damage or malice.
 LARGEST_UNPACKED = 8 * 2**30
+LARGEST_RATIO = 100
+"""How many times its own size a zip may unpack to: text of rows packs to a tenth, pictures hardly at all."""
+SMALL = 64 * 2**20
+"""Bytes that any zip may unpack to."""
 MOST_FILES = 500_000
+
+_NO_NAMES = (errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ)
+_BROKEN: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OverflowError,
+)
+_BROKEN += (zlib.error, struct.error, IndexError)
 
 
 @contextmanager
@@ -65,23 +84,46 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(path) as packed:
             members = [member for member in packed.infolist() if not member.is_dir()]
-            size = sum(member.file_size for member in members)
-            if size > LARGEST_UNPACKED or len(members) > MOST_FILES:
-                raise ImportFileError(
-                    f"{path.name}: found {len(members)} files of {size / 1e9:.1f} GB in all, wanted "
-                    f"{MOST_FILES} of {LARGEST_UNPACKED / 1e9:.1f} GB at most"
-                )
+            _refuse_too_much(path, members)
             for member in members:
-                _unpack_one(packed, member, folder, path.name)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+                _unpack_one(packed, member, _place(member, folder, path.name))
+    except OSError as error:
+        if error.errno not in _NO_NAMES:
+            raise
+        raise ImportFileError(
+            f"{path.name}: found a file whose name cannot be one here ({error.strerror}), wanted plain names"
+        ) from None
+    except _BROKEN as error:
         raise ImportFileError(f"{path.name}: found a broken zip ({error}), wanted a whole one") from None
 
 
-def _unpack_one(packed: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, name: str) -> None:
-    inside = PurePosixPath(member.filename)
-    if inside.is_absolute() or ".." in inside.parts:
+def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    """:raises ImportFileError: what the zip says it holds is more than it can honestly hold, or than fits"""
+    size = sum(member.file_size for member in members)
+    largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
+    if size > largest or len(members) > MOST_FILES:
+        raise ImportFileError(
+            f"{path.name}: found {len(members)} files of {size / 1e9:.3g} GB in all, wanted "
+            f"{MOST_FILES} of {largest / 1e9:.3g} GB at most"
+        )
+
+
+def _place(member: zipfile.ZipInfo, folder: Path, name: str) -> Path:
+    """Where a file of a zip goes. :raises ImportFileError: nowhere inside ``folder``, or it is no file"""
+    # Some programs that make zips write backslashes; a device's name opens the device on Windows.
+    inside = PurePosixPath(member.filename.replace("\\", "/"))
+    reserved = PureWindowsPath(inside)
+    if inside.is_absolute() or ".." in inside.parts or reserved.drive or reserved.is_reserved():
         raise ImportFileError(f"{name}: found {member.filename!r:.80}, wanted paths inside the zip")
-    target = folder / inside
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise ImportFileError(f"{name}: found the link {member.filename!r:.80}, wanted files")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # The others are unpacked in one piece, however large that gets.
+        raise ImportFileError(f"{name}: found {member.filename!r:.80} packed by another method than deflate")
+    return folder / inside
+
+
+def _unpack_one(packed: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with packed.open(member) as source, target.open("wb") as copy:
+    with packed.open(member) as source, target.open("xb") as copy:
         shutil.copyfileobj(source, copy)

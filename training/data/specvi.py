@@ -151,7 +151,8 @@ class _Spectra:
         with self._lock:
             if self._copy is None:
                 self._copy = self._made()
-        values = self._copy.get_batch(row // _BATCH).slice(row % _BATCH, 1).to_pylist()[0]
+        with _damage_named(self._path):
+            values = self._copy.get_batch(row // _BATCH).slice(row % _BATCH, 1).to_pylist()[0]
         try:
             found = bench_spectrum(self._path.name, row, values)
         except SpectrumError as error:

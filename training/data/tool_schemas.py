@@ -55,7 +55,7 @@ def stated_in(system: str) -> object | None:
         return None
     try:
         schema = json.loads(block[1], strict=False)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"found {block[1].strip()!r:.60} between <tools> and </tools>, wanted one tool"
         ) from error
@@ -72,7 +72,7 @@ def _calls(schema: object) -> object:
 
 def _types(value: object) -> object:
     if not isinstance(value, Mapping):
-        return sorted(value) if isinstance(value, list) else value
+        return sorted(value, key=str) if isinstance(value, list) else value
     return {
         key: _named_types(inner) if key == "properties" else _types(inner)
         for key, inner in value.items()

@@ -138,7 +138,7 @@ def _read(path: Path) -> dict[str, Any]:
             return tomllib.load(opened_file)
     except OSError as error:
         raise CannotRun(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise CannotRun(f"{path}: found no TOML ({error}), wanted a plan") from error
 
 
