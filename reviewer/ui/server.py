@@ -31,6 +31,7 @@ from reviewer.ui import (
     library,
     live_api,
     live_desk,
+    log_lines,
     page,
     progress,
     progress_agreement,
@@ -194,6 +195,7 @@ def serve(
         app = build(store, local, roster)
         url = f"http://{host}:{port}/"
         print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
+        log_lines.install()
         if open_browser:
             threading.Timer(1.0, webbrowser.open, [url]).start()
         uvicorn.run(
@@ -202,6 +204,7 @@ def serve(
             port=port,
             log_level="warning",
             access_log=False,
+            log_config=None,  # uvicorn's own log goes where ours does, in the same form
             timeout_graceful_shutdown=_PATIENCE,
         )
     finally:
