@@ -1,8 +1,8 @@
 """The server's log: one line an event, whatever text from outside is quoted in it.
 
-A path, a file name or an exception's message may hold line feeds and escape sequences. Written as they are they
-would forge entries, or drive the terminal of whoever reads the log. What follows an entry (a traceback) is set
-off by a bar, and no entry begins with one.
+A path, a file name or an exception's message may hold line feeds and escape sequences. Written as they are
+they would forge entries, or drive the terminal of whoever reads the log. What follows an entry (a traceback)
+is set off by a bar, and no entry begins with one.
 """
 
 from __future__ import annotations
