@@ -9,6 +9,7 @@ spreadsheet takes what follows for text. What is a number to this program is wri
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -19,11 +20,14 @@ class CsvTable:
     """A CSV file being written: the heading, then row after row; lines end in a line feed."""
 
     def __init__(self, out: TextIO, heading: Sequence[str]) -> None:
-        self._writer = csv.writer(out, lineterminator="\n")
+        self._out = out
         self.row(heading)
 
     def row(self, cells: Iterable[object]) -> None:
-        self._writer.writerow([cell(value) for value in cells])
+        line = io.StringIO(newline="")
+        # csv quotes a carriage return only where lines end in one; unquoted it would begin a row of its own.
+        csv.writer(line, lineterminator="\r\n").writerow([cell(value) for value in cells])
+        self._out.write(line.getvalue().removesuffix("\r\n") + "\n")
 
 
 def cell(value: object) -> str:
