@@ -500,8 +500,8 @@ def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) ->
 
 def test_a_session_that_is_not_there_is_named(store) -> None:
     for ask in (
-        store.blind_session,
-        store.blind_results,
+        lambda n: store.blind_session("CO", n),
+        lambda n: store.blind_results("CO", n),
         lambda n: store.open_blind("CO", n, key()),
         lambda n: store.close_blind("CO", n, key()),
         lambda n: store.blind_progress("CO", n),

@@ -26,6 +26,7 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
+from reviewer.store.facts import WITHHELD
 from reviewer.store.log_chain import Entry, Head
 from reviewer.store.store import Store
 from reviewer.store.values import (
@@ -54,6 +55,7 @@ from reviewer.store.values import (
 __all__ = [
     "MARKS",
     "OWN_VERDICTS",
+    "WITHHELD",
     "Added",
     "Autosave",
     "Behind",

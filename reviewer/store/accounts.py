@@ -133,7 +133,9 @@ class Accounts(Facts):
         kept = hash_password(password)
         with self._writing() as db:
             self._person(db, initials)
-            if by != initials:
+            if by == initials:
+                self._require_active(db, initials)
+            else:
                 self._require_coordinator(db, by)
             db.execute("UPDATE people SET password = ? WHERE initials = ?", (kept, initials))
             ended = {"sessions ended": self._end_sessions(db, initials)}

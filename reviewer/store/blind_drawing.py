@@ -74,7 +74,7 @@ class BlindDrawing(BlindCandidates):
             first = _drawn_first(db, key, by, plan)
             if first is None:
                 self._require_coordinator(db, by)
-                self._require_active(db, plan.scorers)
+                self._require_all_active(db, plan.scorers)
                 first = self._keep(db, by, drawn, questions, key)
         return self.blind_session(by, first)
 
@@ -94,7 +94,7 @@ class BlindDrawing(BlindCandidates):
                     raise NotAllowed(
                         f"Session {session_id} is {session.state}; only a drawn one can be opened."
                     )
-                self._require_active(db, session.plan.scorers)
+                self._require_all_active(db, session.plan.scorers)
                 _refuse_new_hands(db, session)
                 text = json.dumps(rubric().to_json(), ensure_ascii=False)
                 self._append_state(db, key, session_id, "open", text, by)
@@ -208,7 +208,7 @@ class BlindDrawing(BlindCandidates):
         self._tell(db, by, "blind session drawn", f"session {session}", count, bound)
         return session
 
-    def _require_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
+    def _require_all_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
         left = [scorer for scorer in scorers if not self._person(db, scorer).active]
         if left:
             raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")

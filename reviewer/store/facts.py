@@ -16,7 +16,7 @@ from pathlib import Path
 from agent.trajectory import Trajectory
 from reviewer.people import Person
 from reviewer.store.clock import Times, stamp
-from reviewer.store.errors import NotFound
+from reviewer.store.errors import NotAllowed, NotFound
 from reviewer.store.log import Log
 from reviewer.store.values import Version
 from reviewer.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
@@ -43,6 +43,18 @@ ON CONFLICT (item) DO UPDATE SET
     state = excluded.state, version = excluded.version, number = excluded.number, "cast" = excluded."cast",
     compared = excluded.compared, disagreement = excluded.disagreement, decided_at = excluded.decided_at
 """
+
+# As ``blind_scoring._HIDDEN``, asked of one item.
+_WITHHELD = """
+SELECT 1 FROM blind_sessions s
+CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
+CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+      AND (v.item = :item OR a.spectrum = (SELECT spectrum FROM items WHERE id = :item))
+LIMIT 1
+"""
+
+WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
 
 
 class Facts(Log):
@@ -105,6 +117,22 @@ class Facts(Log):
             (item_id, what.standing.round),
         )
         return what.standing
+
+    def _require_active(self, db: sqlite3.Connection, person: str) -> Person:
+        """:raises NotAllowed: the person has left"""
+        who = self._person(db, person)
+        if not who.active:
+            raise NotAllowed(f"{person} is no longer active here.")
+        return who
+
+    def _refuse_withheld(self, db: sqlite3.Connection, person: str, item_id: int) -> None:
+        """Nobody works on what they score blind: what stands there tells whose trace it is.
+
+        :raises NotAllowed: this person scores the item, or another trace of its spectrum, in a session that
+            is not closed
+        """
+        if db.execute(_WITHHELD, {"person": person, "item": item_id}).fetchone():
+            raise NotAllowed(WITHHELD)
 
     def _person(self, db: sqlite3.Connection, initials: str) -> Person:
         row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()

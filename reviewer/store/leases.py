@@ -42,6 +42,7 @@ class Leases(Facts):
         """
         with self._writing() as db:
             who, now = self._person(db, person), self._standing(db, item_id)
+            self._refuse_withheld(db, person, item_id)
             rules = self._current_rules(db)[1]
             sentence = work_refusal(now, rules, who)
             if sentence is not None:
@@ -76,10 +77,25 @@ class Leases(Facts):
         """Keep unsent text, in place of what this person had on this version. Needs no lease.
 
         :raises NotFound: there is no such person, or the item has no such version
+        :raises NotAllowed: the person is no longer active
         """
-        at = self.now()
+        return self._keep_unsent(person, item_id, base_version_id, body)
+
+    def _keep_unsent(
+        self,
+        person: str,
+        item_id: int,
+        base_version_id: int,
+        body: Mapping[str, Any],
+        refused: bool = False,
+    ) -> Autosave:
+        """:param refused: it is left of a save that was refused, perhaps because its writer has left"""
         with self._writing() as db:
-            self._person(db, person)
+            if refused:
+                self._person(db, person)
+            else:
+                self._require_active(db, person)
+            at = self._after_the_others(db, person, item_id, base_version_id)
             version_by_id(db, item_id, base_version_id)
             db.execute(
                 "INSERT INTO autosaves VALUES (?, ?, ?, ?, ?) ON CONFLICT (person, item, base_version) "
@@ -87,6 +103,18 @@ class Leases(Facts):
                 (person, item_id, base_version_id, json.dumps(body, ensure_ascii=False), stamp(at)),
             )
         return Autosave(person, item_id, base_version_id, body, at)
+
+    def _after_the_others(
+        self, db: sqlite3.Connection, person: str, item_id: int, base_version_id: int
+    ) -> datetime:
+        """Now; where the clock was set back, a moment after what is kept of other versions: the latest is
+        what its writer is shown."""
+        (last,) = db.execute(
+            "SELECT max(at) FROM autosaves WHERE person = ? AND item = ? AND base_version <> ?",
+            (person, item_id, base_version_id),
+        ).fetchone()
+        now = self.now()
+        return now if last is None else max(now, datetime.fromisoformat(last) + timedelta(milliseconds=1))
 
     def autosaved(self, person: str, item_id: int) -> Autosave | None:
         """The latest unsent text of this person on this item, whatever version it was drawn from."""
@@ -102,8 +130,9 @@ class Leases(Facts):
         return Autosave(person, item_id, row["base_version"], body, at)
 
     def discard_autosave(self, person: str, item_id: int, base_version_id: int) -> None:
-        """Throw unsent text away, because its writer said so."""
+        """Throw unsent text away, because its writer said so. :raises NotAllowed: they are not active"""
         with self._writing() as db:
+            self._require_active(db, person)
             drop_autosave(db, person, item_id, base_version_id)
 
     def _still_held(self, db: sqlite3.Connection, token: str, person: str, item_id: int) -> sqlite3.Row:

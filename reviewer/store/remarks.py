@@ -45,7 +45,8 @@ class Remarks(Facts):
                 if tuple(first)[2:8] != values:
                     raise KeyReused(f"The key {key!r:.60} belongs to another mark.")
                 return _mark_from(first)
-            self._refuse_inactive(db, person)
+            self._require_active(db, person)
+            self._refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
             row = db.execute(
                 "INSERT INTO marks (key, item, version, step, person, mark, note, at) "
@@ -73,7 +74,8 @@ class Remarks(Facts):
         if verdict not in OWN_VERDICTS:
             raise NotAllowed(f"A verdict is one of {', '.join(OWN_VERDICTS)}; {verdict!r:.40} is not.")
         with self._writing() as db:
-            self._refuse_inactive(db, person)
+            self._require_active(db, person)
+            self._refuse_withheld(db, person, item_id)
             version_by_id(db, item_id, version_id)
             row = db.execute(
                 "SELECT * FROM verdicts WHERE item = ? AND person = ? AND version = ?",
@@ -96,10 +98,6 @@ class Remarks(Facts):
         with self._reading() as db:
             rows = db.execute("SELECT * FROM verdicts WHERE item = ? ORDER BY id", (item_id,))
             return [_verdict_from(row) for row in rows]
-
-    def _refuse_inactive(self, db: sqlite3.Connection, person: str) -> None:
-        if not self._person(db, person).active:
-            raise NotAllowed(f"{person} is no longer active here.")
 
 
 def _require_step(db: sqlite3.Connection, item_id: int, version_id: int, step_id: str) -> None:

@@ -139,6 +139,7 @@ class Review(Leases):
             if first is not None:
                 return first
             now = self._standing(db, item_id)
+            self._refuse_withheld(db, person, item_id)
             sentence = undo_refusal(now, self._person(db, person))
             if sentence is not None or now.last is None:
                 raise NotAllowed(sentence or "There is no decision to undo.")
@@ -166,7 +167,7 @@ class Review(Leases):
         try:
             yield
         except (VersionMoved, LeaseLost, NotAllowed):
-            self.autosave(person, item_id, base_version_id, trajectory.to_json())
+            self._keep_unsent(person, item_id, base_version_id, trajectory.to_json(), refused=True)
             raise
 
     def _current(
@@ -193,6 +194,7 @@ class Review(Leases):
         self, db: sqlite3.Connection, person: str, now: Standing, action: Action, version: Version
     ) -> None:
         """:raises NotAllowed: the rules do not let this person do this"""
+        self._refuse_withheld(db, person, version.item_id)
         sentence = refusal(now, self._current_rules(db)[1], self._person(db, person), action, version.id)
         if sentence is not None:
             raise NotAllowed(sentence)

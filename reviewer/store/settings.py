@@ -64,10 +64,14 @@ class Settings(Accounts):
             self._tell(db, person, "setting set", name, facts={"settings": number})
 
     def record_export(self, person: str, name: str, manifest: Mapping[str, Any]) -> Export:
-        """Remember that an export was made, with its manifest. :raises NotFound: there is no such person"""
+        """Remember that an export was made, with its manifest.
+
+        :raises NotFound: there is no such person
+        :raises NotAllowed: they are no longer active
+        """
         at = self.now()
         with self._writing() as db:
-            self._person(db, person)
+            self._require_active(db, person)
             number = db.execute(
                 "INSERT INTO exports (name, person, manifest, at) VALUES (?, ?, ?, ?)",
                 (name, person, json.dumps(manifest, ensure_ascii=False), stamp(at)),

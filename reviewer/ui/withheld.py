@@ -11,11 +11,10 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from reviewer.people import Person
-from reviewer.store import Item, NotAllowed, QueueFilter, Store
+from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, Store
 from reviewer.ui.desk import At, Who
 from reviewer.ui.payload import row_json
 
-WHY = "You score this in a blind session; it is shown here again once the session is closed."
 _PAGE = 200
 _TELLING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "text")
 _NOTHING_TOLD: dict[str, Any] = {
@@ -46,7 +45,7 @@ class Withheld:
     def require(self, item_id: int) -> None:
         """:raises NotAllowed: the item is withheld"""
         if item_id in self.items:
-            raise NotAllowed(WHY)
+            raise NotAllowed(WITHHELD)
 
     def item(self, item_id: int) -> Item:
         """:raises NotAllowed: the item is withheld"""
@@ -112,4 +111,4 @@ def refuse_withheld(request: Request, person: Who, at: At, kept: Kept) -> None:
         kept.require(int(named))
     hashes = (request.path_params.get("sha256"), request.path_params.get("name"))
     if at.store.hidden_hashes(person.initials).intersection((*hashes, request.query_params.get("spectrum"))):
-        raise NotAllowed(WHY)
+        raise NotAllowed(WITHHELD)
