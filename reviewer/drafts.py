@@ -67,6 +67,7 @@ def import_file(
     batch: str = "",
     skip_bad: bool = False,
     progress: Progress | None = None,
+    by: str | None = None,
 ) -> Imported:
     """Bring a file of drafts in; twice the same file is once.
 
@@ -75,6 +76,7 @@ def import_file(
     :param batch: what the items can be filtered by; the file's name if not given
     :param skip_bad: write the good rows where others are bad; else bad rows keep every row out
     :param progress: called with the number of rows done, of twice as many: checked, then written
+    :param by: who brings them in (initials); None for whoever holds the file itself
     :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
     """
     known, _ = known_tasks(store.path)
@@ -92,7 +94,7 @@ def import_file(
         return Imported(problems=tuple(problems))
     good = (found for found in drafts.rows() if isinstance(found, Draft))
     try:
-        added = store.add_items(good, None if progress is None else lambda done: progress(rows + done))
+        added = store.add_items(good, None if progress is None else lambda done: progress(rows + done), by)
     except PictureError as error:
         raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
     return Imported(

@@ -9,6 +9,7 @@ from reviewer.store.blind_values import (
     GivenAway,
     ToJudge,
 )
+from reviewer.store.connection import SUBMIT_SECONDS
 from reviewer.store.errors import (
     CannotWrite,
     Damaged,
@@ -55,6 +56,7 @@ from reviewer.store.values import (
 __all__ = [
     "MARKS",
     "OWN_VERDICTS",
+    "SUBMIT_SECONDS",
     "WITHHELD",
     "Added",
     "Autosave",

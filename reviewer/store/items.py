@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import Any
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.store.clock import stamp
-from reviewer.store.errors import NotFound, WrongSpectrum
+from reviewer.store.errors import CannotWrite, NotFound, WrongSpectrum
 from reviewer.store.facts import Facts, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
@@ -34,6 +35,11 @@ VALUES (:key, :item, :number, :content_hash, :parent, :author, :reason, :body, :
 
 
 _TOGETHER = 100  # drafts whose spectra are written in one transaction
+
+AT_A_TIME = 2000
+"""Items that are written in one transaction, some tenths of a millisecond each: a submit waits so long."""
+# SQLite looks every tenth of a second whether the lock it waits for is free.
+_A_MOMENT = 0.12
 
 
 @dataclass(frozen=True)
@@ -83,16 +89,22 @@ class Items(Spectra, Facts):
         progress: Callable[[int], None] | None = None,
         by: str | None = None,
     ) -> list[Added]:
-        """All of the drafts, or none of them: their items are one transaction.
+        """All of the drafts, or none of them if one is refused.
 
         Spectra and pictures go in first, a hundred drafts at a time, so that a campaign of any size fits into
         memory and others can write meanwhile. If a later draft is refused they stay, unused and harmless.
+        Items go in once every draft has been looked at, two thousand in a transaction, with a moment between
+        for whoever waits to write. Only a full disk, a lock or a kill can come between the transactions: then
+        whole items of the first ones are there, and the same drafts again bring the rest.
 
         :param progress: called with the number of drafts prepared so far
         :param by: who brings them in; None for whoever holds the file itself
         :raises WrongSpectrum: naming the trajectory; no item was added
         :raises NotFound: a draft names a spectrum that is not stored; no item was added
+        :raises NotAllowed: ``by`` is no longer active; no item was added
+        :raises CannotWrite: as everywhere; it says how many items were added, if any were
         """
+        added: list[Added] = []
         prepared: list[_Prepared] = []
         described: dict[str, _Described] = {}
         coming = iter(drafts)
@@ -101,8 +113,25 @@ class Items(Spectra, Facts):
             prepared += [self._prepare(draft, described) for draft in some]
             if progress is not None:
                 progress(len(prepared))
+        while some_more := prepared[len(added) : len(added) + AT_A_TIME]:
+            if added:
+                time.sleep(_A_MOMENT)
+            try:
+                added += self._add_all(some_more, by)
+            except CannotWrite as error:
+                if not added:
+                    raise
+                raise CannotWrite(
+                    f"{len(added)} of {len(prepared)} items were added, the others were not: add the same "
+                    f"again, and the rest follows. What stopped it: {error}"
+                ) from error
+        return added
+
+    def _add_all(self, prepared: Sequence[_Prepared], by: str | None) -> list[Added]:
         at = stamp(self.now())
         with self._writing() as db:
+            if by is not None:
+                self._require_active(db, by)
             added = [self._add(db, one, at) for one in prepared]
             self._tell_added(db, by, [one.item_id for one in added if one.new])
             return added

@@ -23,12 +23,20 @@ from reviewer.store.settings import Settings
 from reviewer.store.soundness import Soundness
 from reviewer.store.upkeep import Upkeep
 
+_OPENING = {
+    sqlite3.SQLITE_READONLY: "the file, its folder or its disk may not be written by you",
+    sqlite3.SQLITE_CANTOPEN: "there is no such folder, or it, the file or its disk may not be written by you",
+    sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk reported an error",
+}
+
 
 class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upkeep, Soundness):
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
     A call that returns has its facts on the disk. A call that raises has written nothing, but for unsent text
-    that is kept for its writer.
+    that is kept for its writer, and for thousands of items that the disk ran full under.
     """
 
     @classmethod
@@ -57,7 +65,8 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
             writer = _ready(path, migrations, times)
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except sqlite3.OperationalError as error:
-            raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
+            kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            raise CannotWrite(f"{path}: {_OPENING.get(kind, error)}. Nothing was changed.") from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF not in DAMAGE:
                 raise

@@ -45,27 +45,31 @@ class Outcome:
         return replace(self, problems=(*self.problems, problem))
 
 
-def draft_file(store: Store, path: Path, task: Task, batch: str) -> Iterator[Outcome]:
+def draft_file(store: Store, path: Path, task: Task, batch: str, by: str | None = None) -> Iterator[Outcome]:
     """Draft every spectrum of a file, yielding after each how far it is. Each item is kept once it is made.
 
     Never raises for the file's sake: an outcome says what was wrong with it, or with which of its targets.
+
+    :param by: on whose behalf (initials); None for whoever holds the file itself
     """
     outcome = Outcome(path.name)
     try:
         for spectrum in read_all(path):
-            outcome = _with(outcome, store, spectrum, task, batch)
+            outcome = _with(outcome, store, spectrum, task, batch, by)
             yield outcome
     except SpectrumError as error:
         outcome = outcome.and_problem(str(error))
     yield replace(outcome, done=True)
 
 
-def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch: str) -> Outcome:
+def _with(
+    outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch: str, by: str | None
+) -> Outcome:
     try:
         trajectory = run(spectrum, task, Baseline())
     except PolicyError as error:
         return outcome.and_problem(f"{spectrum.name}: {error}")
-    (added,) = store.add_items([Draft(trajectory, spectrum, batch)])
+    (added,) = store.add_items([Draft(trajectory, spectrum, batch)], by=by)
     return outcome.and_item(added.item_id, added.new)
 
 
@@ -102,7 +106,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         name: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio finds it by its default
     ) -> Iterator[Changes]:
-        in_charge(request, store, local)
+        me = in_charge(request, store, local).initials
         if not paths or key is None or key not in known:
             yield {said: line("look", "Drop one file or more and choose what to ask of them.")}
             return
@@ -110,7 +114,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
             outcomes.append(Outcome(path.name))
-            for outcomes[-1] in draft_file(store, path, known[key], name.strip()):
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me):
                 yield {said: "", results: _table(outcomes)}
         yield {said: _summary(outcomes), results: _table(outcomes), files: None}
 

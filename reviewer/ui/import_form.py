@@ -50,12 +50,12 @@ def build(store: Store, local: bool) -> ImportForm:
         good_only: bool,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio finds it by its default
     ) -> Changes:
-        in_charge(request, store, local)
+        me = in_charge(request, store, local).initials
         if not paths:
             return {said: line("look", "Drop a file first.")}
         with laid_out([Path(path) for path in paths]) as found:
             outcomes = [
-                (rows.name, _bring_in(store, rows, name.strip(), good_only, progress)) for rows in found
+                (rows.name, _bring_in(store, rows, name.strip(), good_only, progress, me)) for rows in found
             ]
         clean = not any(outcome.problems for _, outcome in outcomes)
         return {said: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
@@ -72,11 +72,13 @@ def build(store: Store, local: bool) -> ImportForm:
     return ImportForm(button)
 
 
-def _bring_in(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress) -> Imported:
+def _bring_in(
+    store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str
+) -> Imported:
     def tell(done: int) -> None:
         progress((done, None), desc=rows.name, unit="rows checked and written")
 
-    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, tell)
+    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, tell, by)
 
 
 def _summary(outcomes: Sequence[tuple[str, Imported]]) -> str:

@@ -184,9 +184,9 @@ def report(run: Mine, sample: One) -> Response:
 
 
 @router.post("/runs/{run}/review")
-def review(at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
+def review(person: Who, at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
     drafts = [_draft(sample_of(run, number), run) for number in dict.fromkeys(sent.samples)]
-    added = at.store.add_items(drafts)
+    added = at.store.add_items(drafts, by=person.initials)
     return {"items": [{"item": one.item_id, "new": one.new} for one in added]}
 
 
