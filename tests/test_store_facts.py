@@ -147,7 +147,7 @@ def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept
     assert moved.value.theirs == hers
     assert moved.value.yours == his
     kept = store.autosaved("RE", item_id)
-    assert (kept.base_version_id, kept.body) == (third.id, his.to_json())
+    assert (kept.base_version_id, kept.body) == (third.id, {**his.to_json(), "comment": "why"})
     assert [v.trajectory.steps[0].text for v in store.versions(item_id)][-1] == "four, hers"
 
 

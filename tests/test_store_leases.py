@@ -70,9 +70,9 @@ def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(store, d
     hers = store.lease("VO", item_id)
     text = edited(version.trajectory, "an hour of thought")
     with pytest.raises(LeaseLost, match="ran out; VO has it now") as lost:
-        store.save_version("RE", item_id, version.id, text, "", "k", lease.token)
+        store.save_version("RE", item_id, version.id, text, "my reason", "k", lease.token)
     assert lost.value.holder == "VO"
-    assert store.autosaved("RE", item_id).body == text.to_json()
+    assert store.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
     assert store.renew(hers.token).token == hers.token
     with pytest.raises(LeaseLost):
         store.renew(lease.token)

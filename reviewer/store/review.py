@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from agent.trajectory import Trajectory
 from reviewer.store.clock import stamp
@@ -61,7 +62,8 @@ class Review(Leases):
 
         After the first three the text is among the person's autosaves.
         """
-        with self._keeping_unsent(person, item_id, base_version_id, trajectory), self._writing() as db:
+        unsent = {**trajectory.to_json(), "comment": reason}
+        with self._keeping_unsent(person, item_id, base_version_id, unsent), self._writing() as db:
             first = _saved_first(db, key, person, item_id, trajectory)
             if first is not None:
                 return first
@@ -161,13 +163,13 @@ class Review(Leases):
 
     @contextmanager
     def _keeping_unsent(
-        self, person: str, item_id: int, base_version_id: int, trajectory: Trajectory
+        self, person: str, item_id: int, base_version_id: int, unsent: Mapping[str, Any]
     ) -> Iterator[None]:
         """Whatever refuses the text, its writer finds it again."""
         try:
             yield
         except (VersionMoved, LeaseLost, NotAllowed):
-            self._keep_unsent(person, item_id, base_version_id, trajectory.to_json(), refused=True)
+            self._keep_unsent(person, item_id, base_version_id, unsent, refused=True)
             raise
 
     def _current(
