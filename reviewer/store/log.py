@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from reviewer.store.clock import stamp
+from reviewer.store.clock import ALLOWANCE, Times, stamp
 from reviewer.store.connection import Base
 from reviewer.store.log_chain import Entry, Head, Range, Told, append, head
 from reviewer.store.log_check import faults
@@ -24,6 +25,10 @@ MOST_FAULTS = 1000
 
 class Log(Base):
     """What has been done here."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+        super().__init__(path, writer, times, patience)
+        self._last_told = _last_told(writer) or self.now()
 
     def log(
         self, after: int = 0, limit: int = 100, person: str | None = None, what: str | None = None
@@ -53,6 +58,12 @@ class Log(Base):
         """The end of the log as it is now."""
         with self._reading() as db:
             return head(db)
+
+    def clock_behind(self) -> timedelta | None:
+        """How far the machine's clock is behind what it told before; None if that is a minute or less. It was
+        set back while this program ran, or before it, since the last entry of the log."""
+        behind = max(self.steady(), self._last_told) - self.now()
+        return behind if behind > ALLOWANCE else None
 
     def check_log(self, known: Head | None = None) -> list[str]:
         """What is wrong with the log and with what it binds, one sentence each; nothing if all is well.
@@ -91,6 +102,15 @@ class Log(Base):
             table: (keys, keys) if isinstance(keys, int) else keys for table, keys in (facts or {}).items()
         }
         return append(db, stamp(self.now()), Told(person, what, subject, details or {}, ranges, people))
+
+
+def _last_told(db: sqlite3.Connection) -> datetime | None:
+    """The time of the last entry; None where there is no log yet, or none that can be read."""
+    try:
+        last = db.execute("SELECT at FROM log ORDER BY number DESC LIMIT 1").fetchone()
+        return None if last is None else datetime.fromisoformat(last[0])
+    except (sqlite3.OperationalError, ValueError):
+        return None
 
 
 def _entry_from(row: sqlite3.Row) -> Entry:
