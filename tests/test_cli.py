@@ -168,7 +168,7 @@ def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
 
 def test_the_web_app_is_told_which_model_servers_to_ask(monkeypatch, tmp_path):
     given = []
-    monkeypatch.setattr("reviewer.ui.serve", lambda *args: given.append(args[4:]))
+    monkeypatch.setattr("reviewer.ui.serve", lambda *args: given.append(args[4:6]))
     servers = tmp_path / "servers.toml"
     assert app.main(["app", "--servers", str(servers), "--server", "http://127.0.0.1:9"]) == 0
     assert given == [(servers, "http://127.0.0.1:9")]

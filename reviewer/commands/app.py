@@ -15,6 +15,11 @@ def add(parser: ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="address to serve on (127.0.0.1: this machine only)"
     )
     parser.add_argument("--port", type=int, default=7860, help="port to serve on (7860)")
+    parser.add_argument(
+        "--behind",
+        metavar="URL",
+        help="people reach it at this https address, through a proxy on this machine (docs/access.md)",
+    )
     parser.add_argument("--server", metavar="URL", help="the model server to ask (http://127.0.0.1:8000/v1)")
     parser.add_argument(
         "--servers", type=Path, metavar="FILE", help="model servers to ask (servers.toml beside the database)"
@@ -34,6 +39,7 @@ def run(arguments: Namespace) -> int:
             not arguments.no_browser,
             arguments.servers,
             arguments.server,
+            arguments.behind,
         )
     except (StoreError, OSError) as error:
         raise CannotRun(str(error)) from error

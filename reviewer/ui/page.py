@@ -42,7 +42,12 @@ def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
     """Everything one sees."""
     with (
         gr.Blocks(
-            title="Spec-o3 review", fill_width=True, fill_height=True, analytics_enabled=False
+            title="Spec-o3 review",
+            fill_width=True,
+            fill_height=True,
+            analytics_enabled=False,
+            # What was dropped on the page is gone after a day, in seconds; looked for once an hour.
+            delete_cache=(3600, 86400),
         ) as blocks,
         gr.Tabs(elem_id="so-tabs"),
     ):

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import re
+import signal
+import sys
+import tempfile
 import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -13,9 +20,8 @@ import gradio as gr
 import plotly
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import FileResponse, PlainTextResponse
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agent.command import CannotRun
 from agent.policies.roster import Roster
@@ -38,23 +44,29 @@ from reviewer.ui import (
     refusals,
     sign_in,
 )
-from reviewer.ui.desk import Desk, plain
+from reviewer.ui.desk import Desk
+from reviewer.ui.gate import PERSON, Gate
+from reviewer.ui.headers import Headers
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.port import require_free
-from reviewer.ui.session import person_of
 
 log = logging.getLogger("spec_o3")
 
 HERE = Path(__file__).parent
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+PROXIES = ["127.0.0.1", "::1"]
+"""Where a proxy may stand whose word about its visitors is taken: on this machine."""
+_UPLOADS = "GRADIO_TEMP_DIR"
 _PATIENCE = 3  # seconds for open connections, such as a page that watches a run, when the server is stopped
+_PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
-def build(store: Store, local: bool, roster: Roster | None = None) -> FastAPI:
+def build(store: Store, local: bool, roster: Roster | None = None, public: str | None = None) -> FastAPI:
     """The whole app over an open store.
 
     :param local: nobody but this machine can reach it
+    :param public: the address of the proxy through which alone it is reached
     :param roster: who can be asked in the Live tab; None: as ``servers.toml`` beside the database says
     :raises RosterError: that file cannot be used
     """
@@ -79,12 +91,14 @@ def build(store: Store, local: bool, roster: Roster | None = None) -> FastAPI:
     app.include_router(progress_agreement.router(store))
     app.include_router(library.library_router(store))
     app.include_router(_files())
+    app.add_middleware(Gate, store=store, local=local, public=public)
+    app.add_middleware(Headers, head=page.HEAD)
+    # Outermost: the headers' nonce has to be written into the page before it is packed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
-    app.add_middleware(Gate, store=store, local=local)
 
     def user(request: Request) -> str | None:
-        person = person_of(request, store, local)
-        return person.initials if person else None
+        person: str | None = request.scope.get(PERSON)
+        return person
 
     blocks = page.build(store, known, local)
     mounted: FastAPI = gr.mount_gradio_app(
@@ -126,32 +140,6 @@ def _files() -> fastapi.APIRouter:
     return files
 
 
-class Gate:
-    """Whoever opens the page without a session is led to the sign-in page; a POST from elsewhere is refused.
-
-    Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
-    """
-
-    def __init__(self, app: ASGIApp, store: Store, local: bool) -> None:
-        self._app, self._store, self._local = app, store, local
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._refuse(Request(scope)) if scope["type"] == "http" else None
-        await (answer or self._app)(scope, receive, send)
-
-    def _refuse(self, request: Request) -> Response | None:
-        if request.method not in ("GET", "HEAD", "OPTIONS") and not _same_site(request):
-            return plain(403, "other_site", "This request came from another web site and was refused.")
-        if request.url.path == "/" and person_of(request, self._store, self._local) is None:
-            return RedirectResponse("/sign-in", status_code=303)
-        return None
-
-
-def _same_site(request: Request) -> bool:
-    origin = request.headers.get("origin")
-    return origin is None or origin.split("://", 1)[-1] == request.headers.get("host")
-
-
 def is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
@@ -166,15 +154,22 @@ def serve(
     open_browser: bool = True,
     servers: Path | None = None,
     server: str | None = None,
+    public: str | None = None,
 ) -> None:
     """Open (or make) the database, load the demo into an empty one, and serve until stopped.
 
     :param servers: a file of the model servers that can be asked; None: ``servers.toml`` beside the database
     :param server: the address of the model server that is called "spec-o3"
+    :param public: ``https://...``, where a proxy with TLS stands in front: what it says of its visitors is
+        believed, and no other name than this is answered
     :raises CannotRun: an address others can reach was asked for and nobody has a password, another program
-        has the port, or a model server is not named in a way that can be used
+        has the port, or a model server or the proxy is not named in a way that can be used
     :raises StoreError: the database cannot be opened, or is damaged
     """
+    if public is not None and not _PUBLIC.fullmatch(public):
+        raise CannotRun(
+            f"--behind: found {public!r:.80}, wanted an address such as https://review.example.org"
+        )
     try:
         roster = Roster.load(servers, server, beside=db.resolve().parent)
     except RosterError as problem:
@@ -183,32 +178,61 @@ def serve(
     store = Store.open(db, patience=SUBMIT_SECONDS)
     try:
         store.require_sound()
-        local = is_loopback(host)
-        if not local and not any(p.has_password for p in store.people()):
+        local = is_loopback(host) and public is None
+        if not local and not any(p.has_password and p.active for p in store.people()):
             raise CannotRun(
-                f"{host} can be reached by others, and nobody here has a password. Start at 127.0.0.1, "
-                "set passwords in the People tab, then start again."
+                f"{public or host or 'every address'} can be reached by others, and nobody here has a "
+                "password. Start at 127.0.0.1, set passwords in the People tab, then start again."
             )
         if _is_empty(store):
             print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-        app = build(store, local, roster)
-        url = f"http://{host}:{port}/"
-        print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
-        log_lines.install()
-        if open_browser:
-            threading.Timer(1.0, webbrowser.open, [url]).start()
-        uvicorn.run(
-            app,
-            host=host,
-            port=port,
-            log_level="warning",
-            access_log=False,
-            log_config=None,  # uvicorn's own log goes where ours does, in the same form
-            timeout_graceful_shutdown=_PATIENCE,
-        )
+        with _private_uploads():
+            app = build(store, local, roster, public)
+            url = f"http://{host}:{port}/"
+            print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
+            log_lines.install()
+            if open_browser:
+                threading.Timer(1.0, webbrowser.open, [url]).start()
+            _run(app, host, port, behind_proxy=public is not None)
     finally:
         store.close()
+
+
+def _run(app: FastAPI, host: str, port: int, behind_proxy: bool) -> None:
+    # uvicorn ends by sending itself the signal that it was stopped with; what follows is to run all the same.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        log_config=None,  # uvicorn's own log goes where ours does, in the same form
+        server_header=False,
+        # Anybody can write into these headers; they count only where a proxy of ours writes them.
+        proxy_headers=behind_proxy,
+        forwarded_allow_ips=PROXIES,
+        timeout_graceful_shutdown=_PATIENCE,
+    )
+
+
+@contextmanager
+def _private_uploads() -> Iterator[None]:
+    """What people drop on the page lies where only this program's user can read, and goes with the program.
+    Gradio's own choice is a folder that all users of the machine share, kept for ever."""
+    before = os.environ.get(_UPLOADS)
+    with tempfile.TemporaryDirectory(
+        prefix="spec-o3-uploads-", dir=before, ignore_cleanup_errors=True
+    ) as made:
+        os.environ[_UPLOADS] = made
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_UPLOADS]
+            else:
+                os.environ[_UPLOADS] = before
 
 
 def _is_empty(store: Store) -> bool:

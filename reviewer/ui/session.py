@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COOKIE = "spec_o3_session"
 ALONE = "alone:"
+_OF_A_PROXY = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
 def person_of(request: Request | gr.Request, store: Store, local: bool) -> Person | None:
@@ -96,16 +97,27 @@ def clear_cookie(response: Response) -> None:
     response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
 
 
-def same_origin(headers: Mapping[str, str]) -> bool:
-    """Whether a POST came from our own page. Browsers name the origin of every POST; a program that is no
-    browser sends none and carries no cookie that another site could misuse."""
+def same_site(headers: Mapping[str, str], method: str) -> bool:
+    """Whether a request came from our own page, from the address bar, or over a link to the page.
+
+    Browsers name the origin of every POST, and of what a script reads. A program that is no browser names
+    none, and carries no cookie that another site could misuse.
+    """
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        return False
+    if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+        return True
+    # A link or a bookmark opens a page; nothing else is anybody else's to fetch.
+    return method in ("GET", "HEAD") and headers.get("sec-fetch-mode") == "navigate"
 
 
 def reached_as_this_machine(headers: Mapping[str, str]) -> bool:
     """Whether the address bar says localhost. A web site whose name was made to point at 127.0.0.1 can reach
-    the port from a visitor's browser, but cannot change the name that the browser sends."""
+    the port from a visitor's browser, but cannot change the name that the browser sends. A proxy on this
+    machine stands for whoever is behind it, whatever name it was told to use."""
+    if any(name in headers for name in _OF_A_PROXY):
+        return False
     name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
     if name == "localhost" or name.endswith(".localhost"):
         return True

@@ -7,9 +7,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
-from starlette.concurrency import run_in_threadpool
 
 from reviewer.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
@@ -19,6 +19,8 @@ _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="ut
 
 # Initials and a password; whoever sends more is not signing in.
 LARGEST_FORM = 4096
+AT_ONCE = 4
+"""Passwords that are checked at the same time."""
 
 _INITIALS = """<label>Initials <small>two to four letters</small>
 <input name="initials" value="{initials}" required minlength="2" maxlength="4" autocomplete="username"
@@ -30,6 +32,7 @@ _PASSWORD = """<label>Password
 def router(store: Store, local: bool) -> APIRouter:
     """The routes over an open store. ``local``: only this machine reaches them; initials may be enough."""
     routes = APIRouter()
+    at_once = CapacityLimiter(AT_ONCE)
 
     @routes.get("/sign-in")
     def page(request: Request) -> Response:
@@ -37,7 +40,7 @@ def router(store: Store, local: bool) -> APIRouter:
 
     @routes.post("/sign-in")
     async def enter(request: Request) -> Response:
-        if not session.same_origin(request.headers):
+        if not session.same_site(request.headers, request.method):
             return _other_site()
         # A form of unknown length (chunked) is refused as well: nothing is read before its size is known.
         if not request.headers.get("content-length", "").isdigit():
@@ -46,12 +49,13 @@ def router(store: Store, local: bool) -> APIRouter:
             return PlainTextResponse("The form is too large.", status_code=413)
         form = await request.form(max_files=0, max_fields=4)
         initials, password = str(form.get("initials", "")), str(form.get("password", ""))
-        # Checking a password takes a tenth of a second by design: not on the event loop.
-        return await run_in_threadpool(_enter, request, initials, password)
+        # Checking a password takes a tenth of a second and 32 MiB by design: not on the event loop, and not
+        # as many at once as somebody cares to send.
+        return await to_thread.run_sync(_enter, request, initials, password, limiter=at_once)
 
     @routes.post("/sign-out")
     def leave(request: Request) -> Response:
-        if not session.same_origin(request.headers):
+        if not session.same_site(request.headers, request.method):
             return _other_site()
         store.sign_out(request.cookies.get(session.COOKIE) or "")
         response = RedirectResponse("/sign-in", status_code=303)
@@ -67,6 +71,8 @@ def router(store: Store, local: bool) -> APIRouter:
             if session.needs_passwords(store.people()):
                 origin = request.client.host if request.client else ""
                 session.set_session_cookie(response, request, store.sign_in(initials, password, origin))
+                # What this browser carried before is worth nothing from here on.
+                store.sign_out(request.cookies.get(session.COOKIE) or "")
             elif _alone(request):
                 session.set_alone_cookie(response, request, session.start_alone(store, initials))
             else:
