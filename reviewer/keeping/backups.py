@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,12 +59,21 @@ def facts_beside(path: Path) -> Path:
     return path.with_suffix(".json")
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 def back_up(
-    database: Path, target: Path, why: Why, progress: Callable[[int, int], None] | None = None
+    database: Path,
+    target: Path,
+    why: Why,
+    progress: Callable[[int, int], None] | None = None,
+    clock: Callable[[], datetime] = utc_now,
 ) -> Backup:
     """Copy a database while people work on it.
 
     :param target: the file to be made; or a folder, made if need be, for one that is named by the time
+    :param progress: called with the number of pages done, and of all
     :raises StoreError: the database is damaged or cannot be read, or there is a file of that name
     :raises CannotWrite: there is no such folder, or no room in it
     :raises KeepingError: the folder cannot be made, or not be written to
@@ -75,10 +83,10 @@ def back_up(
         if into_folder:
             # Backups hold the hashes of passwords.
             target.mkdir(mode=0o700, parents=True, exist_ok=True)
-        at, path = _free_name(database, target) if into_folder else (_now(), target)
+        at, path = _free_name(database, target, clock) if into_folder else (clock(), target)
         _refuse_to_cover(path)
         copy(database, path, progress)
-        made = describe(path, at, why)
+        made = describe(path, at.replace(microsecond=0), why)
         _write_facts(made)
     except OSError as error:
         raise KeepingError(f"{target}: {error.strerror}. No backup was made.") from error
@@ -162,18 +170,12 @@ def _refuse_to_cover(path: Path) -> None:
         raise KeepingError(f"{beside}: found a file where the backup's facts would go; choose another name")
 
 
-def _now() -> datetime:
-    return datetime.now(UTC).replace(microsecond=0)
-
-
-def _free_name(database: Path, folder: Path) -> tuple[datetime, Path]:
-    """A name of this second, or of the next ones where somebody has just made one too."""
-    while True:
-        at = _now()
-        path = folder / f"{name_at(database, at)}.db"
-        if not os.path.lexists(path):
-            return at, path
-        time.sleep(0.1)
+def _free_name(database: Path, folder: Path, clock: Callable[[], datetime]) -> tuple[datetime, Path]:
+    """A name of this second, or of the next that is free where somebody has just made one too."""
+    at = clock().replace(microsecond=0)
+    while os.path.lexists(path := folder / f"{name_at(database, at)}.db"):
+        at += timedelta(seconds=1)
+    return at, path
 
 
 def _write_facts(backup: Backup) -> None:
