@@ -205,9 +205,12 @@ def _weighed(trial: Trial) -> str:
     slope = trial.slope()
     if slope is None:
         return "Memory was not judged: too few samples."
-    settled = [weight for _, weight in trial.weights if _ > trial.seconds / 3]
+    settled = [weight for at, weight in trial.weights if at > trial.seconds / 3]
+    (start, first), (end, last) = trial.weights[0], trial.weights[-1]
+    busy = (last.seconds - first.seconds) / (end - start)
     return (
-        f"Memory of the server: {trial.weights[0][1].memory:.0f} MiB at the beginning, "
+        f"The server kept {busy:.2f} of a core busy. "
+        f"Its memory: {trial.weights[0][1].memory:.0f} MiB at the beginning, "
         f"{settled[0].memory:.0f} MiB after the first third, {settled[-1].memory:.0f} MiB at the end; "
         f"{slope:+.2f} MiB a minute since the first third. Open files: {settled[0].descriptors} then, "
         f"{settled[-1].descriptors} at the end."

@@ -30,10 +30,11 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class Weight:
-    """What the app holds of the machine: resident memory in MiB, open file descriptors."""
+    """What the app holds of the machine: resident memory in MiB, open file descriptors, processor seconds."""
 
     memory: float
     descriptors: int
+    seconds: float
 
 
 @dataclass
@@ -99,10 +100,13 @@ class Served:
         try:
             status = (about / "status").read_text(encoding="ascii", errors="replace")
             open_files = len(list((about / "fd").iterdir()))
+            # What follows the name, which may hold anything: its 12th and 13th field are clock ticks.
+            ticks = (about / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
         except OSError:
             return None
         resident = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
-        return Weight(int(resident.split()[1]) / 1024, open_files)
+        seconds = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        return Weight(int(resident.split()[1]) / 1024, open_files, seconds)
 
     @property
     def _running(self) -> subprocess.Popen[bytes]:

@@ -1,0 +1,125 @@
+"""The long trials in a few seconds each, with real processes; and what is wrong in a database is found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from reviewer.store import Store
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from soak import campaign, checking, kills, load
+from soak.journal import Journal, Journals
+from soak.unsent import Unsent
+
+
+def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
+    given = argparse.Namespace(kills=5, clients=3, in_browser=0, items=120, seed=3)
+    trial = kills.run(given, tmp_path / "trial")
+    assert trial.faults == []
+    assert trial.done >= 5
+    assert (trial.lost, trial.doubled) == (0, 0)
+    assert sum(one.acknowledged for one in trial.journals) > 10
+    assert "Nothing was lost" in kills.told(trial)
+
+
+def test_reviewers_at_once_meet_no_error_and_lose_nothing(tmp_path: Path) -> None:
+    trial = load.run(tmp_path / "trial", reviewers=8, seconds=6, items=120, pause=(0.1, 0.4), every=0.5)
+    assert trial.faults == []
+    assert trial.submits()
+    told = load.told(trial)
+    assert "| 8 | 0.1 |" in told
+    assert "| progress |" in told
+
+
+# ---- the reckoning itself
+
+
+@pytest.fixture
+def decided(tmp_path: Path) -> Callable[..., tuple[Path, Journals]]:
+    """A database with one decision in it, and a journal that tells of it what the test says."""
+
+    def make(key: str = "sent under this", **what: object) -> tuple[Path, Journals]:
+        db, journals = tmp_path / "annotations.db", tmp_path / "journals"
+        journals.mkdir()
+        campaign.made(db, reviewers=1, items=2, scorers=1)
+        said = {"item": 2, "verb": "keep", "comment": "keep RAA-1", "reason": "", "key": "sent under this"}
+        with closing(Store.open(db)) as store:
+            said["version"] = store.item(2).version.id
+            lease = store.lease("RAA", 2)
+            store.decide("RAA", 2, said["version"], "keep", said["key"], lease.token, comment="keep RAA-1")
+        journal = Journal(journals / "RAA.jsonl", "RAA")
+        number = journal.intends("decide", {**said, "key": key, **what})
+        journal.sends(number)
+        journal.hears(number, {}, 1.0)
+        journal.close()
+        read = Journals(journals)
+        read.read()
+        return db, read
+
+    return make
+
+
+def test_a_decision_that_is_there_as_it_was_sent_is_in_order(
+    decided: Callable[..., tuple[Path, Journals]],
+) -> None:
+    assert checking.whole(*decided()).faults == []
+
+
+def test_an_acknowledged_decision_that_is_not_there_is_lost(
+    decided: Callable[..., tuple[Path, Journals]],
+) -> None:
+    found = checking.held_against(*decided(key="another key"))
+    assert found.lost == 1
+    assert any(fault.startswith("lost: RAA's decide") for fault in found.faults)
+    assert any("nobody sent the key sent under this" in fault for fault in found.faults)
+
+
+def test_a_decision_that_says_something_else_is_told(decided: Callable[..., tuple[Path, Journals]]) -> None:
+    (fault,) = checking.held_against(*decided(verb="reject")).faults
+    assert fault.startswith("verb is 'keep', sent was 'reject'")
+
+
+def test_words_that_stand_there_twice_are_doubled(decided: Callable[..., tuple[Path, Journals]]) -> None:
+    db, journals = decided()
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute(
+            "INSERT INTO decisions (key, item, version, person, round, verb, reason, comment, rules, at) "
+            "SELECT 'again', item, version, person, round, verb, reason, comment, rules, at FROM decisions "
+            "WHERE key = 'sent under this'"
+        )
+    found = checking.held_against(db, journals)
+    assert found.doubled == 1
+    # And the store itself tells that no entry of the log speaks of it.
+    assert len(checking.whole(db, journals).faults) > len(found.faults)
+
+
+def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -> None:
+    whole = json.dumps({"n": 1, "person": "RAA", "kind": "undo", "what": {"item": 1, "key": "k"}})
+    path = tmp_path / "RAA.jsonl"
+    path.write_text(whole + '\n{"n": 1, "se', encoding="utf-8")
+    journals = Journals(tmp_path)
+    journals.read()
+    assert [one.sent for one in journals] == [0]
+    with path.open("a", encoding="utf-8") as file:
+        file.write('nt": 1}\n')
+    journals.read()
+    assert [one.sent for one in journals] == [1]
+
+
+def test_unsent_text_is_what_was_typed_last_until_it_is_a_version() -> None:
+    typed = Unsent().after("autosave", {"item": 4, "base": 7, "words": ("a", "")})
+    later = typed.after("autosave", {"item": 4, "base": 9, "words": ("b", "")})
+    assert later.expected(4) == (9, ("b", ""))
+    assert later.after("version", {"item": 4, "base": 9, "words": ("c", "")}).expected(4) == (7, ("a", ""))
+    refused = later.after("version", {"item": 4, "base": 7, "words": ("c", "")}, "version_moved")
+    assert refused.expected(4) == (7, ("c", ""))
+    assert typed.after("discard", {"item": 4, "base": 7}).expected(4) is None
