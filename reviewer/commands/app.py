@@ -24,22 +24,34 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--servers", type=Path, metavar="FILE", help="model servers to ask (servers.toml beside the database)"
     )
+    keeping = parser.add_mutually_exclusive_group()
+    keeping.add_argument(
+        "--backups",
+        type=Path,
+        metavar="FOLDER",
+        help="where the daily backups go (backups beside the database)",
+    )
+    keeping.add_argument("--no-backups", action="store_true", help="make no daily backups")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
 def run(arguments: Namespace) -> int:
     from reviewer import ui
+    from reviewer.keeping.names import folder_beside
     from reviewer.store import StoreError
 
+    database = arguments.db or DATABASE
+    backups = None if arguments.no_backups else arguments.backups or folder_beside(database)
     try:
         ui.serve(
-            arguments.db or DATABASE,
+            database,
             arguments.host,
             arguments.port,
             not arguments.no_browser,
             arguments.servers,
             arguments.server,
             arguments.behind,
+            backups,
         )
     except (StoreError, OSError) as error:
         raise CannotRun(str(error)) from error

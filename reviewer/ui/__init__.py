@@ -13,10 +13,11 @@ def serve(
     servers: Path | None = None,
     server: str | None = None,
     public: str | None = None,
+    backups: Path | None = None,
 ) -> None:
     """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
     from reviewer.ui.without_stubs import without_stubs
 
     with without_stubs():
         from reviewer.ui.server import serve as serve_app
-    serve_app(db, host, port, open_browser, servers, server, public)
+    serve_app(db, host, port, open_browser, servers, server, public, backups)

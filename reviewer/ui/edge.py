@@ -22,6 +22,7 @@ from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.drafts import ImportFileError
 from reviewer.export import ExportError
+from reviewer.keeping.errors import KeepingError
 from reviewer.people import Person, PersonError, Role
 from reviewer.rounds import RulesError
 from reviewer.store import NotAllowed, Store, StoreError
@@ -34,7 +35,7 @@ Kind = Literal["note", "good", "look", "bad"]
 
 REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
-    *(ImportFileError, ExportError),
+    *(ImportFileError, ExportError, KeepingError),
 )
 """What the rooms below refuse with a sentence that is meant for the person."""
 

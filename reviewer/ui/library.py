@@ -9,8 +9,9 @@ import gradio as gr
 from fastapi import APIRouter, Response
 
 from agent.tasks import Task
+from reviewer.keeping.daily import DailyBackups
 from reviewer.store import NotFound, Store
-from reviewer.ui import draft_form, export_form, import_form
+from reviewer.ui import backups_form, draft_form, export_form, import_form
 from reviewer.ui.edge import STYLES, Changes, asking, line, markup, spoken, whenever_shown
 from reviewer.ui.withheld import Kept
 
@@ -19,8 +20,12 @@ _NOT_YOURS = (
 )
 
 
-def build(store: Store, local: bool, known: Mapping[str, Task]) -> None:
-    """The tab's content. ``known``: the tasks to choose from, by key."""
+def build(store: Store, local: bool, known: Mapping[str, Task], backups: DailyBackups | None = None) -> None:
+    """The tab's content.
+
+    :param known: the tasks to choose from, by key
+    :param backups: None where the app makes none
+    """
     notice = markup(head=STYLES, elem_classes="so-notice")
     with gr.Row(elem_classes="so-columns"):
         with gr.Column(scale=1, min_width=420):
@@ -28,8 +33,10 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> None:
                 drafting = draft_form.build(store, local, known)
             with gr.Column(elem_classes="so-sheet"):
                 importing = import_form.build(store, local)
-        with gr.Column(scale=1, min_width=420), gr.Column(elem_classes="so-sheet"):
-            exporting = export_form.build(store, local, known)
+        with gr.Column(scale=1, min_width=420):
+            with gr.Column(elem_classes="so-sheet"):
+                exporting = export_form.build(store, local, known)
+            backing_up = backups_form.build(store, local, backups)
 
     @spoken(notice)
     def look(request: gr.Request) -> Changes:
@@ -40,9 +47,11 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> None:
             **drafting.show(may_use),
             **importing.show(may_use),
             **exporting.show(store, may_use),
+            **backing_up.show(may_use),
         }
 
-    whenever_shown(look, [notice, drafting.button, importing.button, *exporting.outputs])
+    outputs = [notice, drafting.button, importing.button, *exporting.outputs, *backing_up.outputs]
+    whenever_shown(look, outputs)
 
 
 def library_router(store: Store) -> APIRouter:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import gradio as gr
 
 from agent.tasks import Task
+from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import blind, library, live, people_tab, progress, review
 
@@ -38,8 +39,10 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
-    """Everything one sees."""
+def build(
+    store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
+) -> gr.Blocks:
+    """Everything one sees. ``backups``: None where the app makes none."""
     with (
         gr.Blocks(
             title="Spec-o3 review",
@@ -60,7 +63,7 @@ def build(store: Store, tasks: Mapping[str, Task], local: bool) -> gr.Blocks:
         with gr.Tab("Progress", id="progress"):
             progress.build(store, local)
         with gr.Tab("Library", id="library"):
-            library.build(store, local, tasks)
+            library.build(store, local, tasks, backups)
         with gr.Tab("People", id="people"):
             people_tab.build(store, local)
     return blocks

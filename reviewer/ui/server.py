@@ -10,8 +10,8 @@ import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from agent.policies.roster import Roster
 from agent.policies.servers import RosterError
 from reviewer import demo
 from reviewer.campaign import known_tasks
+from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Draft, QueueFilter, Store
 from reviewer.store.connection import SUBMIT_SECONDS
 from reviewer.ui import (
@@ -62,24 +63,30 @@ _PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
-def build(store: Store, local: bool, roster: Roster | None = None, public: str | None = None) -> FastAPI:
+def build(
+    store: Store,
+    local: bool,
+    roster: Roster | None = None,
+    public: str | None = None,
+    backups: DailyBackups | None = None,
+) -> FastAPI:
     """The whole app over an open store.
 
     :param local: nobody but this machine can reach it
     :param public: the address of the proxy through which alone it is reached
     :param roster: who can be asked in the Live tab; None: as ``servers.toml`` beside the database says
+    :param backups: begins and ends with the app; None: there are none
     :raises RosterError: that file cannot be used
     """
     known, problems = known_tasks(store.path)
     for problem in problems:
         log.warning("task file left out: %s", problem)
     gallery = Gallery(store)
-    app = FastAPI(
-        title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=live_desk.lifespan
-    )
+    app = FastAPI(title="Spec-o3 review", docs_url=None, redoc_url=None, openapi_url=None, lifespan=_lifespan)
     app.state.desk = Desk(
         store=store, gallery=gallery, tasks=known, local=local, problems=tuple(map(str, problems))
     )
+    app.state.backups = backups
     app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
     app.include_router(api.router)
@@ -100,7 +107,7 @@ def build(store: Store, local: bool, roster: Roster | None = None, public: str |
         person: str | None = request.scope.get(PERSON)
         return person
 
-    blocks = page.build(store, known, local)
+    blocks = page.build(store, known, local, backups)
     mounted: FastAPI = gr.mount_gradio_app(
         app,
         blocks,
@@ -120,6 +127,18 @@ def build(store: Store, local: bool, roster: Roster | None = None, public: str |
     # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
     blocks.has_launched = True
     return mounted
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """What begins and ends with the server."""
+    backups: DailyBackups | None = app.state.backups
+    async with live_desk.lifespan(app):
+        if backups is not None:
+            backups.start()
+        yield
+        if backups is not None:
+            backups.close()
 
 
 def _files() -> fastapi.APIRouter:
@@ -155,6 +174,7 @@ def serve(
     servers: Path | None = None,
     server: str | None = None,
     public: str | None = None,
+    backups: Path | None = None,
 ) -> None:
     """Open (or make) the database, load the demo into an empty one, and serve until stopped.
 
@@ -162,6 +182,7 @@ def serve(
     :param server: the address of the model server that is called "spec-o3"
     :param public: ``https://...``, where a proxy with TLS stands in front: what it says of its visitors is
         believed, and no other name than this is answered
+    :param backups: the folder of the daily backups; None: none are made
     :raises CannotRun: an address others can reach was asked for and nobody has a password, another program
         has the port, or a model server or the proxy is not named in a way that can be used
     :raises StoreError: the database cannot be opened, or is damaged
@@ -188,7 +209,7 @@ def serve(
             print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
         with _private_uploads():
-            app = build(store, local, roster, public)
+            app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
             url = f"http://{host}:{port}/"
             print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
             log_lines.install()
