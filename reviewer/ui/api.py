@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 
 from agent.steps import step_to_json
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
+from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.ui import requests
 from reviewer.ui.desk import FOREVER, At, Who
@@ -32,7 +33,9 @@ router = APIRouter(prefix="/api", dependencies=[Depends(refuse_withheld)])
 
 
 @router.get("/me")
-def me(person: Who, at: At) -> dict[str, Any]:
+def me(person: Who, at: At, request: Request) -> dict[str, Any]:
+    backups: DailyBackups | None = request.app.state.backups
+    leads = person.is_any("coordinator") or at.store.rules().solo
     return {
         "initials": person.initials,
         "name": person.name,
@@ -41,6 +44,7 @@ def me(person: Who, at: At) -> dict[str, Any]:
         "rules": asdict(at.store.rules()),
         "reasons": REASONS,
         "problems": list(at.problems),
+        "backups": backups.problem if backups is not None and leads else "",
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide}
             for key, task in at.tasks.items()

@@ -94,7 +94,9 @@ class ReviewDesk {
       const id = asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows.find((row) => !row.blind)?.id
       if (id) await this.open(id)
       else this.#nothing()
-      if (this.me.problems.length) this.notice(`Task files left out: ${this.me.problems.join(' · ')}`)
+      const left = this.me.problems.length ? [`Task files left out: ${this.me.problems.join(' · ')}`] : []
+      const wrong = [this.me.backups, ...left].filter(Boolean)
+      if (wrong.length) this.notice(wrong.join(' · '))
     } catch (error) {
       this.tell(error)
     }
