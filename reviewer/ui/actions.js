@@ -1,5 +1,6 @@
 // What each action of the keymap does. Buttons and keys both end here.
 
+import { lasting } from './browser_storage.js'
 import { verbFor } from './decision_bar.js'
 import { getJSON } from './http.js'
 import * as panels from './panels.js'
@@ -71,7 +72,7 @@ export class Actions {
 
   async #note(id) {
     const mine = this.desk.current.item.marks.mine[id]
-    const note = await panels.askText(`Note on step ${this.desk.numberOf(id)}`, mine?.note ?? '', 'Keep')
+    const note = await panels.askText(`Note on step ${this.desk.drawing.numberOf(id)}`, mine?.note ?? '', 'Keep')
     if (note !== null) await this.desk.deciding.mark(id, mine?.mark ?? 'not supported', note)
   }
 
@@ -86,12 +87,12 @@ export class Actions {
 
   #toggleQueue() {
     const hidden = this.desk.root.classList.toggle('no-queue')
-    localStorage.setItem('so-queue', hidden ? 'hidden' : 'shown')
+    lasting.set('so-queue', hidden ? 'hidden' : 'shown')
   }
 
   async #toggleVerdictFirst() {
     this.desk.verdictFirst = !this.desk.verdictFirst
-    localStorage.setItem('so-verdict-first', this.desk.verdictFirst ? 'yes' : 'no')
+    lasting.set('so-verdict-first', this.desk.verdictFirst ? 'yes' : 'no')
     this.desk.top.setVerdictFirst(this.desk.verdictFirst)
     this.desk.items.forgetAll()
     this.desk.toast(this.desk.verdictFirst ? 'Your verdict first: answers and earlier votes stay hidden until you have given yours.' : 'Answers are shown at once.')

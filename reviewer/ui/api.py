@@ -17,6 +17,7 @@ from reviewer.ui import requests
 from reviewer.ui.desk import FOREVER, At, Who
 from reviewer.ui.payload import (
     atlas_json,
+    autosave_stamp,
     decision_json,
     item_json,
     spectrum_bytes,
@@ -189,8 +190,16 @@ def release(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
 
 @router.post("/item/{item_id}/autosave")
 def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    """Keep unsent text. Where another page of the same person has written here meanwhile, the answer holds
+    what that page wrote: it is replaced here, and the page that hears of it keeps it."""
     body = {"steps": sent.steps, "comment": sent.comment}
-    return {"at": at.store.autosave(person.initials, item_id, sent.base, body).at.isoformat()}
+    before = at.store.autosaved(person.initials, item_id)
+    made = at.store.autosave(person.initials, item_id, sent.base, body)
+    replaced = None
+    if before is not None and before.base_version_id == sent.base and dict(before.body) != body:
+        written = autosave_stamp(before)
+        replaced = None if written == sent.after else {"at": written, "body": dict(before.body)}
+    return {"at": autosave_stamp(made), "replaced": replaced}
 
 
 @router.post("/item/{item_id}/discard")

@@ -1,6 +1,7 @@
 // An answer while it is being given. Each change is kept in this browser under the sheet's token, so a reload, a closed
 // tab or a server that is gone loses nothing; what the server has taken is kept there and no longer here.
 
+import { lasting } from './browser_storage.js'
 import { newKey } from './http.js'
 
 export const CANNOT_TELL = 'cannot tell'
@@ -14,7 +15,7 @@ export class Answer {
     this.place = `so-blind ${who} ${sheet.token}`
     this.pair = sheet.kind === 'pair'
     this.heard = this.#plain(sheet.mine ?? {})
-    const kept = this.#kept()
+    const kept = lasting.read(this.place)
     this.said = { ...(kept?.said ?? this.heard) }
     this.sent = kept?.sent ?? null // what was last sent, and under which key
     this.restored = kept !== null && this.changed
@@ -23,14 +24,6 @@ export class Answer {
   #plain(mine) {
     const { coherence = null, consistency = null, preference = null, comment = '', wrong_steps = [] } = mine
     return this.pair ? { preference, comment } : { coherence, consistency, comment, wrong_steps: [...wrong_steps] }
-  }
-
-  #kept() {
-    try {
-      return JSON.parse(localStorage.getItem(this.place))
-    } catch {
-      return null
-    }
   }
 
   /** Whether the server has something else, or nothing. */
@@ -45,7 +38,7 @@ export class Answer {
   set(change) {
     Object.assign(this.said, change)
     if (this.changed) this.#keep()
-    else localStorage.removeItem(this.place)
+    else lasting.remove(this.place)
   }
 
   toggleWrong(step) {
@@ -66,11 +59,11 @@ export class Answer {
   /** The server has taken what was sent under this text. */
   taken(text) {
     this.heard = JSON.parse(text)
-    if (!this.changed) localStorage.removeItem(this.place)
+    if (!this.changed) lasting.remove(this.place)
   }
 
   #keep() {
-    localStorage.setItem(this.place, JSON.stringify({ said: this.said, sent: this.sent }))
+    lasting.set(this.place, JSON.stringify({ said: this.said, sent: this.sent }))
   }
 }
 

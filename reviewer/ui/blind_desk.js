@@ -8,6 +8,7 @@ import { Sheets } from './blind_sheets.js'
 import { cap, fill, h } from './dom.js'
 import { Unreachable, postJSON } from './http.js'
 import { Keys } from './keys.js'
+import { Notices } from './notices.js'
 import * as panels from './panels.js'
 import { keepForNextVisit, lastVisit } from './spectrum_state.js'
 import { SpectrumView } from './spectrum_view.js'
@@ -41,6 +42,7 @@ export class BlindDesk {
       header: h('header.item'), spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }), form: h('div.blind-form', { role: 'form', 'aria-label': 'Answer' }), toasts: h('div.toasts', { role: 'status' }),
     }
     this.heads = SIDES.map((side, at) => h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side))
+    this.notices = new Notices(parts.notice, parts.toasts)
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
     fill(this.root, parts.places, h('div.left', {}, parts.notice, this.heads[0], parts.traces[0]), h('div.left.second', {}, this.heads[1], parts.traces[1]),
@@ -270,20 +272,13 @@ export class BlindDesk {
   // ---- telling
 
   notice(text, action, act, tone = '') {
-    const { notice } = this.parts
-    notice.hidden = !text
-    notice.className = `notice ${tone}`
-    if (text) fill(notice, h('span', {}, text), action && h('button', { type: 'button', onClick: act }, action), h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => { notice.hidden = true } }, '✕'))
+    this.notices.say(text, action, act, { tone })
   }
 
   tell(error) {
-    this.notice(error instanceof Unreachable ? 'The server cannot be reached. Is it still running? Try again.' : error.message)
+    this.notice(error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message)
     if (!error.kind && !(error instanceof Unreachable)) console.error(error)
   }
 
-  toast(text) {
-    const toast = h('div.toast', {}, text)
-    fill(this.parts.toasts, toast)
-    setTimeout(() => toast.remove(), 3500)
-  }
+  toast = (text) => this.notices.toast(text)
 }

@@ -1,8 +1,13 @@
 // Marks, verdicts, versions and decisions: what is sent under a key, and what is done when it is refused.
 
-import { Refused, newKey, postJSON, postUntilHeard } from './http.js'
+import { Refused, newKey, postUntilHeard } from './http.js'
 import * as panels from './panels.js'
 import { problems } from './steps.js'
+
+/** Of refusals after which the item is shown as it is now. */
+const MOVED_ON = ['version_moved', 'lease_lost', 'not_allowed']
+
+const SLOW = 700 // ms after which it is said that something is on its way
 
 export class Deciding {
   /** @param desk  the Review page */
@@ -33,21 +38,25 @@ export class Deciding {
   async commitVerdict(verdict) {
     const { item } = this.desk.current
     if (!item.hidden) return
-    await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) => this.desk.top.unsaved(e.message))
-    this.desk.items.stale(item.id)
-    await this.desk.open(item.id)
+    try {
+      await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) => this.desk.top.unsent(e.message))
+      this.desk.items.stale(item.id)
+      await this.desk.open(item.id)
+    } catch (error) {
+      this.desk.tell(error)
+    }
   }
 
   /** Save the edits as a version; the new version's id, or null where it was refused (the text is kept). */
   async saveVersion() {
     await this.desk.editing.settled()
     if (!this.desk.drafting.dirty) return this.desk.current.item.version.id
-    await this.desk.drafting.flush()
     const { item } = this.desk.current
-    const steps = this.desk.drafting.steps
+    const { drafting, drafting: { steps } } = this.desk
     try {
-      const made = await postUntilHeard(`/api/item/${item.id}/version`, { base: item.version.id, steps, reason: this.desk.drafting.comment, key: newKey(), lease: this.desk.lease?.lease ?? '' }, (e) => this.desk.top.unsaved(e.message))
-      this.desk.drafting.close()
+      const made = await this.#underLease(`/api/item/${item.id}/version`, { base: item.version.id, steps, reason: drafting.comment, key: newKey() })
+      if (made === null) return null
+      if (this.desk.drafting.steps === steps) drafting.close()
       this.desk.top.saved(made.at)
       return made.version
     } catch (error) {
@@ -57,18 +66,44 @@ export class Deciding {
     }
   }
 
+  /**
+   * Send what needs the lease, under one key until it is heard. A lease that ran out is asked for again; null where
+   * somebody else has the item by then, which has been told.
+   */
+  async #underLease(path, body) {
+    const { top, holding } = this.desk
+    const slow = setTimeout(() => top.sending(), SLOW)
+    try {
+      for (let tried = 0; ; tried += 1) {
+        const lease = await holding.sure()
+        if (lease === null) return top.unsent('Somebody else has the item.') ?? null
+        try {
+          return await postUntilHeard(path, { ...body, lease }, (error) => top.unsent(error.message))
+        } catch (error) {
+          if (error.kind !== 'lease_lost' || tried) throw error
+          holding.lease = null
+        }
+      }
+    } catch (error) {
+      top.unsent(error.message)
+      throw error
+    } finally {
+      clearTimeout(slow)
+    }
+  }
+
   /** Somebody else's version came first. `base`: the version my text was written on, under which it is kept. */
   async conflict(message, base, mine, theirs, who) {
     const choice = await panels.openConflict(message, mine, theirs, who)
     if (!choice) return
     const { item } = this.desk.current
-    if (choice === 'discard') await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.desk.tell(error))
+    if (choice === 'discard') await this.desk.unsent.discardOn(item, base)
     await this.desk.refresh()
     if (choice !== 'rebase' || !this.desk.editable || this.desk.current.item.id !== item.id) return
     this.desk.notice(null)
     this.desk.editing.restep(mine)
     await this.desk.drafting.flush()
-    if (!this.desk.drafting.pending) await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.desk.tell(error))
+    if (!this.desk.drafting.pending) await this.desk.unsent.discardOn(item, base)
   }
 
   async decide(verb, { stay = false } = {}) {
@@ -100,27 +135,41 @@ export class Deciding {
 
   async #send(item, verb, reason, comment, stay) {
     const following = this.desk.current.place?.next[0] ?? null
+    const { drafting, drafting: { steps } } = this.desk
+    let version = item.version.id
     try {
-      let version = item.version.id
       if (verb === 'submit') version = await this.saveVersion()
       if (version === null) return
-      const answer = await postUntilHeard(`/api/item/${item.id}/decide`, { version, verb, reason, comment, key: this.desk.decideKey, lease: this.desk.lease?.lease ?? '' }, (e) => this.desk.top.unsaved(e.message))
-      this.desk.drafting.close()
-      if (this.desk.lease) this.desk.lease.ended = true
+      const answer = await this.#underLease(`/api/item/${item.id}/decide`, { version, verb, reason, comment, key: this.desk.decideKey })
+      if (answer === null) return
+      if (drafting.steps === steps) drafting.close() // what was typed meanwhile stays, as unsent text on the version before
       this.desk.lastDecided = item.id
       this.desk.top.saved(new Date().toISOString())
       this.desk.items.stale(item.id)
       this.desk.queue.update(item.id, { state: answer.state, ...countsOf(answer.progress) })
       this.desk.toast(`${shown(verb)} · now ${answer.progress}`)
+      if (this.desk.current?.item.id !== item.id) return // opened another one while this waited for the server
+      if (this.desk.lease) this.desk.lease.ended = true
       if (stay) await this.desk.open(item.id)
       else await this.desk.next(following)
     } catch (error) {
       this.desk.decideKey = newKey()
       this.desk.tell(error)
-      if (error instanceof Refused && ['version_moved', 'lease_lost', 'not_allowed'].includes(error.kind)) {
-        await this.desk.refresh(error.message)
-        await this.desk.takeLease(item.id, this.desk.current.item, () => true)
-      }
+      const saved = version !== null && version !== item.version.id
+      if (saved || (error instanceof Refused && MOVED_ON.includes(error.kind))) await this.#asItIsNow(item, error)
+    }
+  }
+
+  /** What was refused because the item is not as it was: shown as it is, with the reason beside it. */
+  async #asItIsNow(item, error) {
+    if (this.desk.current?.item.id !== item.id) return
+    try {
+      await this.desk.refresh()
+      await this.desk.holding.take(item.id, this.desk.current.item)
+      if (this.desk.notices.line.hidden) this.desk.tell(error)
+      else this.desk.toast(error.message)
+    } catch (failed) {
+      this.desk.tell(failed)
     }
   }
 

@@ -3,6 +3,7 @@
 import { cap, fill, h } from './dom.js'
 
 const ACTION = { keep: 'decide-yes', submit: 'decide-yes', pass: 'decide-yes', approve: 'decide-yes', return: 'decide-return', reject: 'decide-no', abstain: 'decide-abstain' }
+const DOUBLE_CLICK = 500 // ms; its second half would decide the next item, which nobody has seen
 const LOOK = { 'decide-yes': '.primary', 'decide-no': '.danger' }
 
 export class DecisionBar {
@@ -33,7 +34,7 @@ export class DecisionBar {
   }
 
   #verdicts() {
-    const button = (verdict, label, key) => h('button', { type: 'button', onClick: () => this.on.onVerdict(verdict) }, label, ' ', cap(key))
+    const button = (verdict, label, key) => h('button', { type: 'button', onClick: (event) => this.#once(event, () => this.on.onVerdict(verdict)) }, label, ' ', cap(key))
     return [h('span.ask', {}, 'Your verdict first:'), button('YES', 'YES', 'Y'), button('NO', 'NO', 'X'), button('cannot tell', 'cannot tell', 'C')]
   }
 
@@ -43,8 +44,14 @@ export class DecisionBar {
     return [round, item.may.verbs.map(({ verb, label, refusal }) => {
       const action = ACTION[verb]
       const text = verb === 'submit' && dirty ? 'Save and submit' : label
-      return h(`button${LOOK[action] ?? ''}`, { type: 'button', disabled: refusal !== null, title: refusal ?? '', onClick: () => this.on.onVerb(verb) }, text, ' ', cap(this.keys.of(action)))
+      return h(`button${LOOK[action] ?? ''}`, { type: 'button', disabled: refusal !== null, title: refusal ?? '', onClick: (event) => this.#once(event, () => this.on.onVerb(verb)) }, text, ' ', cap(this.keys.of(action)))
     })]
+  }
+
+  #once(event, act) {
+    const before = this.clicked
+    this.clicked = event.timeStamp
+    if (!(event.timeStamp - before < DOUBLE_CLICK)) act()
   }
 
   #info(item, message) {

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
@@ -22,8 +23,16 @@ from reviewer.ui.session import person_of
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
+PAGE_OF = "X-Spec-O3-Person"
+"""The header in which a page says whose it is. Several people may use one browser, one after the other."""
+
+
 class NobodySignedIn(Exception):
-    """A request without a session. The page goes to the sign-in page."""
+    """A request without a session. The page keeps what was typed and asks its person to sign in."""
+
+
+class SomebodyElse(Exception):
+    """A page that one person opened sends something, and another has signed in in that browser since."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +63,21 @@ def desk_of(request: Request) -> Desk:
 
 
 def signed_in(request: Request) -> Person:
-    """:raises NobodySignedIn:"""
+    """Who asks.
+
+    :raises NobodySignedIn:
+    :raises SomebodyElse: the page is another person's; what it sends would be done in the wrong name
+    """
     desk = desk_of(request)
     person = person_of(request, desk.store, desk.local)
     if person is None:
-        raise NobodySignedIn
+        raise NobodySignedIn("You are signed out. Sign in again; nothing was sent.")
+    opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
+    if opened_by != person.initials:
+        raise SomebodyElse(
+            f"This page is {opened_by:.10}'s, and {person.initials} has signed in here since. Nothing more "
+            f"is sent from it; what {opened_by:.10} wrote is kept for {opened_by:.10}."
+        )
     return person
 
 

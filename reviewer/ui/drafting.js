@@ -1,30 +1,44 @@
-// The text somebody is working on: the steps as edited, a way back, and a copy on the server after each change.
+// The text somebody is working on: the steps as edited, a way back, a copy on the server after each change, and one in the
+// browser until the server has it.
 
-import { Unreachable, postJSON } from './http.js'
+import { Unreachable, postSoon } from './http.js'
+import { asText, digest } from './kept_text.js'
 import { sameSteps } from './steps.js'
+
+const AFTER_TYPING = 400 // ms
+const TRY_AGAIN = 3000
+const MOST_UNHEARD = 100
 
 export class Drafting {
   /**
-   * @param {number} itemId
-   * @param {number} base  the version it is drawn from
-   * @param {Array} steps  that version's steps
-   * @param {{onSaved: (iso: string) => void, onUnsaved: (error: Error) => void}} callbacks
+   * @param {Object} item  drawn from its version
+   * @param {KeptText} kept
+   * @param {{onSaved: (iso: string) => void, onUnsaved: (error: Error) => void, onOther: (other: Object) => void}} callbacks
+   *        onOther: the server had another text of this person here, from another page; it is replaced there
    */
-  constructor(itemId, base, steps, callbacks) {
-    this.itemId = itemId
-    this.base = base
-    this.original = steps
-    this.steps = steps
+  constructor(item, kept, callbacks) {
+    this.item = item
+    this.base = item.version.id
+    this.original = item.trajectory.steps
+    this.steps = this.original
     this.comment = ''
+    this.kept = kept
     this.on = callbacks
     this.past = []
     this.pending = false
     this.closed = false
-    this.unheard = false
+    this.after = item.autosave?.base === this.base ? item.autosave.at : null
+    this.sent = [] // digests of what is on its way, or whose answer was lost
+    this.adopted = [] // what was found in the browser and is here now
   }
 
   get dirty() {
     return !sameSteps(this.steps, this.original)
+  }
+
+  /** Whether something would be lost if the page were closed now. */
+  get onlyHere() {
+    return (this.pending || this.sent.length > 0) && this.keptHere === false
   }
 
   /** Take new steps. Typing in one field is one step of the way back, not one a letter. */
@@ -49,11 +63,14 @@ export class Drafting {
     this.#save()
   }
 
-  /** Steps found again after a reload or a crash. */
-  restore(steps, comment) {
+  /** Steps found again after a reload or a crash. `entry`: kept in the browser, so the server is sent them. */
+  restore(steps, comment, entry = null) {
     this.past.push(this.steps)
     this.steps = steps
     this.comment = comment ?? ''
+    if (!entry) return
+    this.adopted.push(entry)
+    this.#save()
   }
 
   /** Go on with what was written before on the same version; `editable`: whether that may be more than the comment. */
@@ -63,37 +80,64 @@ export class Drafting {
       this.steps = former.steps
       this.past = former.past
     }
-    former.close()
-    if (former.pending) this.#save()
+    const { after, sent, adopted } = former
+    Object.assign(this, { after: after ?? this.after, sent, adopted })
+    former.stop()
+    if (former.pending || sent.length) this.#save()
   }
 
   #save() {
     this.pending = true
+    this.#keep()
     clearTimeout(this.timer)
-    this.timer = setTimeout(() => this.flush(), 400)
+    this.timer = setTimeout(() => this.flush(), AFTER_TYPING)
   }
 
-  /** Send what is not yet on the server. Kept trying while the page is open and the item is in front. */
+  #keep() {
+    this.keptHere = this.kept.keep(this.item, this)
+  }
+
+  /** Send what is not yet on the server. Kept trying while the page is open. */
   async flush() {
     clearTimeout(this.timer)
     if (!this.pending || this.closed) return
     this.pending = false
-    const body = { base: this.base, steps: this.steps, comment: this.comment }
+    const unheard = this.sent
+    const body = { base: this.base, steps: this.steps, comment: this.comment, after: this.after }
+    this.sent = [...unheard.slice(-MOST_UNHEARD), digest(asText(body))]
+    this.#keep()
     try {
-      const { at } = await postJSON(`/api/item/${this.itemId}/autosave`, body)
-      this.unheard = false
-      this.on.onSaved(at)
+      const { at, replaced } = await postSoon(`/api/item/${this.item.id}/autosave`, body)
+      this.#heard(at)
+      if (replaced && !unheard.includes(digest(asText(replaced.body)))) this.on.onOther(replaced)
     } catch (error) {
       this.pending = true
-      this.unheard = error instanceof Unreachable
+      if (this.closed) return
       this.on.onUnsaved(error)
-      if (error instanceof Unreachable) this.timer = setTimeout(() => this.flush(), 3000)
+      if (error instanceof Unreachable || error.passes) this.timer = setTimeout(() => this.flush(), TRY_AGAIN)
     }
   }
 
-  /** After its text became a version there is nothing unsent left. */
-  close() {
+  #heard(at) {
+    if (this.closed) return
+    this.after = at
+    this.sent = []
+    for (const entry of this.adopted.splice(0)) this.kept.forget(entry)
+    if (!this.pending) this.kept.drop(this.item)
+    else this.#keep()
+    this.on.onSaved(at)
+  }
+
+  /** Nothing more is sent from here. */
+  stop() {
     this.closed = true
     clearTimeout(this.timer)
+  }
+
+  /** After its text became a version, or was thrown away, there is nothing unsent left. */
+  close() {
+    this.stop()
+    for (const entry of this.adopted.splice(0)) this.kept.forget(entry)
+    this.kept.drop(this.item)
   }
 }

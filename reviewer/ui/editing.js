@@ -31,7 +31,7 @@ export class Editing {
   edit(steps, field) {
     this.desk.drafting.change(steps, { field })
     this.desk.trace.state.steps = steps
-    this.desk.trace.state.editedBy = this.desk.editedBy()
+    this.desk.trace.state.editedBy = this.desk.drawing.editedBy()
     this.desk.over('edit')
     this.desk.showBar()
   }
@@ -49,7 +49,7 @@ export class Editing {
     const { drafting: { steps }, trace } = this.desk
     const { selected } = trace
     this.desk.over('edit')
-    trace.state.editedBy = this.desk.editedBy()
+    trace.state.editedBy = this.desk.drawing.editedBy()
     trace.setSteps(steps)
     if (selected && !steps.some((s) => s.id === selected)) {
       const instead = steps[before.findIndex((s) => s.id === selected)] ?? steps.at(-1)

@@ -2,6 +2,8 @@
 
 import { cap, h } from './dom.js'
 
+const DECIDES = /^(decide|verdict)-|^undo$/
+
 /** True where a key press belongs to what the person is writing. */
 export function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false
@@ -45,7 +47,9 @@ export class Keys {
     if (isTyping(event.target) && !entry.typing) return
     // Enter and space on a focused button mean that button.
     if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
-    if (this.act(entry.action) === false) return
+    // A key held down decides once; the items after it have not been looked at.
+    const held = event.repeat && DECIDES.test(entry.action)
+    if (!held && this.act(entry.action) === false) return
     event.preventDefault()
     event.stopPropagation()
   }

@@ -1,5 +1,6 @@
 // The Live tab: bench, growing trace, spectrum and bar, and what happens between them.
 
+import { thisTab } from './browser_storage.js'
 import { drawHeader } from './item_header.js'
 import { fill, h } from './dom.js'
 import { Unreachable, getJSON } from './http.js'
@@ -17,6 +18,7 @@ import { LiveSpectrum } from './live_spectrum.js'
 import { LiveTrace } from './live_trace.js'
 import { Vote } from './live_vote.js'
 import { firstSteps, nothingYet } from './live_welcome.js'
+import { Notices } from './notices.js'
 import * as panels from './panels.js'
 import { plotlyReady } from './plotly_ready.js'
 import { windowOf, windowsOf } from './steps.js'
@@ -60,6 +62,7 @@ class LiveDesk {
       bench: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), trace: h('div.pane'), header: h('header.item'),
       spectrum: h('section.spectrum.absent', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' }), toasts: h('div.toasts', { role: 'status' }),
     }
+    this.notices = new Notices(parts.notice, parts.toasts)
     this.root.classList.add('so-live', 'so-desk')
     fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum, h('p.nothing', {}, 'Here the spectrum will be: all of it above, the window that the agent looks at below.')), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
     this.bench = new Bench(parts.bench, this.root, {
@@ -82,7 +85,7 @@ class LiveDesk {
     try {
       await this.policies.load(this.options.policy)
       await this.bringing.load()
-      const chosen = this.bench.row(sessionStorage.getItem(CHOSEN)) ?? this.bench.rows[0]
+      const chosen = this.bench.row(thisTab.get(CHOSEN)) ?? this.bench.rows[0]
       if (chosen) await this.select(chosen.id)
       else this.showEmpty()
     } catch (error) {
@@ -98,7 +101,7 @@ class LiveDesk {
     if (!row) return
     const ticket = ++this.opening
     this.bench.select(id)
-    sessionStorage.setItem(CHOSEN, id)
+    thisTab.set(CHOSEN, id)
     try {
       const run = row.runs.length ? await this.runs.find(row.runs.at(-1)).catch(() => null) : null
       const found = await this.front.fetch(row, run?.task ?? this.options.task)
@@ -268,22 +271,14 @@ class LiveDesk {
     this.front.ask(this.options.task).catch((error) => this.tell(error))
   }
 
-  /** A line over the trace. */
   notice(text, action, act, tone = '') {
-    const { notice } = this.parts
-    notice.hidden = !text
-    notice.className = `notice ${tone}`
-    if (text) fill(notice, h('span', {}, text), action && h('button', { type: 'button', onClick: act }, action), h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => { notice.hidden = true } }, '✕'))
+    this.notices.say(text, action, act, { tone })
   }
 
   tell(error, before = '') {
-    this.notice(before + (error instanceof Unreachable ? 'The server cannot be reached. Is it still running? Try again.' : error.message))
+    this.notice(before + (error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message))
     if (!error.kind && !(error instanceof Unreachable)) console.error(error)
   }
 
-  toast(text) {
-    const toast = h('div.toast', {}, text)
-    fill(this.parts.toasts, toast)
-    setTimeout(() => toast.remove(), 3500)
-  }
+  toast = (text) => this.notices.toast(text)
 }

@@ -1,5 +1,6 @@
 // What is asked for a run, as the person chose it last: question, policy, samples, and how the words are chosen.
 
+import { lasting } from './browser_storage.js'
 import { h } from './dom.js'
 
 const KEPT = 'so-live-options'
@@ -13,15 +14,9 @@ const SETTINGS = [
 ]
 
 /** What was chosen last. */
-export function remembered() {
-  try {
-    return { samples: 1, settings: {}, ...JSON.parse(localStorage.getItem(KEPT) ?? '{}') }
-  } catch {
-    return { samples: 1, settings: {} }
-  }
-}
+export const remembered = () => ({ samples: 1, settings: {}, ...lasting.read(KEPT) })
 
-export const remember = (options) => localStorage.setItem(KEPT, JSON.stringify(options))
+export const remember = (options) => lasting.set(KEPT, JSON.stringify(options))
 
 /** The fields of the settings sheet. `change(name, number | undefined)` hears of each. */
 export function settingFields(settings, change) {

@@ -116,14 +116,21 @@ export function openHistory(history) {
 
 export const openPicture = (url) => openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
 
-/** Somebody else's version came first: both texts side by side, nothing merged, nothing lost. */
-export function openConflict(message, mine, theirs, who) {
+/** Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or null. */
+function chooseBetween(title, told, mine, theirs, choices) {
   const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
-  return openPanel('The item has moved on', (dialog) => h('div.history', {},
-    h('p', {}, message), h('p.muted', {}, `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`),
+  const take = (dialog, name) => { dialog.result = name; dialog.close() }
+  return openPanel(title, (dialog) => h('div.history', {}, told.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
     h('div.diff', {}, rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs))))),
-    h('footer', {},
-      h('button.danger', { type: 'button', onClick: () => { dialog.result = 'discard'; dialog.close() } }, 'Discard mine'),
-      h('button.primary', { type: 'button', onClick: () => { dialog.result = 'theirs'; dialog.close() } }, `Show ${who}`),
-      h('button', { type: 'button', onClick: () => { dialog.result = 'rebase'; dialog.close() } }, 'Put my steps on top of it'))), { wide: true })
+    h('footer', {}, choices.map(([name, label, look]) => h(`button${look}`, { type: 'button', onClick: () => take(dialog, name) }, label)))), { wide: true })
 }
+
+/** Somebody else's version came first: both texts side by side, nothing merged, nothing lost. */
+export const openConflict = (message, mine, theirs, who) => chooseBetween('The item has moved on',
+  [message, `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`], mine, theirs,
+  [['discard', 'Discard mine', '.danger'], ['theirs', `Show ${who}`, '.primary'], ['rebase', 'Put my steps on top of it', '']])
+
+/** Two unsent texts of one person: that of another tab or machine, and the one on the page. */
+export const openTexts = (other, onPage) => chooseBetween('Two unsent texts of yours',
+  ['You have written on this item twice.', 'Struck out: the text on this page. Inserted: the other one.'], other, onPage,
+  [['discard', 'Throw the other one away', '.danger'], ['keep', 'Keep both for now', '.primary'], ['rebase', 'Put the other one here', '']])

@@ -15,7 +15,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Answer, Trajectory
 from reviewer.people import Person
-from reviewer.store import Item, Mark, QueueRow, Store
+from reviewer.store import Autosave, Item, Mark, QueueRow, Store
 from reviewer.ui.links import links, sexagesimal
 from reviewer.ui.spectrum_view import known_lines
 from reviewer.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
@@ -77,8 +77,17 @@ def item_json(
         "marks": _marks(store.marks(item.id), item, person),
         "autosave": None
         if autosave is None
-        else {"base": autosave.base_version_id, "body": dict(autosave.body), "at": autosave.at.isoformat()},
+        else {
+            "base": autosave.base_version_id,
+            "body": dict(autosave.body),
+            "at": autosave_stamp(autosave),
+        },
     }
+
+
+def autosave_stamp(autosave: Autosave) -> str:
+    """Names one autosave: the same when it is made as when it is read, so to the stored millisecond."""
+    return autosave.at.isoformat(timespec="milliseconds")
 
 
 def stamp(item: Item) -> str:

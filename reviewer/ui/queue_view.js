@@ -1,8 +1,10 @@
 // The queue: what waits, filtered; one light row an item, more fetched as one scrolls.
 
+import { lasting } from './browser_storage.js'
 import { fill, h } from './dom.js'
 import { getJSON } from './http.js'
 
+const FILTER = 'so-filter'
 const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
 const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green' }
 
@@ -13,22 +15,14 @@ export class QueueView {
     this.on = callbacks
     this.tasks = tasks
     this.initials = initials
-    this.filter = this.#remembered()
+    this.filter = { mine: 'true', ...lasting.read(FILTER) }
     this.rows = []
     this.total = 0
     this.current = null
     this.title = h('div.queue-title')
     this.form = h('form.filter', { hidden: true, onSubmit: (e) => e.preventDefault(), onChange: () => this.#changed(), onInput: (e) => e.target.name === 'text' && this.#changedSoon() })
-    this.list = h('div.rows', { role: 'listbox', 'aria-label': 'Queue', onScroll: () => this.#maybeMore() })
+    this.list = h('div.rows', { role: 'listbox', 'aria-label': 'Queue', onScroll: () => this.#maybeMore().catch(() => {}) })
     fill(root, this.title, this.form, this.list)
-  }
-
-  #remembered() {
-    try {
-      return { mine: 'true', ...JSON.parse(localStorage.getItem('so-filter') ?? '{}') }
-    } catch {
-      return { mine: 'true' }
-    }
   }
 
   query() {
@@ -38,12 +32,19 @@ export class QueueView {
   }
 
   async load() {
-    this.loading = true
-    const page = await getJSON(`/api/queue?${this.query()}`)
+    const page = await this.#fetch('')
     this.rows = page.rows
     this.total = page.total
-    this.loading = false
     this.#draw()
+  }
+
+  async #fetch(after) {
+    this.loading = true
+    try {
+      return await getJSON(`/api/queue?${this.query()}${after}`)
+    } finally {
+      this.loading = false
+    }
   }
 
   /** What came in meanwhile, from another tab or another person; rows fetched by scrolling stay as they are. */
@@ -56,10 +57,8 @@ export class QueueView {
   async #maybeMore() {
     const near = this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 400
     if (!near || this.loading || this.rows.length >= this.total || !this.rows.length) return
-    this.loading = true
-    const page = await getJSON(`/api/queue?${this.query()}&after=${this.rows.at(-1).id}`)
+    const page = await this.#fetch(`&after=${this.rows.at(-1).id}`)
     this.rows.push(...page.rows)
-    this.loading = false
     this.list.append(...page.rows.map((row) => this.#row(row)))
   }
 
@@ -126,7 +125,7 @@ export class QueueView {
   }
 
   #apply() {
-    localStorage.setItem('so-filter', JSON.stringify(this.filter))
+    lasting.set(FILTER, JSON.stringify(this.filter))
     this.on.onFilter(this.query())
   }
 

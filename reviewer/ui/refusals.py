@@ -24,7 +24,7 @@ from reviewer.store import (
     StoreError,
     VersionMoved,
 )
-from reviewer.ui.desk import NobodySignedIn, plain
+from reviewer.ui.desk import NobodySignedIn, SomebodyElse, plain
 from reviewer.ui.live_bench import BenchFull
 from reviewer.ui.live_runs import TooManyRunning
 from reviewer.ui.pictures import PictureDiffers
@@ -42,6 +42,7 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (TrajectoryError, 422, "trajectory"),
     (PictureDiffers, 409, "picture_differs"),
     (NobodySignedIn, 401, "signed_out"),
+    (SomebodyElse, 409, "other_person"),
     (PolicyError, 409, "policy"),
     (TooManyRunning, 409, "busy"),
     (BenchFull, 409, "bench_full"),

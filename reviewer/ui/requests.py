@@ -29,6 +29,8 @@ class Autosaved(Sent):
     base: int
     steps: Annotated[list[dict[str, Any]], Field(max_length=200)]
     comment: Text = ""
+    after: str | None = None
+    """When the server last took this page's text; None: never."""
 
 
 class Saved(Sent):

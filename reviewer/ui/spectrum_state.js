@@ -1,5 +1,7 @@
 // What a person chooses about the spectrum view, and the next choice after each.
 
+import { lasting } from './browser_storage.js'
+
 /** What the page may want to remember from one visit to the next. */
 const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'template']
 
@@ -14,16 +16,10 @@ export function remembered(state, change) {
 }
 
 /** How the person likes the spectrum drawn, kept in this browser; the redshift is each spectrum's own. */
-export const keepForNextVisit = ({ z, ...state }) => localStorage.setItem('so-spectrum', JSON.stringify(state))
+export const keepForNextVisit = ({ z, ...state }) => lasting.set('so-spectrum', JSON.stringify(state))
 
 /** What was kept, or nothing. */
-export function lastVisit() {
-  try {
-    return JSON.parse(localStorage.getItem('so-spectrum') ?? '{}')
-  } catch {
-    return {}
-  }
-}
+export const lastVisit = () => lasting.read('so-spectrum') ?? {}
 
 /** Offered amounts of smoothing, σ in pixels. */
 const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]

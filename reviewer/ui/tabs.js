@@ -1,5 +1,7 @@
 // The tabs of the page: opened from elsewhere, and found again after a reload.
 
+import { thisTab } from './browser_storage.js'
+
 const LEFT_AT = 'so-tab'
 
 /** Bring a tab to the front, by the word on it. */
@@ -11,8 +13,8 @@ export function openTab(name) {
 /** A reload of the page comes back to this tab for as long as it is in front. */
 export function comeBackTo(name, root) {
   new IntersectionObserver((entries) => {
-    if (entries.at(-1).isIntersecting) sessionStorage.setItem(LEFT_AT, name)
-    else if (sessionStorage.getItem(LEFT_AT) === name) sessionStorage.removeItem(LEFT_AT)
+    if (entries.at(-1).isIntersecting) thisTab.set(LEFT_AT, name)
+    else if (thisTab.get(LEFT_AT) === name) thisTab.remove(LEFT_AT)
   }).observe(root)
 }
 
@@ -28,6 +30,6 @@ export function whenBack(root, act) {
 
 /** After a reload: the tab that was in front. */
 export function comeBack() {
-  const name = sessionStorage.getItem(LEFT_AT)
+  const name = thisTab.get(LEFT_AT)
   if (name) openTab(name)
 }

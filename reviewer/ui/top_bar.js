@@ -26,12 +26,26 @@ export class TopBar {
 
   saved(iso) {
     this.state.className = 'saved'
+    this.state.title = ''
     this.state.textContent = `saved ${new Date(iso).toLocaleTimeString('sv')}`
   }
 
+  sending() {
+    this.#look('sending …', '')
+  }
+
   unsaved(message) {
+    this.#look('not saved yet', message)
+  }
+
+  /** A decision or a version that waits for the server. */
+  unsent(message) {
+    this.#look('not sent yet', message)
+  }
+
+  #look(text, title) {
     this.state.className = 'saved look'
-    this.state.textContent = 'not saved yet'
-    this.state.title = message
+    this.state.textContent = text
+    this.state.title = title
   }
 }

@@ -200,9 +200,9 @@ def test_text_typed_while_the_server_is_gone_is_sent_when_it_is_back(
         expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
         page.keyboard.press("Escape")
         page.keyboard.press("h")
-        expect(page.locator(".notice")).to_contain_text("cannot be reached")
+        expect(page.locator(".so-away")).to_contain_text("does not answer")
         page.context.set_offline(False)
-        expect(page.locator(".notice")).to_be_hidden(timeout=15_000)
+        expect(page.locator(".so-away")).to_be_hidden(timeout=15_000)
         opened(page, 1)
         expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
 
