@@ -88,7 +88,7 @@ class Base:
         :raises Damaged: what it reads is no database
         """
         with self._my_turn(), self._said_plainly():
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._begin()
             try:
                 self._place.require()
                 yield self._writer
@@ -98,6 +98,19 @@ class Base:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    def _begin(self) -> None:
+        """SQLite waits by itself, but not for everything: while another program opens or closes the file it
+        may answer "busy" at once."""
+        give_up = time.monotonic() + self._patience
+        while True:
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.02)
 
     @contextmanager
     def _my_turn(self) -> Iterator[None]:
