@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "measurements.md"
-PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
+PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio")
 HEAD = (
     "# Measurements\n\nWritten by `python -m benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
     "`python -m soak` (`make soak`)."

@@ -5,8 +5,7 @@
 Opens the view alone in a headless Chromium without a GPU, on a simulated LAMOST spectrum and longer ones of
 noise, and prints medians and 95th percentiles in milliseconds. "show" is the main thread's time for another
 item, "to paint" until the next frame has been drawn as well; "smooth" and "z" are one change of each,
-"windows" is one window moved, as while a person drags. The last rows draw the same with plotly's WebGL traces
-instead of SVG.
+"windows" is one window moved, as while a person drags.
 """
 
 from __future__ import annotations
@@ -30,11 +29,8 @@ from spectrum_page import served
 
 WINDOWS = [StepWindow("s2", 2, 6450, 6680), StepWindow("s4", 4, 4600, 4800), StepWindow("s6", 6, 4800, 4930)]
 
-MEASURE = """async ({ name, rounds, gl }) => {
-  const inGL = (trace) => ({ ...trace, type: 'scattergl' })
-  const asGL = (draw) => (plot, traces, ...rest) => draw(plot, traces.map(inGL), ...rest)
-  const webgl = { ...Plotly, newPlot: asGL(Plotly.newPlot), react: asGL(Plotly.react) }
-  fresh(gl ? { plotly: webgl } : {})
+MEASURE = """async ({ name, rounds }) => {
+  fresh({})
   await showItem(name)
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))
   const times = { show: [], 'to paint': [], smooth: [], z: [], windows: [] }
@@ -81,10 +77,10 @@ def items() -> dict[str, Item]:
     }
 
 
-def report(page: Page, name: str, rounds: int, gl: bool) -> None:
-    times: dict[str, list[float]] = page.evaluate(MEASURE, {"name": name, "rounds": rounds, "gl": gl})
+def report(page: Page, name: str, rounds: int) -> None:
+    times: dict[str, list[float]] = page.evaluate(MEASURE, {"name": name, "rounds": rounds})
     cells = [f"{np.median(ms):6.1f} {np.percentile(ms, 95):6.1f}" for ms in times.values()]
-    print(f"{name + (' WebGL' if gl else ''):22}" + " ".join(f"{cell:>16}" for cell in cells), flush=True)
+    print(f"{name:22}" + " ".join(f"{cell:>16}" for cell in cells), flush=True)
 
 
 def main() -> None:
@@ -103,9 +99,8 @@ def main() -> None:
             f"{'ms: median, 95 %':22}"
             + " ".join(f"{what:>16}" for what in ("show", "to paint", "smooth", "z", "windows"))
         )
-        for gl in (False, True):
-            for name in made:
-                report(page, name, arguments.rounds, gl)
+        for name in made:
+            report(page, name, arguments.rounds)
         browser.close()
 
 

@@ -26,12 +26,21 @@ from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store, connection
 from reviewer.store import store as store_module
-from reviewer.ui import server
+from reviewer.ui import opening, server
 
 ROOT = Path(__file__).resolve().parent.parent
 FEW, MANY = 12, 400
 BYTES_A_PIXEL = 25
-NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib.pyplot", "scipy", "sklearn", "choix")
+NEVER_AT_START = (
+    "torch",
+    "transformers",
+    "vllm",
+    "matplotlib.pyplot",
+    "scipy",
+    "sklearn",
+    "choix",
+    "plotly",
+)
 
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},
@@ -109,8 +118,8 @@ class Desk:
     def __init__(self, db: Path, spectrum: Spectrum, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sql: list[str] = []
 
-        def traced(path: Path) -> sqlite3.Connection:
-            made = plain(path)
+        def traced(path: Path, *given: Any) -> sqlite3.Connection:
+            made = plain(path, *given)
             made.set_trace_callback(self.sql.append)
             return made
 
@@ -251,6 +260,34 @@ def test_a_spectrum_is_kept_by_the_browser_for_ever(desk: Desk, spectrum: Spectr
     assert "immutable" in kept
     assert int(re.search(r"max-age=(\d+)", kept)[1]) >= 365 * 86400  # type: ignore[index]
     assert "no-" not in kept
+
+
+def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_another(desk: Desk) -> None:
+    page = desk.client.get("/").text
+    told = set(re.findall(r'<link rel="modulepreload" href="/ui/([^"]+)">', page)) | {opening.SCRIPT}
+    for name in told:
+        text = (opening.HERE / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"""from '\./([^']+)'""", text)) <= told, name
+    assert "trace_view.js" in told
+    assert "live.js" not in told
+    # Held back until the first item is there.
+    assert re.search(
+        r'<link rel="modulepreload" crossorigin href="./assets/[^"]+" id="gradio-program">', page
+    )
+    assert not re.search(r'<script type="module"[^>]* src="./assets/', page)
+
+
+def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
+    first = desk.client.get("/ui/review.js")
+    again = desk.client.get("/ui/review.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_plotly_is_the_short_one(desk: Desk) -> None:
+    """What starting it costs a browser goes with its length, and is half of what the first item costs."""
+    with desk.client.stream("GET", "/ui/plotly.min.js") as answer:
+        sent = len(b"".join(answer.iter_raw()))
+    assert sent < 500_000
 
 
 # ---- what is imported

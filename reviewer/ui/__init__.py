@@ -16,8 +16,9 @@ def serve(
     backups: Path | None = None,
 ) -> None:
     """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
+    from reviewer.ui.uncollected import uncollected
     from reviewer.ui.without_stubs import without_stubs
 
-    with without_stubs():
+    with uncollected(), without_stubs():
         from reviewer.ui.server import serve as serve_app
     serve_app(db, host, port, open_browser, servers, server, public, backups)

@@ -11,23 +11,9 @@ from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import blind, library, live, people_tab, progress, review
 
-# Gradio puts this in by script when the page starts, so the body is there already.
-HEAD = """
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script>
-  const night = matchMedia('(prefers-color-scheme: dark)').matches
-  document.documentElement.dataset.theme = localStorage.getItem('so-theme') ?? (night ? 'dark' : 'light')
-  document.body.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
-</script>
-<script src="/ui/plotly.min.js" defer></script>
-<link rel="stylesheet" href="/ui/spectrum_view.css">
-<link rel="stylesheet" href="/ui/trace_view.css">
-<link rel="stylesheet" href="/ui/review.css">
-<link rel="stylesheet" href="/ui/live.css">
-<link rel="stylesheet" href="/ui/blind.css">
-<link rel="stylesheet" href="/ui/progress.css">
-<link rel="modulepreload" href="/ui/review.js">
-"""
+HEAD = '<script src="/ui/first_theme.js"></script>'
+"""What Gradio puts into the page's head by script, once it has chosen a theme of its own; what has to be
+there before is in ``opening``."""
 
 
 def theme() -> gr.themes.Base:

@@ -1,4 +1,4 @@
-// plotly.js, from the installed package. Gradio puts the page's head in by script, so its order against our modules is open.
+// plotly.js, from this server. Its script is fetched beside our modules, so which comes first is open.
 
 let waiting = null
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gradio as gr
 
 _ON_LOAD = """
-import('/ui/review.js').then(({ mountReview }) => mountReview(element.querySelector('.so-review')))
+import('/ui/opening.js').then(({ moveIn }) => moveIn(element.querySelector('.so-review')))
 """
 
 

@@ -15,12 +15,9 @@ from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
-import fastapi
 import gradio as gr
-import plotly
 import uvicorn
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse
+from fastapi import FastAPI, Request
 from starlette.middleware.gzip import GZipMiddleware
 
 from agent.command import CannotRun
@@ -35,10 +32,12 @@ from reviewer.ui import (
     api,
     blind_api,
     blind_setup,
+    files,
     library,
     live_api,
     live_desk,
     log_lines,
+    opening,
     page,
     progress,
     progress_agreement,
@@ -50,17 +49,16 @@ from reviewer.ui.gate import PERSON, Gate
 from reviewer.ui.headers import Headers
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.port import require_free
+from reviewer.ui.uncollected import uncollected
 
 log = logging.getLogger("spec_o3")
 
 HERE = Path(__file__).parent
-PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 PROXIES = ["127.0.0.1", "::1"]
 """Where a proxy may stand whose word about its visitors is taken: on this machine."""
 _UPLOADS = "GRADIO_TEMP_DIR"
 _PATIENCE = 3  # seconds for open connections, such as a page that watches a run, when the server is stopped
 _PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
-_SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 
 
 def build(
@@ -89,6 +87,7 @@ def build(
     app.state.backups = backups
     app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
+    app.add_middleware(opening.Opening)
     app.include_router(api.router)
     app.include_router(live_api.router)
     app.include_router(blind_api.router)
@@ -97,7 +96,7 @@ def build(
     app.include_router(progress.progress_router(store))
     app.include_router(progress_agreement.router(store))
     app.include_router(library.library_router(store))
-    app.include_router(_files())
+    app.include_router(files.router)
     app.add_middleware(Gate, store=store, local=local, public=public)
     app.add_middleware(Headers, head=page.HEAD)
     # Outermost: the headers' nonce has to be written into the page before it is packed.
@@ -139,24 +138,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         if backups is not None:
             backups.close()
-
-
-def _files() -> fastapi.APIRouter:
-    """Our scripts and styles, and plotly.js from the installed package: nothing comes from the network."""
-    files = fastapi.APIRouter()
-
-    @files.get("/ui/plotly.min.js")
-    def plotly_js() -> Response:
-        return FileResponse(PLOTLY, headers={"Cache-Control": "public, max-age=86400"})
-
-    @files.get("/ui/{name}")
-    def ours(name: str) -> Response:
-        path = HERE / name
-        if path.parent != HERE or path.suffix not in _SERVED or not path.is_file():
-            return PlainTextResponse("no such file", status_code=404)
-        return FileResponse(path, media_type=_SERVED[path.suffix], headers={"Cache-Control": "no-cache"})
-
-    return files
 
 
 def is_loopback(host: str) -> bool:
@@ -209,7 +190,8 @@ def serve(
             print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
             store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
         with _private_uploads():
-            app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
+            with uncollected():
+                app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
             url = f"http://{host}:{port}/"
             print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
             log_lines.install()

@@ -2,8 +2,8 @@
 
 The drawing is ``spectrum_view.js``, which the Review page uses by itself. Here Python drives it: the
 component's value is an item (see ``spectrum_item``), its ``select`` event tells which numbered window was
-clicked, its ``input`` event which window a person has dragged to where. Plotly comes from the installed
-package; nothing is fetched from elsewhere.
+clicked, its ``input`` event which window a person has dragged to where. Plotly comes from the
+folder ``vendor``; nothing is fetched from elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 import gradio as gr
 import numpy as np
-import plotly
 from numpy.typing import NDArray
 
 from agent import lines
@@ -25,11 +24,11 @@ from agent.tasks import Task
 
 __all__ = ["MODULES_FOLDER", "PLOTLY_FOLDER", "SpectrumView", "StepWindow", "spectrum_item"]
 
-PLOTLY_FOLDER = Path(plotly.__file__).parent / "package_data"
-"""Holds ``plotly.min.js``; the server offers it at ``/ui/plotly.min.js``."""
-
 MODULES_FOLDER = Path(__file__).parent
 """Holds the JavaScript modules and style sheets, offered at ``/ui``."""
+
+PLOTLY_FOLDER = MODULES_FOLDER / "vendor"
+"""Holds ``plotly.min.js``; the server offers it at ``/ui/plotly.min.js``."""
 
 Item = dict[str, Any]
 

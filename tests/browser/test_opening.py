@@ -1,0 +1,83 @@
+"""The Review desk opens before Gradio's page is up, and moves into its tab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from review_app import serving
+
+from reviewer import demo
+from reviewer.store import Draft, Store
+
+REQUESTS = 75
+"""Until the first item is there, the page's own included: the desk's modules, styles and plotly, what is
+asked of the server for one item and its pictures, and Gradio's files that its page names. Gradio's other
+hundred come after it."""
+PAINTED = """() => window.specO3?.review?.current
+  && document.querySelector('.so-review .card') && document.querySelector('.so-review .so-full .main-svg')"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    db = tmp_path_factory.mktemp("opening") / "annotations.db"
+    with closing(Store.open(db)) as store:
+        store.work_alone("AB")
+        store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+    with serving(db) as url:
+        yield url
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Page]:
+    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+        yield context.new_page()
+
+
+def test_the_first_item_is_there_before_gradio_is_asked_for(address: str, opened: Page) -> None:
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(address, wait_until="commit")
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    # Gradio's program is fetched with the page; once it runs it asks for its other parts.
+    expect(opened.locator("#so-tabs [role=tab]").first).to_be_visible(timeout=60_000)
+    spectrum = next(at for at, url in enumerate(asked) if "/api/spectrum/" in url)
+    program = [at for at, url in enumerate(asked) if "/assets/" in url and url.endswith(".js")]
+    assert program[0] < spectrum < program[1] <= REQUESTS, asked[: program[1]]
+    once = [
+        url for url in asked[: program[1]] if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url
+    ]
+    assert len(once) == len(set(once)), sorted(once)
+
+
+def test_the_desk_moves_into_its_tab_with_what_is_being_typed(address: str, opened: Page) -> None:
+    opened.goto(address, wait_until="commit")
+    opened.wait_for_function(PAINTED, timeout=60_000)
+    early = opened.locator("body > .so-review")
+    if early.count():
+        opened.locator(".so-review .decision-bar input, .so-review .decision-bar textarea").first.focus()
+    focused = opened.evaluate("document.activeElement.tagName")
+    expect(opened.locator("#so-review .so-review .card").first).to_be_visible(timeout=60_000)
+    assert opened.locator(".so-review").count() == 1
+    assert opened.evaluate("document.activeElement.tagName") == focused
+    opened.keyboard.press("Escape")
+    before = opened.evaluate("window.specO3.review.current.item.id")
+    opened.keyboard.press("n")
+    opened.wait_for_function(f"window.specO3.review.current.item.id !== {before}")
+    # The tabs take turns with it.
+    opened.get_by_role("tab", name="Progress").click()
+    expect(opened.locator(".so-review")).to_be_hidden()
+    opened.get_by_role("tab", name="Review").click()
+    expect(opened.locator(".so-review .card").first).to_be_visible()
+
+
+def test_a_reload_in_another_tab_comes_back_to_it(address: str, opened: Page) -> None:
+    opened.goto(address)
+    opened.get_by_role("tab", name="Live").click(timeout=60_000)
+    expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible(timeout=60_000)
+    opened.wait_for_function("sessionStorage.getItem('so-tab') !== null")
+    opened.reload()
+    expect(opened.locator("#so-tabs [role=tab][aria-selected=true]")).to_have_text("Live", timeout=60_000)
+    expect(opened.locator(".so-review")).to_be_hidden()
