@@ -4,11 +4,13 @@
 - ``train.jsonl``: conversational rows with images as TRL takes them
 - ``images/``: the pictures the model saw, for both
 - ``trajectories.jsonl``: our own rows, spectra included; importing them gives equal trajectories
+- ``log_head.txt``: the end of the audit log at this moment, for ``spec-o3 log --check --head``
 - ``manifest.json``: written last; its existence means that the export is complete
 
 The folder appears whole or not at all: everything is written beside it, flushed to the disk, then renamed.
-Several processes draw and write the pictures; the database is read in this one alone. Nothing in the folder
-tells the time or the machine, so two exports of one state are the same bytes. Simulated spectra and the
+Several processes draw and write the pictures; the database is read in this one alone. Nothing else in the
+folder tells the time or the machine, so two exports of one state are the same bytes but for ``log_head.txt``:
+the log goes on with each export, and is kept out of the manifest for that. Simulated spectra and the
 baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
 """
 
@@ -40,6 +42,7 @@ from reviewer.store import Store
 SCHEMA = "spec-o3/export/1"
 FOLDER = Path(__file__).parents[1] / "training" / "approved"
 MANIFEST = "manifest.json"
+LOG_HEAD = "log_head.txt"
 WORTH_PROCESSES = 60
 """Items from which on processes that draw save more time than they take to start."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
@@ -133,6 +136,7 @@ def export(
         rows.left_out += blind
         if not rows.provenance:
             raise NothingToExport(_nothing(len(items) + len(blind), rows.left_out))
+        _write(part / LOG_HEAD, f"{store.log_head()}\n")
         manifest = _manifest(store, rows)
         _write(part / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
         _put_in_place(part, target)

@@ -50,11 +50,21 @@ def approved(approved_file, tmp_path):
 
 
 def every_byte(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    """Of everything but the end of the log, which goes on with each export."""
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "log_head.txt")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
 
 def rows_of(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_an_export_takes_the_end_of_the_log_along(approved, tmp_path):
+    head = approved.log_head()
+    made = export(approved, "one", "AA", tmp_path)
+    assert (made.folder / "log_head.txt").read_text() == f"{head}\n"
+    assert approved.log_head() != head, "the export itself is in the log"
+    assert approved.check_log(head) == []
 
 
 def test_two_exports_of_one_state_are_the_same_bytes(approved, tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from agent import looks
 from agent.doctor import machine, packages, renderer, servers
 from agent.doctor.finding import Finding
 
@@ -54,7 +55,13 @@ class Diagnosis:
 def diagnose(names: Sequence[str], where: Where) -> list[Diagnosis]:
     """Look at the capabilities of these names, or at all. :raises KeyError: there is none of such a name"""
     wanted = [CAPABILITIES[name] for name in names] or list(CAPABILITIES.values())
-    return [Diagnosis(one, tuple(one.look(where))) for one in wanted]
+    return [Diagnosis(one, tuple(_findings(one, where))) for one in wanted]
+
+
+def _findings(one: Capability, where: Where) -> Iterator[Finding]:
+    yield from one.look(where)
+    for look in looks.also(one.name):
+        yield from look(where)
 
 
 def _review(where: Where) -> Iterator[Finding]:

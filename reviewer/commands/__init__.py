@@ -4,7 +4,10 @@ They import what they need when they run: ``--help`` is not to wait for matplotl
 """
 
 from agent.command import Command
-from reviewer.commands import app, backup, blind, draft, export_, import_, log, restore
+from agent.looks import look_also
+from reviewer.commands import app, backup, blind, draft, export_, import_, log, looks, restore
+
+look_also("database", looks.database)
 
 COMMANDS: tuple[Command, ...] = (
     Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),

@@ -104,18 +104,50 @@ def at_rest(path: Path) -> Iterator[Moment]:
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
             db.row_factory = sqlite3.Row
-            (application,) = db.execute("PRAGMA application_id").fetchone()
-            if application != APPLICATION_ID or not applied(db):
-                raise NotAnnotations(
-                    f"{path}: found another program's database, wanted an annotations database"
-                )
-            yield Moment(db)
+            yield _ours(db, path)
     except sqlite3.DatabaseError as error:
-        # Text that is no UTF-8 is found by Python, without a code of SQLite's.
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-            found = "found a file that is not SQLite, wanted an annotations database"
-            raise NotAnnotations(f"{path}: {found}") from None
-        raise StoreError(f"{path}: the file is damaged ({error})") from error
+        raise _unreadable(error, path) from error
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What a look at a database tells; ``head`` of its log, None where the schema is from before it."""
+
+    schema: int
+    head: Head | None
+
+
+def glance(path: Path) -> Glance:
+    """Look at a database that others may have open, without changing or upgrading it; every page is checked.
+
+    :raises NotAnnotations: it is another program's, or not SQLite at all
+    :raises StoreError: it is damaged, or cannot be read
+    """
+    try:
+        with closing(connect(path)) as db:
+            db.execute("PRAGMA query_only = ON")
+            db.execute("BEGIN")
+            moment = _ours(db, path)
+            (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise StoreError(f"{path}: the file is damaged ({found:.300})")
+            return Glance(moment.schema, moment.head)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(error, path) from error
+
+
+def _ours(db: sqlite3.Connection, path: Path) -> Moment:
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID or not applied(db):
+        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
+    return Moment(db)
+
+
+def _unreadable(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    # Text that is no UTF-8 is found by Python, without a code of SQLite's.
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+        return NotAnnotations(f"{path}: found a file that is not SQLite, wanted an annotations database")
+    return StoreError(f"{path}: the file is damaged or cannot be read ({error})")
 
 
 class Filling:
