@@ -14,10 +14,16 @@ class Soundness(Base):
     """What the app asks before it opens its doors."""
 
     def require_sound(self) -> None:
-        """Check the pages of every table of facts but the large ones, which `verify` checks as well.
+        """Check that the file may be written, and the pages of every table of facts but the large ones, which
+        `verify` checks as well.
 
-        :raises Damaged: SQLite finds a fault in one of them
+        :raises CannotWrite: it may not, or another program holds it
+        :raises Damaged: SQLite finds a fault in one of the tables
         """
+        with self._writing() as db:
+            # IMMEDIATE alone does not touch the file; what is written here is what is there.
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            db.execute(f"PRAGMA user_version = {version}")
         with self._reading() as db:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
             for table in sorted(set(tables) - set(_LARGE)):

@@ -61,6 +61,7 @@ export class Deciding {
       return made.version
     } catch (error) {
       if (error.kind === 'version_moved') this.conflict(error.message, item.version.id, steps, error.detail.steps, `v${error.detail.number} by ${error.detail.author ?? '?'}`)
+      else if (error instanceof Refused && MOVED_ON.includes(error.kind)) await this.#asItIsNow(item, error)
       else this.desk.tell(error)
       return null
     }
@@ -163,10 +164,11 @@ export class Deciding {
   /** What was refused because the item is not as it was: shown as it is, with the reason beside it. */
   async #asItIsNow(item, error) {
     if (this.desk.current?.item.id !== item.id) return
+    const kept = this.desk.drafting.dirty ? ' What you wrote is kept as unsent text.' : ''
     try {
       await this.desk.refresh()
       await this.desk.holding.take(item.id, this.desk.current.item)
-      if (this.desk.notices.line.hidden) this.desk.tell(error)
+      if (this.desk.notices.line.hidden) this.desk.notice(error.message + kept)
       else this.desk.toast(error.message)
     } catch (failed) {
       this.desk.tell(failed)

@@ -293,6 +293,7 @@ class ReviewDesk {
   tell(error) {
     if (error instanceof Unreachable || (error.passes && error.kind !== 'store')) return
     if (!(error instanceof Refused)) console.error(error)
-    this.notice(error.message, null, null, error.kind === 'store' ? 'heard' : null)
+    const store = error.kind === 'store'
+    this.notice(store ? `${error.message} What you write is kept in this browser.` : error.message, null, null, store ? 'heard' : null)
   }
 }
