@@ -54,9 +54,10 @@ export class Drawing {
     return { ...current.item.edited_by, ...Object.fromEntries(mine) }
   }
 
-  windows() {
-    const { current, drafting, spectrum, trace } = this.desk
-    if (current.spectrum) spectrum.update({ windows: windowsOf(drafting.steps), selected: trace.selected })
+  /** @param steps  as they will be, where that is known before they are */
+  windows(steps = this.desk.drafting.steps) {
+    const { current, spectrum, trace } = this.desk
+    if (current.spectrum) spectrum.update({ windows: windowsOf(steps), selected: trace.selected })
   }
 
   /** What the cards of the trace do. */

@@ -113,7 +113,10 @@ export class Editing {
     const ticket = this.looks.get(id) ?? 0
     this.looks.set(id, ticket + 1)
     try {
-      const seen = await postJSON('/api/look', { item, arguments: args })
+      const looking = postJSON('/api/look', { item, arguments: args })
+      // The spectrum is drawn while the server draws the picture; when that comes, the window is where it was put.
+      this.desk.drawing.windows(replaceStep(this.desk.drafting.steps, id, { arguments: args }))
+      const seen = await looking
       if (this.desk.current?.item.id !== item || this.looks.get(id) !== ticket + 1) return
       if (!seen.step.ok) this.desk.toast(seen.step.observation)
       this.hints.set(asked(item, seen.step), seen.hints)
