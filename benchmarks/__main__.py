@@ -48,6 +48,12 @@ SECTIONS = (
         ("benchmarks/readers.py", SPECTRA),
     ),
     Section(
+        "coadd",
+        "One target of a large DESI coadd",
+        "The file is made up; a target is read without its neighbours.",
+        ("-m", "benchmarks.coadd"),
+    ),
+    Section(
         "draw",
         "Drawing a picture",
         "The published tool's pixels, PNG encoding included, one core.",
