@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -46,11 +47,21 @@ def me(person: Who, at: At, request: Request) -> dict[str, Any]:
         "reasons": REASONS,
         "problems": list(at.problems),
         "backups": backups.problem if backups is not None and leads else "",
+        "clock": _clock(at.store.clock_behind()),
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide}
             for key, task in at.tasks.items()
         },
     }
+
+
+def _clock(behind: timedelta | None) -> str:
+    if behind is None:
+        return ""
+    return (
+        f"The clock of the machine this runs on was set back {behind / timedelta(minutes=1):.0f} minutes. "
+        "The order of everything is kept, but times are shown as it tells them: somebody should look at it."
+    )
 
 
 @router.get("/queue")
