@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 from campaign import Clock, Desk, an_item, people
+from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewer.store import LeaseLost, SignInRefused, Store
 from reviewer.store.accounts import ATTEMPTS
 from reviewer.store.clock import Times
+from reviewer.ui import server
 
 PASSWORD = "a long password"
 BACK = (timedelta(hours=1), timedelta(days=1))
@@ -150,6 +152,15 @@ def test_the_order_stays_and_the_log_says_what_happened(
     machine.goes_on(minutes=1)
     with machine.opens(path) as store:
         assert store.clock_behind() is None
+
+
+def test_the_page_says_so(store: Store, machine: Machine) -> None:
+    store.set_password(None, "RE", PASSWORD)
+    client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+    client.post("/sign-in", data={"initials": "RE", "password": PASSWORD})
+    assert client.get("/api/me").json()["clock"] == ""
+    machine.is_set(timedelta(hours=1))
+    assert "was set back 60 minutes" in client.get("/api/me").json()["clock"]
 
 
 def test_unsent_text_of_the_newer_version_is_shown_though_the_clock_says_it_is_older(

@@ -113,7 +113,7 @@ class ReviewDesk {
       if (id) await this.open(id)
       else this.#nothing()
       const left = this.me.problems.length ? [`Task files left out: ${this.me.problems.join(' · ')}`] : []
-      const wrong = [this.me.backups, ...left].filter(Boolean)
+      const wrong = [this.me.clock, this.me.backups, ...left].filter(Boolean)
       if (wrong.length) this.notice(wrong.join(' · '))
     } catch (error) {
       this.tell(error)
