@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -16,6 +17,8 @@ from reviewer.rounds import Rules
 from reviewer.store import Store
 from soak.campaign import TYPIST
 from soak.journal import Action, Journals
+
+BACKUP = re.compile(r"annotations-[^ ]+\.db")
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,21 @@ def whole(db: Path, journals: Journals) -> Found:
     with closing(Store.open(db)) as store:
         found.faults += store.verify()
         found.faults += store.check_log(None)
+    _check_backups(db.parent / "backups", journals, found)
     return found
+
+
+def _check_backups(folder: Path, journals: Journals, found: Found) -> None:
+    """Whatever bears the name of a backup is a whole one, however often its making was cut off."""
+    for path in sorted(folder.glob("*.db")):
+        with closing(sqlite3.connect(path)) as backup:
+            wrong = [s for (s,) in backup.execute("PRAGMA integrity_check") if s != "ok"]
+        found.faults += [f"{path.name}: {sentence}" for sentence in wrong]
+    for one in (action for action in journals if action.kind == "backup" and action.answer):
+        name = BACKUP.search(one.answer["said"])
+        if name is None or not (folder / name.group()).exists():
+            found.lost += 1
+            found.faults.append(f"lost: a backup of which was said {one.answer['said']}")
 
 
 def _check_rows(db: sqlite3.Connection, kind: str, kept: Kept, actions: list[Action], found: Found) -> None:

@@ -1,4 +1,4 @@
-"""A scripted coordinator: changes the rules, adds people and imports trajectories through the page's events.
+"""A scripted coordinator: changes rules, adds people, imports and makes backups through the page's events.
 
 These forms have no key. Whoever loses the answer fills the form in again, and so does this one: the second
 time has to do no harm.
@@ -45,7 +45,8 @@ class Coordinator:
         page = (await self.talking.asks("page", "/config")).json()
         self.events = {one["api_name"]: one["id"] for one in page["dependencies"]}
         while not stop.is_set():
-            change = self.rng.choices((self._rules, self._person, self._import), (5, 1, 4))[0]
+            changes = (self._rules, self._person, self._import, self._backup)
+            change = self.rng.choices(changes, (9, 2, 8, 1))[0]
             await change()
             await asyncio.sleep(self.rng.uniform(0, 2 * EVERY))
 
@@ -68,6 +69,9 @@ class Coordinator:
         rows = [_named(self.rng.choice(self.rows), name) for name in names]
         lines = "\n".join(json.dumps(row) for row in rows)
         await self._until_told("import", "bring_in", lines, {"names": names})
+
+    async def _backup(self) -> None:
+        await self._until_told("backup", "one_more", [], {})
 
     async def _until_told(self, kind: str, event: str, fields: Any, what: Json) -> None:
         """Send the form until somebody says what became of it."""
