@@ -333,3 +333,21 @@ def test_an_autosave_tells_what_it_took_the_place_of(path: Path) -> None:
         second = autosave("second tab", None)
         assert second["replaced"] == {"at": first["at"], "body": {"steps": [], "comment": "first tab"}}
         assert autosave("second tab goes on", str(second["at"]))["replaced"] is None
+
+
+@as_root
+def test_an_upload_that_the_disk_cannot_take_is_refused_before_it_is_kept(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
+        monkeypatch.setenv("GRADIO_TEMP_DIR", str(folder))
+        store.add_person("SO", "Solo", ["coordinator"], password="correct horse battery")
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        fits = client.post("/gradio_api/upload", files={"files": ("few.jsonl", b"x" * 1000)})
+        assert fits.status_code == 200
+        kept = sorted(folder.rglob("*"))
+        refused = client.post("/gradio_api/upload", files={"files": ("rows.jsonl", b"x" * 4_000_000)})
+        assert refused.status_code == 507
+        assert refused.text.startswith("No room: 4 MB were sent")
+        assert sorted(folder.rglob("*")) == kept

@@ -49,7 +49,7 @@ export class Away {
 
   #told(state, message) {
     const kept = lasting.refused ? 'This browser keeps no copy of it (its storage is full or forbidden): leave this page open.' : 'What you write is kept in this browser.'
-    if (state === 'unreachable') return [h('span', {}, `The server does not answer. ${kept} It is sent as soon as the server is back.`)]
+    if (state === 'unreachable') return [h('span', {}, `The server does not answer. ${kept} Trying again …`)]
     if (state === 'signed-out') return [h('span', {}, `You are signed out. ${kept}`), this.#signIn()]
     return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')]
   }

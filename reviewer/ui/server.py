@@ -49,6 +49,7 @@ from reviewer.ui.gate import PERSON, Gate
 from reviewer.ui.headers import Headers
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.port import require_free
+from reviewer.ui.room import Room
 from reviewer.ui.uncollected import uncollected
 
 log = logging.getLogger("spec_o3")
@@ -87,6 +88,7 @@ def build(
     app.state.backups = backups
     app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
+    app.add_middleware(Room)
     app.add_middleware(opening.Opening)
     app.include_router(api.router)
     app.include_router(live_api.router)
