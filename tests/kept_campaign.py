@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from campaign import TO_AUDIT, TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
+from campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
 
 from agent.spectrum import Spectrum
 from reviewer.store import Draft, Store
@@ -81,4 +81,8 @@ def differences(one: Path, other: Path) -> list[str]:
     return [name for name in sorted(first | second) if first.get(name) != second.get(name)]
 
 
-__all__ = ["NOT_COMPARED", "PASSWORD", "TO_AUDIT", "contents", "differences", "fill"]
+def of_an_earlier_schema(path: Path, number: int) -> None:
+    """A database as an earlier release left it, with rows in every table it had."""
+    dump = Path(__file__).parent / "schemas" / f"{number}.sql"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(dump.read_text(encoding="utf-8"))

@@ -8,9 +8,6 @@ import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -19,7 +16,7 @@ import pytest
 from campaign import TO_AUDIT, Desk, an_item
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kept_campaign import PASSWORD, contents, differences, fill
+from kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema
 
 from reviewer.keeping.backups import back_up, facts_beside, read_facts, sha256_of
 from reviewer.keeping.errors import BadBackup, KeepingError
@@ -28,7 +25,6 @@ from reviewer.store import InUse, NewerSchema, NotAnnotations, Store, StoreError
 from reviewer.store.alone import alone
 
 SPAWN = multiprocessing.get_context("spawn")
-TESTS = Path(__file__).resolve().parent
 # What a restore itself adds: an entry in the log.
 OF_A_RESTORE = ["log"]
 
@@ -283,6 +279,21 @@ def test_a_backup_of_a_newer_release_is_refused(database: Path, backup: Path) ->
         restore(backup, database)
 
 
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_backup_of_an_earlier_schema_is_brought_forward(
+    database: Path, tmp_path: Path, schema: int
+) -> None:
+    old, straight = tmp_path / "old.db", tmp_path / "straight.db"
+    of_an_earlier_schema(old, schema)
+    shutil.copyfile(old, straight)
+    before = old.read_bytes()
+    assert restore(old, database).head is None
+    Store.open(straight).close()
+    assert differences(straight, database) == ["log", "migrations"]
+    assert old.read_bytes() == before
+    assert not list(tmp_path.glob("annotations.db*schema*"))
+
+
 def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
     before = contents(database)
     (tmp_path / "notes.txt").write_text("lines " * 1000)
@@ -309,53 +320,3 @@ def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None
         file.write(b"\0")
     with pytest.raises(BadBackup, match=rf"found {known.bytes + 1} bytes, wanted the {known.bytes}"):
         restore(backup, database)
-
-
-def run_and_kill(script: str, *arguments: object) -> Callable[[float], None]:
-    """Run a script in a process of its own, SIGKILLed so many seconds after it said that it begins."""
-
-    def kill_after(seconds: float) -> None:
-        process = subprocess.Popen(
-            [sys.executable, "-c", script, *map(str, arguments)], stdout=subprocess.PIPE, cwd=TESTS.parent
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.wait()
-        process.stdout.close()
-
-    return kill_after
-
-
-RESTORING = """
-import sys
-from pathlib import Path
-from reviewer.keeping.restoring import restore
-print(flush=True)
-restore(Path(sys.argv[1]), Path(sys.argv[2]))
-"""
-
-
-def test_a_restore_that_is_killed_leaves_the_old_database_or_the_new_one(
-    database: Path, backup: Path
-) -> None:
-    work_on(database)
-    old, new = contents(database), contents(backup)
-    killed = run_and_kill(RESTORING, backup, database)
-    seen = set()
-    for hundredths in (1, 4, 9, 20):
-        killed(hundredths / 100)
-        found = contents(database)
-        there = "old" if found == old else "new"
-        seen.add(there)
-        if there == "new":
-            assert found | {"log": []} == new | {"log": []}
-            break
-        with Store.open(database) as store:
-            assert store.verify() == store.check_log() == []
-    assert "old" in seen
-    restore(backup, database)
-    assert contents(database) | {"log": []} == new | {"log": []}
