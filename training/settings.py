@@ -24,6 +24,10 @@ Method = Literal["full", "lora"]
 Part = Literal["vision", "projector"]
 
 
+DEEPEST = 20
+"""Levels of settings inside of settings; there are three."""
+
+
 class SettingsError(OneLine, ValueError):
     """A setting that cannot be used: which file and key, what was found, what was wanted."""
 
@@ -89,9 +93,14 @@ def loaded(text: str) -> Any:
     """
     import yaml
 
+    depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise yaml.YAMLError(f"found the alias *{event.anchor}, wanted every value written out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            # The time that brackets take grows with the square of their depth.
+            raise yaml.YAMLError(f"found values {depth} deep, wanted settings")
     return yaml.safe_load(text)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from agent.steps import step_to_json
+from agent.steps import object_of, step_to_json
 from agent.trajectory import Trajectory, TrajectoryError, Zoom
 from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Lease, NotFound, QueueFilter
@@ -165,7 +165,7 @@ def picture(
     redshift: float | None = None,
     arguments: str = "{}",
 ) -> Response:
-    png = at.gallery.picture(name, spectrum, redshift, json.loads(arguments))
+    png = at.gallery.picture(name, spectrum, redshift, _object_in(arguments))
     return Response(png, media_type="image/png", headers=FOREVER)
 
 
@@ -288,6 +288,15 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
     if base.spectrum_sha256 is None:
         raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
     return _looked(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
+
+
+def _object_in(text: str) -> dict[str, Any]:
+    """:raises TrajectoryError: it is no JSON object"""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = text
+    return object_of({"arguments": found}, "arguments")
 
 
 def _looked(

@@ -13,7 +13,7 @@ from reviewer.blind.values import Assignment, Drawn, Plan
 from reviewer.people import Person
 from reviewer.store import BlindSession, NotAllowed
 from reviewer.ui.desk import At, Desk, Who
-from reviewer.ui.requests import Key, Sent
+from reviewer.ui.requests import Key, Object, Sent
 
 
 def coordinator(person: Who) -> Person:
@@ -31,7 +31,7 @@ router = APIRouter(prefix="/api/blind")
 
 
 class Planned(Sent):
-    plan: dict[str, Any]
+    plan: Object
 
 
 class Drawing(Planned):

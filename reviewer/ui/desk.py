@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
 from agent import hints as measured
+from agent.sentence import one_line
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Zoom
@@ -87,4 +88,4 @@ At = Annotated[Desk, Depends(desk_of)]
 
 def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:
     """A refusal as the page reads it: a stable kind, a sentence for the person, and what helps to mend it."""
-    return JSONResponse({"kind": kind, "error": error, "detail": detail}, status_code=status)
+    return JSONResponse({"kind": kind, "error": one_line(error), "detail": detail}, status_code=status)

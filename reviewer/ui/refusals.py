@@ -57,6 +57,7 @@ def install(app: FastAPI) -> None:
         app.add_exception_handler(exception, _answer(status, kind))
     app.add_exception_handler(VersionMoved, _moved)
     app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(OverflowError, _too_large)
     app.add_exception_handler(Exception, _bug)
 
 
@@ -85,6 +86,11 @@ def _bad_request(request: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
     return plain(422, "bad_request", f"{field}: {first['msg']}")
+
+
+def _too_large(request: Request, error: Exception) -> JSONResponse:
+    # SQLite's numbers end at 2^63; Python's, and those of JSON, do not end.
+    return plain(422, "bad_request", "A number in this request is larger than any that is used here.")
 
 
 def _bug(request: Request, error: Exception) -> JSONResponse:

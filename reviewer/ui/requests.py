@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from reviewer.store import MarkKind, OwnVerdict, QueueFilter
 from reviewer.workflow import State, Verb
 
 Key = Annotated[str, Field(min_length=8, max_length=100)]
 Text = Annotated[str, Field(max_length=20_000)]
+
+
+def _fit_for_json(value: Any) -> Any:
+    """:raises ValueError: it holds what Python's JSON can and everybody else's cannot: half a character,
+    infinity, brackets without end"""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"found what JSON cannot hold ({error})") from None
+    return value
+
+
+Object = Annotated[dict[str, Any], AfterValidator(_fit_for_json)]
+"""A JSON object that can be stored and sent again as it is."""
 
 
 class Sent(BaseModel):
@@ -22,12 +37,12 @@ class Look(Sent):
     """A window to look at, on a stored spectrum. ``item`` names the task that its hints are measured for."""
 
     item: int
-    arguments: dict[str, Any]
+    arguments: Object
 
 
 class Autosaved(Sent):
     base: int
-    steps: Annotated[list[dict[str, Any]], Field(max_length=200)]
+    steps: Annotated[list[Object], Field(max_length=200)]
     comment: Text = ""
     after: str | None = None
     """When the server last took this page's text; None: never."""
@@ -37,7 +52,7 @@ class Saved(Sent):
     """New steps for a version; everything but the steps is the server's own."""
 
     base: int
-    steps: Annotated[list[dict[str, Any]], Field(max_length=200)]
+    steps: Annotated[list[Object], Field(max_length=200)]
     reason: Text = ""
     key: Key
     lease: str
