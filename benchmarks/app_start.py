@@ -61,7 +61,9 @@ HEAVY = (
 PAINTED = """() => new Promise((done) => {
   const look = () => {
     const desk = window.specO3?.review
-    if (!desk?.current || !document.querySelector('.so-review .card')) return requestAnimationFrame(look)
+    const there = (part) => document.querySelector(`.so-review ${part}`) !== null
+    const drawn = there('.card') && there('.so-full .main-svg')
+    if (!desk?.current || !drawn) return requestAnimationFrame(look)
     requestAnimationFrame(() => setTimeout(done, 0))
   }
   look()

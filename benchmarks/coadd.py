@@ -2,8 +2,8 @@
 
     python -m benchmarks.coadd [--targets 500]
 
-Writes a file laid out as DESI's coadds are, with flux, ivar and mask of three arms for each target, then times
-it from opening until its targets are listed, and until one of them is read, beside astropy reading
+Writes a file laid out as DESI's coadds are, with flux, ivar and mask of three arms for each target, and takes
+the time from opening it until its targets are listed, and until one of them is read, beside astropy reading
 the whole file. Markdown, milliseconds.
 """
 
