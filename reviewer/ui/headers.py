@@ -114,6 +114,9 @@ class _Page:
         if message["type"] == "http.response.start":
             self._start = message
             return
+        if message["type"] != "http.response.body":
+            await self._send(message)
+            return
         self._body += message.get("body", b"")
         if message.get("more_body"):
             return
