@@ -80,11 +80,17 @@ def test_a_copy_under_steady_writing_ends_and_holds_one_moment(busy: Path, tmp_p
     # However soon the copy were done, something is written between two of its steps.
     while _sums(busy)[0][0] < PAIRS + 20:
         time.sleep(0.05)
-    between = []
-    copy(busy, tmp_path / "copy.db", lambda done, of: between.append(_sums(busy)[0]))
+    seen = [_sums(busy)[0]]
+
+    def wait_for_a_write(done: int, of: int) -> None:
+        while (now := _sums(busy)[0]) == seen[-1]:
+            time.sleep(0.02)
+        seen.append(now)
+
+    copy(busy, tmp_path / "copy.db", wait_for_a_write)
     in_a, in_b = _sums(tmp_path / "copy.db")
     assert in_a == in_b
-    assert len(set(between)) > 2
+    assert len(seen) > 2, "it was copied in one step"
 
 
 def test_a_copy_is_one_file_that_only_its_owner_may_read(database: Path, tmp_path: Path) -> None:
