@@ -1,0 +1,51 @@
+"""Backups on the page: a coordinator sees them and makes one, nobody else does, and a failure is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from campaign import an_item
+from playwright.sync_api import Browser, expect
+from review_app import PASSWORD, serving, signed_in
+
+from reviewer.store import Store
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    path = tmp_path / "campaign.db"
+    with Store.open(path) as store:
+        store.add_person("CO", "Dr CO", ["coordinator"], PASSWORD)
+        store.add_person("RE", "Dr RE", ["reviewer"], PASSWORD)
+        an_item(store)
+    return path
+
+
+def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser, db: Path) -> None:
+    with serving(db) as url:
+        with signed_in(chromium, url, "CO", PASSWORD) as page:
+            page.get_by_role("tab", name="Library").click()
+            expect(page.get_by_text("None yet. The first is made")).to_be_visible()
+            page.get_by_role("button", name="Back up now").click()
+            expect(page.get_by_text("is made and checked.")).to_be_visible()
+            expect(page.get_by_text("1 is kept")).to_be_visible()
+        with signed_in(chromium, url, "RE", PASSWORD) as page:
+            page.get_by_role("tab", name="Library").click()
+            expect(page.get_by_text("is a coordinator's to decide")).to_be_visible()
+            expect(page.get_by_role("button", name="Back up now")).to_be_hidden()
+    (made,) = (db.parent / "backups").glob("campaign-*.db")
+    with Store.open(made) as store:
+        assert store.verify() == []
+    with Store.open(db) as store:
+        (entry,) = store.log(what="backup made")
+        assert (entry.person, entry.subject) == ("CO", made.name)
+    # What cannot be written is said where it was asked for.
+    made.parent.rename(db.parent / "moved")
+    (db.parent / "backups").write_text("in the way")
+    with serving(db) as url, signed_in(chromium, url, "CO", PASSWORD) as page:
+        page.get_by_role("tab", name="Library").click()
+        page.get_by_role("button", name="Back up now").click()
+        expect(page.get_by_text("backups: File exists. No backup was made.")).to_be_visible()
