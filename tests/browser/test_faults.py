@@ -1,0 +1,513 @@
+"""What goes wrong in a day of work, in the real app and a real browser: nothing typed is lost, nothing counts
+twice, and the person is told in words."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bad_server import BadServer, answer, talking
+from bad_server import look as look_at
+from blind_app import in_front
+from blind_traces import team as blind_team
+from blind_traces import two_sources
+from faulty_app import (
+    App,
+    at_item,
+    enter,
+    full,
+    locked,
+    notice,
+    opened,
+    saved,
+    sign_in,
+    strip,
+    team_of_four,
+    tiny_disk,
+    unsent_here,
+    visitor,
+    write,
+)
+from live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from playwright.sync_api import Browser, Page, Route, expect
+from review_app import PASSWORD, settled
+
+from reviewer.blind.values import Plan
+from reviewer.store import Store
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # two cores are soon full
+
+PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
+"""A folder for pictures of what is told; unset, none are taken."""
+
+REVISION, SCREENING = 14, 4
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One app for this file, on a disk of its own where that can be had."""
+    folder = tmp_path_factory.mktemp("disk")
+    with tiny_disk(folder, 64) as own_disk:
+        served = App(team_of_four(folder / "annotations.db", REVISION, SCREENING))
+        served.disk = folder if own_disk else None
+        served.start()
+        yield served
+        served.stop()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    with visitor(chromium) as context:
+        yield context.new_page()
+
+
+def look(page: Page, name: str) -> None:
+    """Keep pictures of what is told, light and dark, where somebody asked for them."""
+    if not PICTURES:
+        return
+    Path(PICTURES).mkdir(parents=True, exist_ok=True)
+    for theme in ("light", "dark"):
+        page.evaluate(
+            """(theme) => { const { documentElement: root, body } = document
+            root.dataset.theme = theme
+            for (const one of [root, body]) one.classList.toggle('dark', theme === 'dark') }""",
+            theme,
+        )
+        page.wait_for_timeout(300)
+        page.screenshot(path=str(Path(PICTURES) / f"{name}-{theme}.png"))
+
+
+def decisions(app: App, item: int) -> list[tuple[str, str]]:
+    with Store.open(app.db) as store:
+        return [(one.decision.person, one.decision.verb) for one in store.history(item)]
+
+
+def text_of(app: App, item: int) -> str:
+    with Store.open(app.db) as store:
+        return store.item(item).version.trajectory.steps[0].text
+
+
+def submit(page: Page) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Save and submit").click()
+
+
+def submitted(page: Page, app: App, item: int, ending: str) -> None:
+    """It came to the server, once."""
+    expect(page.locator(".so-review .toasts")).to_contain_text("Submitted")
+    assert decisions(app, item) == [("RC", "keep"), ("RV", "submit")]
+    assert text_of(app, item).endswith(ending)
+
+
+# ---- the server
+
+
+def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_writer_alone(
+    page: Page, app: App
+) -> None:
+    at_item(page, app, 1, "RV")
+    write(page, " Typed before.")
+    app.kill()
+    card = write(page, " Typed after.")
+    expect(strip(page)).to_contain_text("The server does not answer")
+    expect(strip(page)).to_contain_text("kept in this browser")
+    expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
+    expect(card.locator("textarea")).to_be_focused()
+    look(page, "server-gone")
+    with contextlib.suppress(Exception):
+        page.reload()  # the browser's own "cannot be reached"
+    app.start()
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    opened(page, app, 1, "RB")
+    expect(notice(page)).to_have_text(re.compile("^RV is working on this item"))
+    expect(page.locator(".so-review .card.think").first).not_to_contain_text("Typed")
+    assert len(unsent_here(page)) == 1
+    page.context.clear_cookies()
+    page.context.add_cookies(cookies)
+    at_item(page, app, 1, "RV")
+    expect(notice(page)).to_contain_text("is here again")
+    expect(page.locator(".so-review .card.think").first).to_contain_text("Typed before. Typed after.")
+    look(page, "text-is-here-again")
+    saved(page)
+    assert unsent_here(page) == []
+
+
+def test_a_page_that_stays_open_goes_on_by_itself_when_the_server_is_back(page: Page, app: App) -> None:
+    at_item(page, app, 2, "RV")
+    app.kill()
+    write(page, " Through a restart.")
+    submit(page)
+    expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+    expect(strip(page)).to_be_visible()
+    app.start()
+    submitted(page, app, 2, "Through a restart.")
+    expect(strip(page)).to_be_hidden()
+    assert unsent_here(page) == []
+
+
+# ---- the network
+
+
+def test_a_network_cut_during_a_submit_is_waited_out(page: Page, app: App) -> None:
+    at_item(page, app, 3, "RV")
+    write(page, " Cut off.")
+    page.context.set_offline(True)
+    submit(page)
+    expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+    expect(strip(page)).to_contain_text("The server does not answer")
+    page.context.set_offline(False)
+    submitted(page, app, 3, "Cut off.")
+    expect(strip(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize(("item", "route"), [(4, "decide"), (5, "version")])
+def test_what_the_server_had_before_its_answer_was_lost_counts_once(
+    page: Page, app: App, item: int, route: str
+) -> None:
+    lost: list[int] = []
+
+    def lose(request: Route) -> None:
+        if lost:
+            request.continue_()
+            return
+        lost.append(request.fetch().status)
+        request.abort()
+
+    at_item(page, app, item, "RV")
+    page.route(f"**/api/item/{item}/{route}", lose)
+    write(page, " Answered unheard.")
+    submit(page)
+    submitted(page, app, item, "Answered unheard.")
+    assert lost == [200]
+    with Store.open(app.db) as store:
+        assert [version.number for version in store.versions(item)] == [1, 2]
+
+
+def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, app: App) -> None:
+    first, second, third = (REVISION + n for n in (1, 2, 3))
+    at_item(page, app, first, "RV")
+    page.get_by_role("button", name="Keep").dblclick()
+    expect(page.locator(".so-review .toasts")).to_contain_text("Kept")
+    at_item(page, app, second, "RV")
+    for _ in range(6):
+        page.keyboard.down("K")  # held: the browser repeats it
+    page.keyboard.up("K")
+    expect(page.locator(".decision-bar .round")).to_have_text("revision")
+    at_item(page, app, third, "RV")
+    page.get_by_role("button", name="Keep").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.locator(".so-review .toasts")).to_contain_text("Kept")
+    for item in (first, second, third):
+        assert decisions(app, item) == [("RV", "keep")]
+    assert decisions(app, third + 1) == []
+
+
+# ---- who one is
+
+
+def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(
+    chromium: Browser, app: App
+) -> None:
+    with visitor(chromium) as context:
+        page = context.new_page()
+        page.clock.install()
+        at_item(page, app, 6, "RV")
+        write(page, " Before the night.")
+        saved(page)
+        with Store.open(app.db) as store:
+            store.set_password(None, "RV", PASSWORD)  # ends the session, as a day does
+        with sqlite3.connect(app.db) as db:
+            db.execute("UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE ended IS NULL")
+        db.close()
+        page.clock.fast_forward("24:00:00")
+        expect(strip(page)).to_contain_text("You are signed out")
+        write(page, " After it.")
+        look(page, "signed-out")
+        page.get_by_role("button", name="Sign in again").click()
+        sign_in(page, "RV")
+        page.wait_for_function("window.specO3?.review.current?.item.id === 6")
+        settled(page)
+        expect(page.locator(".so-review .card.think").first).to_contain_text("Before the night. After it.")
+        expect(notice(page)).to_contain_text("is here again")
+        saved(page)
+        assert unsent_here(page) == []
+
+
+def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anothers_name(
+    page: Page, app: App
+) -> None:
+    at_item(page, app, 7, "RV")
+    write(page, " By RV.")
+    saved(page)
+    other = page.context.new_page()
+    page.context.clear_cookies()
+    other.goto(app.url)
+    sign_in(other, "RB")
+    other.wait_for_function("window.specO3?.review.current")
+    page.bring_to_front()
+    write(page, " Still by RV.")
+    expect(strip(page)).to_contain_text("This page is RV's, and RB has signed in here since")
+    look(page, "somebody-else")
+    with Store.open(app.db) as store:
+        assert store.autosaved("RB", 7) is None
+    page.context.clear_cookies()
+    other.goto(app.url)
+    sign_in(other, "RV")
+    other.wait_for_function("window.specO3?.review.current")
+    page.bring_to_front()
+    expect(strip(page)).to_be_hidden()
+    submit(page)
+    submitted(page, app, 7, "By RV. Still by RV.")
+
+
+# ---- several pages, several people
+
+
+def test_two_tabs_of_one_person_are_told_of_each_other_and_both_texts_are_kept(page: Page, app: App) -> None:
+    at_item(page, app, 8, "RV")
+    other = page.context.new_page()
+    at_item(other, app, 8, "RV")
+    page.bring_to_front()
+    write(page, " In the first tab.")
+    saved(page)
+    other.bring_to_front()
+    write(other, " In the second tab.")
+    expect(notice(other)).to_contain_text("in another tab or on another machine as well")
+    look(other, "two-tabs")
+    other.keyboard.press("Escape")
+    notice(other).get_by_role("button", name="Compare").click()
+    expect(other.locator("dialog.panel ins")).to_contain_text("first")
+    expect(other.locator("dialog.panel del")).to_contain_text("second")
+    look(other, "two-texts")
+    other.get_by_role("button", name="Put the other one here").click()
+    expect(other.locator(".so-review .card.think").first).to_contain_text("In the first tab.")
+    saved(other)
+    assert unsent_here(other) == []
+
+
+def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: Page, app: App) -> None:
+    at_item(page, app, 9, "RV")
+    write(page, " Too slow.")
+    saved(page)
+    with sqlite3.connect(app.db) as db:
+        db.execute(
+            "UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE item = 9 AND ended IS NULL"
+        )
+    db.close()
+    with Store.open(app.db) as store:
+        taken = store.lease("RB", 9)
+        submit(page)
+        expect(notice(page)).to_contain_text("RB is working on this item")
+        expect(notice(page)).to_contain_text("Your text is kept, unsent")
+        expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+        expect(page.locator(".so-review .card.think").first).to_contain_text("Too slow.")
+        look(page, "somebody-has-it")
+        store.release(taken.token)
+    notice(page).get_by_role("button", name="Try again").click()
+    expect(notice(page)).to_be_hidden()
+    submit(page)
+    submitted(page, app, 9, "Too slow.")
+
+
+def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page, app: App) -> None:
+    at_item(page, app, 10, "RV")
+    write(page, " Too late.")
+    saved(page)
+    with Store.open(app.db) as store:
+        store.undo("RC", 10, "the screening taken back")
+    submit(page)
+    expect(notice(page)).to_contain_text(
+        "in revision only; this item is in screening. What you wrote is kept"
+    )
+    look(page, "went-back")
+    expect(page.locator(".decision-bar .round")).to_have_text("screening")
+    with Store.open(app.db) as store:
+        kept = store.autosaved("RV", 10)
+    assert kept is not None
+    assert "Too late." in str(kept.body)
+
+
+# ---- the disk and the file
+
+
+def test_a_full_disk_is_said_and_the_text_is_sent_once_there_is_room(page: Page, app: App) -> None:
+    if app.disk is None:
+        pytest.skip("a disk that can be filled is mounted by root alone")
+    at_item(page, app, 11, "RV")
+    with full(app.disk):
+        write(page, " On a full disk." + " And so on." * 40)
+        expect(notice(page)).to_contain_text("the disk is full. Nothing was saved")
+        expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
+        look(page, "disk-full")
+        submit(page)
+        expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
+        expect(page.locator(".so-review .card.think").first).to_contain_text("On a full disk.")
+        assert len(unsent_here(page)) == 1
+    saved(page)
+    expect(notice(page)).to_be_hidden()
+    submit(page)
+    submitted(page, app, 11, "And so on.")
+    assert unsent_here(page) == []
+
+
+def test_a_database_that_another_program_holds_is_said_within_seconds(page: Page, app: App) -> None:
+    at_item(page, app, 12, "RV")
+    with locked(app.db):
+        write(page, " Behind a lock.")
+        expect(notice(page)).to_contain_text("another program keeps it locked")
+        look(page, "locked")
+    saved(page)
+    expect(notice(page)).to_be_hidden()
+    submit(page)
+    submitted(page, app, 12, "Behind a lock.")
+
+
+# ---- the browser
+
+FORBIDDEN = """
+for (const name of ['localStorage', 'sessionStorage'])
+  Object.defineProperty(window, name, { get() { throw new DOMException('forbidden', 'SecurityError') } })
+"""
+FULL = """
+const put = Storage.prototype.setItem
+Storage.prototype.setItem = function (name, text) {
+  if (text.length > 500) throw new DOMException('full', 'QuotaExceededError')
+  put.call(this, name, text)
+}
+"""
+
+
+@pytest.mark.parametrize(("item", "storage"), [(13, FORBIDDEN), (14, FULL)], ids=["forbidden", "full"])
+def test_without_the_browsers_storage_the_page_works_and_says_that_it_has_to_stay_open(
+    chromium: Browser, app: App, item: int, storage: str
+) -> None:
+    with visitor(chromium) as context:
+        context.add_init_script(storage)
+        page = context.new_page()
+        page.on("dialog", lambda dialog: dialog.accept())
+        at_item(page, app, item, "RV")
+        page.context.set_offline(True)
+        write(page, " Nowhere else.")
+        expect(strip(page)).to_contain_text("leave this page open")
+        look(page, "no-storage")
+        page.context.set_offline(False)
+        expect(strip(page)).to_be_hidden()
+        saved(page)
+        with Store.open(app.db) as store:
+            kept = store.autosaved("RV", item)
+        assert kept is not None
+        assert "Nowhere else." in str(kept.body)
+
+
+# ---- blind answers and live runs
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[BadServer]:
+    """A model server that takes its time."""
+    turns = (look_at(6400, 6700, "Hα", "Is Hα broad? " * 20), answer("YES", thought="A disc."))
+    with BadServer(talking(turns, delay=0.3, pieces=40)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def blind_app(tmp_path_factory: pytest.TempPathFactory, model: BadServer) -> Iterator[App]:
+    """Another app, with a blind session that asks SA, and a slow model to ask."""
+    folder = tmp_path_factory.mktemp("blind")
+    db = blind_team(folder / "annotations.db", two_sources(2))
+    name_servers(folder, {"slow": model.url})
+    with Store.open(db) as store:
+        session = store.draw_blind("CO", Plan("one", ("SA",), each=1), "the drawing")
+        store.open_blind("CO", session.id, "the opening")
+    served = App(db)
+    served.start()
+    yield served
+    served.stop()
+
+
+def at_first_sheet(page: Page, app: App) -> None:
+    page.goto("about:blank")
+    page.goto(app.url)
+    page.get_by_role("tab", name="Blind").click()
+    in_front(page, 1)
+
+
+def blind_answers(app: App) -> int:
+    """How many were given, those that were given anew included."""
+    with contextlib.closing(sqlite3.connect(app.db)) as db:
+        (count,) = db.execute("SELECT count(*) FROM blind_scores").fetchone()
+    return int(count)
+
+
+def test_a_blind_answer_and_a_live_run_when_the_server_dies(
+    page: Page, blind_app: App, tmp_path: Path
+) -> None:
+    enter(page, blind_app, "SA")
+    at_first_sheet(page, blind_app)
+    page.keyboard.press("2")
+    live = page.context.new_page()
+    live.goto(blind_app.url)
+    open_live(live)
+    write_csv(tmp_path / "star.csv")
+    drop(live, tmp_path / "star.csv")
+    ask(live, "slow")
+    live.locator(RUN).click()
+    expect(live.locator(".so-live .card.growing .text")).to_contain_text("broad")
+    blind_app.kill()
+    page.bring_to_front()
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(page.locator(".blind .notice")).to_contain_text("Your answer is kept in this browser")
+    expect(strip(page)).to_contain_text("The server does not answer")
+    look(page, "blind-server-gone")
+    live.bring_to_front()
+    expect(strip(live)).to_contain_text("The server does not answer")
+    look(live, "live-server-gone")
+    blind_app.start()
+    expect(live.locator(".so-live .ending")).to_contain_text("does not know this run any more")
+    expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
+    look(live, "live-run-gone")
+    at_first_sheet(page, blind_app)
+    expect(page.locator(".blind .notice")).to_contain_text("as you left it")
+    page.bring_to_front()
+    page.get_by_role("button", name="Save and next").click()
+    in_front(page, 2)
+    assert blind_answers(blind_app) == 1
+
+
+def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out(
+    page: Page, blind_app: App
+) -> None:
+    enter(page, blind_app, "SA")
+    at_first_sheet(page, blind_app)
+    lost: list[int] = []
+
+    def lose(request: Route) -> None:
+        lost.append(request.fetch().status)
+        request.abort()
+
+    page.route("**/score", lose, times=1)
+    before = blind_answers(blind_app)
+    for key in ("ArrowUp", "5", "ArrowDown", "4", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator(".blind .notice")).to_contain_text("Not saved")
+    page.get_by_role("button", name="Send again").click()
+    in_front(page, 2)
+    assert (lost, blind_answers(blind_app)) == ([200], before + 1)
+    page.context.clear_cookies()
+    for key in ("1", "1", "Enter"):
+        page.keyboard.press(key)
+    expect(strip(page)).to_contain_text("You are signed out")
+    look(page, "blind-signed-out")
+    enter(page, blind_app, "SA")
+    page.keyboard.press("Enter")
+    in_front(page, 3)
+    assert blind_answers(blind_app) == before + 2
