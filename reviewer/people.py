@@ -23,6 +23,16 @@ _HASH_BYTES, _SALT_BYTES = 32, 16
 _MEMORY_LIMIT = 256 * 1024 * 1024
 
 SHORTEST_PASSWORD = 8
+LONGEST_PASSWORD = 200
+
+_FIRST_TRIED = """
+12345678 123456789 1234567890 87654321 0123456789 1q2w3e4r 1qaz2wsx abc12345 abcd1234 a1b2c3d4 admin
+administrator astronomer astronomy baseball changeme computer dragon football galaxy iloveyou letmein
+master michelle monkey observatory passw0rd password princess qwerty qwertyui qwertyuiop qwertz qwertzui
+secret shadow spectra spectrum starwars sunshine superman telescope trustno welcome whatever speco3
+spec-o3 test testtest
+"""
+_COMMON = frozenset(_FIRST_TRIED.split())
 
 
 class PersonError(OneLine, ValueError):
@@ -69,6 +79,23 @@ def clean_roles(roles: frozenset[str] | set[str] | tuple[str, ...] | list[str]) 
     if not roles or len(known) != len(set(roles)):
         raise PersonError(f"roles: found {sorted(roles)}, wanted one or more of {', '.join(ROLES)}")
     return known
+
+
+def checked_password(password: str, initials: str, name: str) -> str:
+    """A password that somebody of these initials and this name may have.
+
+    :raises PersonError: it is too short or too long, is among the first that are tried, or says who they are
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise PersonError(
+            f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}"
+        )
+    plain = "".join(password.casefold().split())
+    own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
+    told = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
+    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or told:
+        raise PersonError("password: found one that is guessed first, wanted one that nobody would guess")
+    return password
 
 
 def hash_password(password: str) -> str:

@@ -172,14 +172,34 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store)
     assert thief.get("/who").json() is None
 
 
-def test_a_session_ends_after_its_week(store: Store, clock: Clock) -> None:
+def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: Clock) -> None:
     team(store)
     browser = client(store)
     enter(browser, "AB", PASSWORD)
-    clock.now += timedelta(days=6)
-    assert browser.get("/who").json() == "AB"
-    clock.now += timedelta(days=2)
+    for _ in range(7):
+        clock.now += timedelta(hours=23)
+        assert browser.get("/who").json() == "AB"
+    clock.now += timedelta(hours=8)
     assert browser.get("/who").json() is None
+    enter(browser, "AB", PASSWORD)
+    clock.now += timedelta(hours=25)
+    assert browser.get("/who").json() is None
+
+
+def test_signing_in_ends_what_the_browser_carried_before(store: Store) -> None:
+    team(store)
+    browser = client(store)
+    first = enter(browser, "AB", PASSWORD).cookies[session.COOKIE]
+    second = enter(browser, "AB", PASSWORD).cookies[session.COOKIE]
+    assert first != second
+    assert store.signed_in(first) is None
+    assert store.signed_in(second) is not None
+
+
+def test_a_proxy_on_this_machine_is_not_this_machine(store: Store) -> None:
+    enter(client(store), "AB")
+    for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
+        assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
 
 
 def test_somebody_who_was_deactivated_is_out_at_once(store: Store) -> None:

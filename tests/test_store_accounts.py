@@ -5,8 +5,9 @@ import sqlite3
 import pytest
 from campaign import TO_AUDIT, Clock, Desk, an_item, people
 
-from reviewer.people import PersonError
+from reviewer.people import PersonError, checked_password
 from reviewer.store import NotAllowed, NotFound, SignInRefused, Store
+from reviewer.store.attempts import count_attempt, origin_of
 from reviewer.workflow import Rules
 
 PASSWORD = "Balmer decrement"
@@ -34,12 +35,40 @@ def test_a_session_knows_its_person_until_it_is_signed_out(store):
     assert store.signed_in("guess") is None
 
 
-def test_a_session_runs_out(store, clock):
+def test_a_session_ends_after_a_day_without_use(store, clock):
     session = store.sign_in("AJC", PASSWORD)
-    clock.turn(days=6.9)
+    clock.turn(days=0.9)
     assert store.signed_in(session.token) is not None
-    clock.turn(days=0.2)
+    clock.turn(days=0.9)
+    assert store.signed_in(session.token) is not None
+    clock.turn(days=1.1)
     assert store.signed_in(session.token) is None
+
+
+def test_a_session_ends_after_a_week_of_use(store, clock):
+    session = store.sign_in("AJC", PASSWORD)
+    for _ in range(13):
+        clock.turn(days=0.5)
+        assert store.signed_in(session.token) is not None
+    clock.turn(days=0.6)
+    assert store.signed_in(session.token) is None
+
+
+def test_using_a_session_writes_once_an_hour_at_most(store, clock):
+    session = store.sign_in("AJC", PASSWORD)
+
+    def ends():
+        with sqlite3.connect(store.path) as reader:
+            return reader.execute("SELECT expires_at FROM sessions").fetchone()
+
+    first = ends()
+    for _ in range(5):
+        clock.turn(minutes=11)
+        store.signed_in(session.token)
+    assert ends() == first
+    clock.turn(minutes=11)
+    store.signed_in(session.token)
+    assert ends() > first
 
 
 def test_neither_password_nor_token_is_in_the_file(store):
@@ -65,6 +94,76 @@ def test_five_wrong_passwords_close_the_door_for_a_while_for_that_origin_only(st
     assert store.sign_in("AJC", PASSWORD, "10.0.0.8")
     clock.turn(minutes=16)
     assert store.sign_in("AJC", PASSWORD, "10.0.0.7")
+
+
+@pytest.fixture
+def tried(store, clock):
+    """Count so many wrong passwords, as ``sign_in`` does before it looks; how many it would look at."""
+    with sqlite3.connect(store.path) as db:
+
+        def try_it(initials, origin, times):
+            for number in range(times):
+                try:
+                    count_attempt(db, initials, origin_of(origin), clock())
+                except SignInRefused:
+                    return number
+            db.commit()
+            return times
+
+        yield try_it
+
+
+def test_one_machine_cannot_go_through_everybody(store, clock, tried):
+    assert sum(tried(f"X{chr(65 + n)}", "10.0.0.7", 4) for n in range(20)) == 30
+    assert tried("AJC", "10.0.0.7", 1) == 0
+    assert tried("AJC", "10.0.0.8", 1) == 1
+    clock.turn(minutes=16)
+    assert tried("AJC", "10.0.0.7", 1) == 1
+
+
+def test_many_machines_cannot_go_on_at_one_person_nor_keep_them_out_of_their_usual_place(store, tried):
+    store.sign_in("AJC", PASSWORD, "10.0.0.7")
+    assert sum(tried("AJC", f"10.9.{n}.1", 4) for n in range(20)) == 20
+    assert tried("AJC", "10.0.0.8", 1) == 0
+    assert store.sign_in("AJC", PASSWORD, "10.0.0.7")
+
+
+def test_a_machine_with_a_network_of_addresses_is_one_origin(tried):
+    assert sum(tried("AJC", f"2001:db8:0:7::{n:x}", 1) for n in range(9)) == 5
+    assert tried("AJC", "2001:db8:0:8::1", 1) == 1
+    assert origin_of("::ffff:10.0.0.7") == origin_of("10.0.0.7")
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "Password1!",
+        "12345678",
+        "aaaaaaaa",
+        "ababababab",
+        "annie jump cannon",
+        "Annie Jump Cannon1",
+        "AJCAJC12",
+    ],
+)
+def test_a_password_that_is_tried_first_is_refused(password):
+    with pytest.raises(PersonError, match="guessed first"):
+        checked_password(password, "AJC", "Annie Jump Cannon")
+
+
+def test_a_password_of_a_megabyte_is_refused(store):
+    with pytest.raises(PersonError, match="found 1000000 characters, wanted 8 to 200"):
+        store.set_password("AJC", "AJC", "x" * 1_000_000)
+
+
+def test_once_somebody_has_a_password_the_last_coordinator_who_has_one_cannot_go(store):
+    store.set_password("CO", "CO", "Pickering's harem")
+    store.add_person("NP", "No Password", ["coordinator"], by="CO")
+    for act in (lambda: store.deactivate("CO", "CO"), lambda: store.set_roles("CO", "CO", ["reviewer"])):
+        with pytest.raises(NotAllowed, match="set a password for NP first"):
+            act()
+    store.set_password("CO", "NP", "a first secret")
+    store.deactivate("NP", "CO")
 
 
 def test_a_right_password_forgets_the_wrong_ones_before_it(store):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 
 from reviewer.people import (
     ROLES,
     Person,
     PersonError,
+    checked_password,
     clean_initials,
     clean_name,
     clean_roles,
@@ -19,22 +21,16 @@ from reviewer.people import (
     password_matches,
     token_hash,
 )
+from reviewer.store.attempts import count_attempt, origin_of
 from reviewer.store.clock import ALLOWANCE, stamp
-from reviewer.store.errors import NotAllowed, SignInRefused
+from reviewer.store.errors import CannotWrite, NotAllowed, SignInRefused
 from reviewer.store.facts import Facts, person_from
 from reviewer.store.values import Session
 
 SESSION_TIME = timedelta(days=7)
-ATTEMPTS = 5
-ATTEMPT_TIME = timedelta(minutes=15)
-
-# Attempts that failed since the last one that did not.
-_WRONG_SINCE = """
-SELECT count(*) FROM sign_ins WHERE initials = :initials AND origin = :origin
-    AND at BETWEEN :since AND :until AND id > (
-    SELECT coalesce(max(id), 0) FROM sign_ins WHERE initials = :initials AND origin = :origin AND ok
-)
-"""
+UNUSED_TIME = timedelta(days=1)
+RENEWED_EVERY = timedelta(hours=1)
+"""A session that is used is written no more often than this."""
 
 
 class Accounts(Facts):
@@ -62,7 +58,7 @@ class Accounts(Facts):
             clean_name(name),
             clean_roles(frozenset(roles)),
         )
-        kept = None if password is None else hash_password(password)
+        kept = None if password is None else hash_password(checked_password(password, initials, name))
         with self._writing() as db:
             self._require_coordinator(db, by)
             if db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone():
@@ -115,11 +111,12 @@ class Accounts(Facts):
         known = clean_roles(frozenset(roles))
         with self._writing() as db:
             self._require_coordinator(db, by)
-            before = sorted(self._person(db, initials).roles)
+            changed = self._person(db, initials)
+            before = sorted(changed.roles)
             db.execute(
                 "UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials)
             )
-            self._require_somebody_in_charge(db)
+            self._require_somebody_in_charge(db, changed)
             roles_were = {"before": before, "roles": sorted(known)}
             self._tell(db, by, "roles changed", initials, roles_were, people=(initials,))
             return self._person(db, initials)
@@ -130,7 +127,7 @@ class Accounts(Facts):
         :raises NotAllowed: ``by`` is neither
         :raises PersonError: the password is too short
         """
-        kept = hash_password(password)
+        kept = hash_password(checked_password(password, initials, self.person(initials).name))
         with self._writing() as db:
             self._person(db, initials)
             if by == initials:
@@ -148,9 +145,9 @@ class Accounts(Facts):
         """
         with self._writing() as db:
             self._require_coordinator(db, by)
-            self._person(db, initials)
+            changed = self._person(db, initials)
             db.execute("UPDATE people SET active = 0 WHERE initials = ?", (initials,))
-            self._require_somebody_in_charge(db)
+            self._require_somebody_in_charge(db, changed)
             leases = db.execute(
                 "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
             ).rowcount
@@ -166,12 +163,13 @@ class Accounts(Facts):
             self._tell(db, by, "reactivated", initials, people=(initials,))
 
     def sign_in(self, initials: str, password: str, origin: str = "") -> Session:
-        """A session for a week. Five wrong passwords from one origin close the door for 15 minutes.
+        """A session for a week, or until it was not used for a day.
 
         :param origin: where the attempt comes from, such as the client's address
-        :raises SignInRefused: without telling which of initials and password was wrong
+        :raises SignInRefused: there were too many attempts, or, without telling which, initials or
+            password are wrong
         """
-        initials = initials.strip().upper()[:10]
+        initials, origin = initials.strip().upper()[:10], origin_of(origin)
         attempt, kept = self._attempt(initials, origin)
         if not password_matches(password, kept):
             self._tell_refused(initials, origin)
@@ -184,22 +182,38 @@ class Accounts(Facts):
             db.execute("DELETE FROM sessions WHERE expires_at <= ?", (stamp(at),))
             db.execute(
                 "INSERT INTO sessions (token_hash, person, started_at, expires_at) VALUES (?, ?, ?, ?)",
-                (token_hash(token), initials, stamp(at), stamp(at + SESSION_TIME)),
+                (token_hash(token), initials, stamp(at), stamp(at + UNUSED_TIME)),
             )
             self._tell(db, initials, "signed in", initials, {"origin": origin})
         return Session(token, initials, at + SESSION_TIME)
 
     def signed_in(self, token: str) -> Person | None:
-        """Whose session this is; None if it ended, ran out, or never was."""
+        """Whose session this is; None if it ended, ran out, or never was. It goes on for a day from now, but
+        for no more than a week in all."""
         at = self.steady()
         with self._reading() as db:
             row = db.execute(
-                "SELECT p.* FROM sessions s JOIN people p ON p.initials = s.person "
+                "SELECT p.*, s.started_at, s.expires_at "
+                "FROM sessions s JOIN people p ON p.initials = s.person "
                 "WHERE s.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > ? AND s.started_at <= ? "
                 "AND p.active",
                 (token_hash(token), stamp(at), stamp(at + ALLOWANCE)),
             ).fetchone()
-        return None if row is None else person_from(row)
+        if row is None:
+            return None
+        last = datetime.fromisoformat(row["started_at"]) + SESSION_TIME
+        ends = min(at + UNUSED_TIME, last)
+        if ends - datetime.fromisoformat(row["expires_at"]) > RENEWED_EVERY:
+            self._prolong(token, ends)
+        return person_from(row)
+
+    def _prolong(self, token: str, ends: datetime) -> None:
+        # A full disk keeps nobody from reading; the session then ends when it was last said to.
+        with suppress(CannotWrite), self._writing() as db:
+            db.execute(
+                "UPDATE sessions SET expires_at = ? WHERE token_hash = ? AND ended_at IS NULL",
+                (stamp(ends), token_hash(token)),
+            )
 
     def sign_out(self, token: str) -> None:
         """End a session; one that has ended already stays so."""
@@ -213,21 +227,8 @@ class Accounts(Facts):
 
     def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
         """Count an attempt before it is made, so that many at once are no way round the limit."""
-        at = self.steady()
         with self._writing() as db:
-            who = {"initials": initials, "origin": origin, "since": stamp(at - ATTEMPT_TIME)}
-            who["until"] = stamp(at + ALLOWANCE)
-            (wrong,) = db.execute(_WRONG_SINCE, who).fetchone()
-            if wrong >= ATTEMPTS:
-                minutes = int(ATTEMPT_TIME.total_seconds() // 60)
-                raise SignInRefused(f"Too many attempts; wait {minutes} minutes, or ask a coordinator.")
-            attempt = db.execute(
-                "INSERT INTO sign_ins (initials, origin, ok, at) VALUES (?, ?, 0, ?)",
-                (initials, origin, stamp(at)),
-            ).lastrowid
-            kept = self._password_of(db, initials)
-        assert attempt is not None
-        return attempt, kept
+            return count_attempt(db, initials, origin, self.steady()), self._password_of(db, initials)
 
     def _password_of(self, db: sqlite3.Connection, initials: str) -> str | None:
         row = db.execute("SELECT password FROM people WHERE initials = ? AND active", (initials,)).fetchone()
@@ -253,7 +254,15 @@ class Accounts(Facts):
         if not who.active or not who.is_any("coordinator"):
             raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
 
-    def _require_somebody_in_charge(self, db: sqlite3.Connection) -> None:
+    def _require_somebody_in_charge(self, db: sqlite3.Connection, changed: Person) -> None:
         people = [person_from(row) for row in db.execute("SELECT * FROM people WHERE active")]
-        if not any(person.is_any("coordinator") for person in people):
+        leading = [person for person in people if person.is_any("coordinator")]
+        if not leading:
             raise NotAllowed("There has to be an active coordinator; name another one first.")
+        # Once anybody has a password nobody comes in without one, not even to set it.
+        could_sign_in = changed.has_password and changed.is_any("coordinator")
+        if could_sign_in and not any(person.has_password for person in leading):
+            names = ", ".join(person.initials for person in leading)
+            raise NotAllowed(
+                f"There has to be a coordinator who can sign in; set a password for {names} first."
+            )
