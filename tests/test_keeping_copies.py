@@ -19,7 +19,7 @@ from reviewer.store import CannotWrite, NotAnnotations, NotFound, StoreError
 from reviewer.store.copies import copy
 
 SPAWN = multiprocessing.get_context("spawn")
-PAIRS = 40_000
+PAIRS = 8_000
 """Rows of two tables that are always written together: enough pages for several steps of a copy."""
 
 
@@ -28,7 +28,7 @@ def _make(path: Path) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.executescript("CREATE TABLE a (n INTEGER, t TEXT); CREATE TABLE b (n INTEGER, t TEXT);")
     for table in "ab":
-        db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((n, "x" * 300) for n in range(PAIRS)))
+        db.executemany(f"INSERT INTO {table} VALUES (?, ?)", ((n, "x" * 1500) for n in range(PAIRS)))
     db.commit()
     db.close()
 
