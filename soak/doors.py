@@ -7,7 +7,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -56,6 +56,10 @@ def _reader(name: str) -> Callable[[Path], Try]:
     """A spectrum file: each of its spectra is one, or is refused; what is read can be written again."""
 
     def make(folder: Path) -> Try:
+        # Its import takes seconds, and is not the first strange file's doing.
+        with suppress(ImportError):
+            import specutils  # noqa: F401
+
         def attempt(data: bytes) -> None:
             path = folder / name
             path.write_bytes(data)
