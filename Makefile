@@ -7,7 +7,7 @@ PYTEST_WORKERS ?= 2
 # torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
 MODELS := .venv-models
 
-.PHONY: run test lint types unit browser test-models bench soak demo clean
+.PHONY: run test lint types unit browser test-models bench soak lock audit demo clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
@@ -40,6 +40,15 @@ bench: $(VENV)/test
 soak: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/python -m soak
+
+# Renews the lock file; what changed is for somebody to read before it is committed. Wants uv.
+lock:
+	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header --upgrade -o requirements.lock
+
+# Asks the network for known weaknesses of what is locked. Wants uv.
+audit:
+	uvx pip-audit -r requirements.lock --no-deps --disable-pip --strict
 
 clean:
 	rm -rf $(VENV) $(MODELS) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
