@@ -13,11 +13,14 @@ from types import SimpleNamespace
 
 import pytest
 from campaign import Clock, an_item, people
+from fastapi.testclient import TestClient
 
 from reviewer.keeping.backups import back_up, facts_beside, listed
 from reviewer.keeping.daily import DailyBackups
 from reviewer.keeping.restoring import restore
 from reviewer.store import Store
+from reviewer.ui import server
+from reviewer.ui.session import COOKIE
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -164,3 +167,18 @@ def test_no_two_have_one_name(store: Store, tmp_path: Path) -> None:
     made = [back_up(store.path, tmp_path / "kept", "by hand").path for _ in range(2)]
     assert made[0] != made[1]
     assert isinstance(datetime.fromisoformat(json.loads(facts_beside(made[1]).read_text())["at"]), datetime)
+
+
+def test_a_failure_is_told_to_coordinators_on_the_page_and_to_nobody_else(
+    store: Store, daily: DailyBackups
+) -> None:
+    for initials in ("CO", "RE"):
+        store.set_password("CO", initials, "correct horse battery")
+    app = server.build(store, local=True, backups=daily)
+    daily.problem = "The daily backup could not be made: no room."
+    told = {}
+    for initials in ("CO", "RE"):
+        token = store.sign_in(initials, "correct horse battery").token
+        client = TestClient(app, base_url="http://127.0.0.1", cookies={COOKIE: token})
+        told[initials] = client.get("/api/me").json()["backups"]
+    assert told == {"CO": daily.problem, "RE": ""}
