@@ -391,6 +391,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     assert "results are for when it is closed" in capsys.readouterr().err
     # A text that was changed since is not the text that was scored.
     item = min(shown)
+    store.close_blind(None, drawn["session"], "over")
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text.")
     assert app.main([*again, "--scorers", "AU", "AX", *base]) == 2
