@@ -15,6 +15,7 @@ from typing import Any
 import hostile_files
 import pytest
 
+from agent.spectrum import SpectrumError, read
 from reviewer.drafts import ImportFileError
 from reviewer.ui.uploads import laid_out
 
@@ -75,6 +76,16 @@ def test_none_takes_long(knocked: dict[str, Any]) -> None:
     assert max(one["seconds"] for one in knocked.values()) < 30
 
 
+def test_rubbish_after_the_last_hdu_is_given_to_nobody_else_to_read(tmp_path: Path) -> None:
+    from astropy.io import fits
+
+    fits.PrimaryHDU().writeto(tmp_path / "x.fits")
+    rubbish = b"ZCMPTYPE=              garbage".ljust(2880)
+    (tmp_path / "x.fits").write_bytes((tmp_path / "x.fits").read_bytes() + 2 * rubbish)
+    with pytest.raises(SpectrumError, match="a layout known here"):
+        read(tmp_path / "x.fits")
+
+
 def test_a_zip_that_lies_about_its_sizes_is_broken(tmp_path: Path) -> None:
     whole = hostile_files.zip_of({"rows.jsonl": b"0" * 5_000_000})
     told = (5_000_000).to_bytes(4, "little")
@@ -89,7 +100,6 @@ def test_a_parquet_file_that_ends_its_reader_ends_no_more_than_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agent.readers import parquet_child
-    from agent.spectrum import SpectrumError, read
 
     (tmp_path / "x.parquet").write_bytes(hostile_files.parquet_of_repeats(100))
     (tmp_path / "dies.py").write_text("import os\nos.abort()\n")

@@ -161,4 +161,7 @@ def _fits_targets(where: Path, fits: FitsFile) -> Targets:
     columns = [c.name for hdu in fits for c in hdu.columns.values()][:6]
     found = f"FITS HDUs {', '.join(names[:5])}" + (f" with columns {', '.join(columns)}" if columns else "")
     reason = fits.refusal(found, "a spectrum in a layout known here, or to specutils if installed")
+    if not fits.is_whole:
+        # astropy, on which specutils stands, looks for a header in what follows the last HDU, for minutes.
+        raise reason
     return Targets.single(fits.name, lambda: other.read(fits.name, where, reason))

@@ -234,6 +234,11 @@ class FitsFile:
             raise self.refusal(f"{len(raw)} bytes where the header says {size}", "a complete FITS file")
         return raw
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file is HDUs to its end, and nothing after them."""
+        return [hdu.end for hdu in self][-1] >= self._size
+
     def __getitem__(self, index: int) -> Hdu:
         while len(self._found) <= index and not self._ended:
             self._find_next()
