@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 STYLES = ("theme", "spectrum_view", "trace_view", "review", "live", "blind", "progress")
 SCRIPT = "opening.js"
 _HEAD = b"<head>"
+_BODY = re.compile(rb"<body[^>]*>")
 # Gradio 6.31. Where another version starts otherwise, it starts by itself, beside the desk.
 _PROGRAM = re.compile(rb'<script type="module" crossorigin src="(\./assets/[\w.-]+\.js)"></script>')
 _HELD_BACK = rb'<link rel="modulepreload" crossorigin href="\1" id="gradio-program">'
@@ -25,11 +26,12 @@ _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"]\./([\w.]+)['"]""", r
 
 
 class Opening:
-    """Writes ``head()`` into Gradio's page. Plain ASGI, as the page's headers are."""
+    """Writes ``head()`` and ``styles()`` into Gradio's page. Plain ASGI, as the page's headers are."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._head = _HEAD + head().encode()
+        self._styles = rb"\g<0>" + styles().encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != "/":
@@ -51,6 +53,7 @@ class Opening:
             headers = MutableHeaders(scope=start)
             if headers.get("content-type", "").startswith("text/html"):
                 body = _PROGRAM.sub(_HELD_BACK, body.replace(_HEAD, self._head, 1), count=1)
+                body = _BODY.sub(self._styles, body, count=1)
                 headers["Content-Length"] = str(len(body))
             await send(start)
             await send({"type": "http.response.body", "body": body})
@@ -67,11 +70,17 @@ def head() -> str:
             '<script src="/ui/plotly.min.js" async></script>',
             f'<script type="module" src="/ui/{SCRIPT}"></script>',
             *(f'<link rel="modulepreload" href="/ui/{name}">' for name in modules(SCRIPT)),
-            *(f'<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES),
+            *(f'<link rel="preload" as="style" href="/ui/{name}.css">' for name in STYLES),
             '<link rel="preload" as="fetch" crossorigin href="/ui/keymap.json">',
             '<link rel="preload" as="fetch" crossorigin href="/api/me">',
         )
     )
+
+
+def styles() -> str:
+    """Our styles, at the beginning of the body: Gradio adds its own to the end of the head while it starts, and
+    of two rules of one weight the later one in the page counts."""
+    return "".join(f'\n<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES)
 
 
 def modules(first: str) -> list[str]:
