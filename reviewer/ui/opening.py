@@ -78,8 +78,8 @@ def head() -> str:
 
 
 def styles() -> str:
-    """Our styles, at the beginning of the body: Gradio adds its own to the end of the head while it starts, and
-    of two rules of one weight the later one in the page counts."""
+    """Our styles, at the beginning of the body: Gradio adds its own to the end of the head while it starts,
+    and of two rules of one weight the later one in the page counts."""
     return "".join(f'\n<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES)
 
 
