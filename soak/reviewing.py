@@ -136,7 +136,7 @@ class Reviewer:
         if version is None or not verb:
             return False
         await self._thinks()
-        decided = await self._decides(item["id"], version, verb, lease)
+        decided = await self._decides(item, version, verb, lease)
         if decided and self.rng.random() < 0.12:
             await self._thinks()
             await self._takes_back(item["id"])
@@ -184,11 +184,12 @@ class Reviewer:
         made = await self.talking.submits("version", path, {**body, "key": what["key"]}, what)
         return None if made is None else int(made["version"])
 
-    async def _decides(self, number: int, version: int, verb: str, lease: str) -> bool:
+    async def _decides(self, item: Json, version: int, verb: str, lease: str) -> bool:
+        number, texts = item["id"], words_of(item["trajectory"])[:-1]
         comment = self._words(verb)
         said = {"version": version, "verb": verb, "comment": comment}
         said["reason"] = "bad_data" if verb == "reject" else ""
-        what = {"item": number, "key": self._key(), "says": comment, **said}
+        what = {"item": number, "key": self._key(), "says": comment, "texts": texts, **said}
         body = {**said, "key": what["key"], "lease": lease}
         return await self.talking.submits("decide", f"/api/item/{number}/decide", body, what) is not None
 

@@ -32,6 +32,8 @@ class Unsent:
 
     def after(self, kind: str, what: Mapping[str, Any], refused: str | None = None) -> Unsent:
         """What is kept once this was done, or refused."""
+        if kind == "decide" and refused is None:
+            return self._after_a_decision(what)
         if kind not in ("autosave", "discard", "version"):
             return self
         item, base = what["item"], what["base"]
@@ -42,6 +44,18 @@ class Unsent:
         elif refused is None:
             kept.pop(base, None)
         return Unsent({**self.kept, item: kept})
+
+    def _after_a_decision(self, what: Mapping[str, Any]) -> Unsent:
+        """The comment on that version was said; other words than the version's own are still unsent."""
+        kept = dict(self.kept.get(what["item"], {}))
+        unsent = kept.get(what["version"])
+        if unsent is None:
+            return self
+        if unsent[:-1] == tuple(what["texts"]):
+            del kept[what["version"]]
+        else:
+            kept[what["version"]] = (*unsent[:-1], "")
+        return Unsent({**self.kept, what["item"]: kept})
 
 
 def unsent_after(actions: Iterable[Any]) -> Unsent:

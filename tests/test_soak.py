@@ -123,3 +123,11 @@ def test_unsent_text_is_what_was_typed_last_until_it_is_a_version() -> None:
     refused = later.after("version", {"item": 4, "base": 7, "words": ("c", "")}, "version_moved")
     assert refused.expected(4) == (7, ("c", ""))
     assert typed.after("discard", {"item": 4, "base": 7}).expected(4) is None
+
+
+def test_a_comment_is_unsent_until_its_version_is_decided() -> None:
+    typed = Unsent().after("autosave", {"item": 4, "base": 7, "words": ("a", "looks right")})
+    decided = {"item": 4, "version": 7, "texts": ("a",)}
+    assert typed.after("decide", decided).expected(4) is None
+    assert typed.after("decide", decided, "lease_lost").expected(4) == (7, ("a", "looks right"))
+    assert typed.after("decide", {**decided, "texts": ("b",)}).expected(4) == (7, ("a", ""))

@@ -182,6 +182,21 @@ def test_a_saved_version_takes_the_autosave_it_came_from_away(store, desk):
     assert store.autosaved("RE", item_id) is None
 
 
+def test_a_comment_is_unsent_until_its_version_is_decided_and_other_text_stays(store, desk):
+    item_id = an_item(store)
+    version = store.item(item_id).version
+    as_drawn = version.trajectory.to_json()["steps"]
+    rewritten = edited(version.trajectory, "Hα is broad.").to_json()["steps"]
+    store.autosave("RE", item_id, version.id, {"steps": as_drawn, "comment": "a good one"})
+    store.autosave("VO", item_id, version.id, {"steps": as_drawn, "comment": "VO's own"})
+    desk.decide("RE", item_id, "keep", comment="a good one")
+    assert store.autosaved("RE", item_id) is None
+    assert store.autosaved("VO", item_id).body["comment"] == "VO's own"
+    store.autosave("RE", item_id, version.id, {"steps": rewritten, "comment": "hopeless"})
+    desk.decide("RE", item_id, "reject", reason="bad_data", comment="hopeless")
+    assert store.autosaved("RE", item_id).body == {"steps": rewritten, "comment": ""}
+
+
 def test_a_new_version_makes_old_audits_stale(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT, ("AU", "pass"), ("AX", "return"))

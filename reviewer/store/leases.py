@@ -16,7 +16,7 @@ from reviewer.people import new_token
 from reviewer.store.clock import ALLOWANCE, stamp
 from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
 from reviewer.store.facts import Facts, version_by_id
-from reviewer.store.values import Autosave, Lease
+from reviewer.store.values import Autosave, Lease, Version
 from reviewer.workflow import Standing, work_refusal
 
 LEASE_TIME = timedelta(minutes=15)
@@ -191,6 +191,25 @@ def drop_autosave(db: sqlite3.Connection, person: str, item_id: int, base_versio
     db.execute(
         "DELETE FROM autosaves WHERE person = ? AND item = ? AND base_version = ?",
         (person, item_id, base_version_id),
+    )
+
+
+def drop_what_was_said(db: sqlite3.Connection, person: str, version: Version) -> None:
+    """After a decision on a version the comment typed on it belongs to the past; edited steps, which no
+    decision sends, stay as unsent text."""
+    row = db.execute(
+        "SELECT body FROM autosaves WHERE person = ? AND item = ? AND base_version = ?",
+        (person, version.item_id, version.id),
+    ).fetchone()
+    if row is None:
+        return
+    body, steps = json.loads(row["body"]), version.trajectory.to_json()["steps"]
+    if body.get("steps", steps) == steps:
+        drop_autosave(db, person, version.item_id, version.id)
+        return
+    db.execute(
+        "UPDATE autosaves SET body = ? WHERE person = ? AND item = ? AND base_version = ?",
+        (json.dumps({**body, "comment": ""}, ensure_ascii=False), person, version.item_id, version.id),
     )
 
 

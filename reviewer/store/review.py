@@ -16,7 +16,7 @@ from reviewer.store.clock import stamp
 from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
 from reviewer.store.facts import version_by_id, version_from
 from reviewer.store.items import body_of, insert_version
-from reviewer.store.leases import Leases, drop_autosave
+from reviewer.store.leases import Leases, drop_autosave, drop_what_was_said
 from reviewer.store.values import Version
 from reviewer.workflow import Action, Decision, Standing, Verb, incomplete, refusal, standing, undo_refusal
 
@@ -98,6 +98,8 @@ class Review(Leases):
     ) -> Standing:
         """Append a decision on a version; where the item stands then. The same key gives the first answer.
 
+        The comment that the person had autosaved on the version is dropped.
+
         :param reason: a code of ``REASONS``, for reject
         :param comment: free text; return cannot do without
         :raises VersionMoved: ``version_id`` is no longer the current version
@@ -125,6 +127,7 @@ class Review(Leases):
                 raise NotAllowed(sentence)
             lease = self._still_held(db, lease_token, person, item_id)
             self._append(db, {**decision, "key": key, "round": now.round, "withdraws": None})
+            drop_what_was_said(db, person, version)
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
             return self._refresh(db, item_id)
 

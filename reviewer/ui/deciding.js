@@ -136,14 +136,15 @@ export class Deciding {
 
   async #send(item, verb, reason, comment, stay) {
     const following = this.desk.current.place?.next[0] ?? null
-    const { drafting, drafting: { steps } } = this.desk
+    const { drafting, drafting: { steps, comment: typed } } = this.desk
     let version = item.version.id
     try {
+      await drafting.hold()
       if (verb === 'submit') version = await this.saveVersion()
       if (version === null) return
       const answer = await this.#underLease(`/api/item/${item.id}/decide`, { version, verb, reason, comment, key: this.desk.decideKey })
       if (answer === null) return
-      if (drafting.steps === steps) drafting.close() // what was typed meanwhile stays, as unsent text on the version before
+      drafting.decided(steps, typed) // what was typed meanwhile stays, as unsent text on the version before
       this.desk.lastDecided = item.id
       this.desk.top.saved(new Date().toISOString())
       this.desk.items.stale(item.id)
@@ -158,6 +159,8 @@ export class Deciding {
       this.desk.tell(error)
       const saved = version !== null && version !== item.version.id
       if (saved || (error instanceof Refused && MOVED_ON.includes(error.kind))) await this.#asItIsNow(item, error)
+    } finally {
+      drafting.goOn()
     }
   }
 

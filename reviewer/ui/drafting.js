@@ -27,6 +27,7 @@ export class Drafting {
     this.past = []
     this.pending = false
     this.closed = false
+    this.held = false
     this.after = item.autosave?.base === this.base ? item.autosave.at : null
     this.sent = [] // digests of what is on its way, or whose answer was lost
     this.adopted = [] // what was found in the browser and is here now
@@ -97,17 +98,36 @@ export class Drafting {
     this.keptHere = this.kept.keep(this.item, this)
   }
 
+  /** Until `goOn` nothing more is sent; resolves once what is on its way has arrived or failed. After a decision it would come back. */
+  async hold() {
+    this.held = true
+    await this.flying?.catch(() => {})
+  }
+
+  goOn() {
+    this.held = false
+    this.flush()
+  }
+
+  /** A decision was sent with these: only what was typed since is unsent, and the decision took the rest away on the server. */
+  decided(steps, comment) {
+    if (this.comment === comment) this.comment = ''
+    if (this.steps === steps && !this.comment) this.close()
+    else if (!this.closed) this.#save()
+  }
+
   /** Send what is not yet on the server. Kept trying while the page is open. */
   async flush() {
     clearTimeout(this.timer)
-    if (!this.pending || this.closed) return
+    if (!this.pending || this.closed || this.held) return
     this.pending = false
     const unheard = this.sent
     const body = { base: this.base, steps: this.steps, comment: this.comment, after: this.after }
     this.sent = [...unheard.slice(-MOST_UNHEARD), digest(asText(body))]
     this.#keep()
     try {
-      const { at, replaced } = await postSoon(`/api/item/${this.item.id}/autosave`, body)
+      this.flying = postSoon(`/api/item/${this.item.id}/autosave`, body)
+      const { at, replaced } = await this.flying
       this.#heard(at)
       if (replaced && !unheard.includes(digest(asText(replaced.body)))) this.on.onOther(replaced)
     } catch (error) {

@@ -47,6 +47,7 @@ PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
 """A folder for pictures of what is told; unset, none are taken."""
 
 REVISION, SCREENING = 14, 4
+SCREENED = REVISION + SCREENING
 
 
 @pytest.fixture(scope="module")
@@ -333,6 +334,29 @@ def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page,
         kept = store.autosaved("RV", 10)
     assert kept is not None
     assert "Too late." in str(kept.body)
+
+
+def test_a_comment_that_was_sent_does_not_come_back(page: Page, app: App) -> None:
+    """Its autosave is the slower of the two: the decision waits for it, so that it cannot arrive later."""
+    at_item(page, app, SCREENED, "RV")
+    comment = page.get_by_label("Comment")
+
+    def slowly(route: Route) -> None:
+        page.wait_for_timeout(1500)
+        route.continue_()
+
+    page.route("**/autosave", slowly)
+    with page.expect_request("**/autosave"):
+        comment.fill("a broad Hα")
+    page.get_by_role("button", name="Keep").click()
+    expect(page.locator(".so-review .toasts")).to_contain_text("Kept")
+    page.unroute("**/autosave")
+    page.wait_for_timeout(1000)  # what was held back would have been sent by now
+    with Store.open(app.db) as store:
+        assert [one.decision.comment for one in store.history(SCREENED)] == ["a broad Hα"]
+        assert store.autosaved("RV", SCREENED) is None
+    opened(page, app, SCREENED, "RV")
+    expect(comment).to_have_value("")
 
 
 # ---- the disk and the file
