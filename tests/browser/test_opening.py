@@ -81,3 +81,12 @@ def test_a_reload_in_another_tab_comes_back_to_it(address: str, opened: Page) ->
     opened.reload()
     expect(opened.locator("#so-tabs [role=tab][aria-selected=true]")).to_have_text("Live", timeout=60_000)
     expect(opened.locator(".so-review")).to_be_hidden()
+
+
+def test_gradios_styles_do_not_win_over_ours(address: str, opened: Page) -> None:
+    opened.goto(address)
+    comment = opened.locator("#so-review .so-review .decision-bar .comment")
+    expect(comment).to_be_visible(timeout=60_000)
+    expect(comment).to_have_css("border-radius", "7px")
+    opened.get_by_role("tab", name="Blind").click()
+    expect(opened.locator(".so-blind input[type=checkbox]").first).to_have_css("appearance", "auto")
