@@ -13,6 +13,7 @@ from reviewer.blind.values import Assignment, Drawn, Plan
 from reviewer.people import Person
 from reviewer.store import BlindSession, NotAllowed
 from reviewer.ui.desk import At, Desk, Who
+from reviewer.ui.headers import REPORT
 from reviewer.ui.requests import Key, Object, Sent
 
 
@@ -129,7 +130,8 @@ def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
 def report_page(person: InCharge, at: At, session: int) -> Response:
     from reviewer.blind.report import as_html  # the statistics take a second to import
 
-    return HTMLResponse(as_html(at.store, person.initials, session), headers=NOT_KEPT)
+    page = as_html(at.store, person.initials, session)
+    return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": REPORT})
 
 
 @router.get("/sessions/{session}/report.zip")

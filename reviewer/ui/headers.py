@@ -19,6 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 """Of everything but a page: opened by itself it is nothing, whatever its bytes are."""
 
+REPORT = f"{CLOSED}; style-src 'unsafe-inline'"
+"""Of a report that is one page with its style in it: it can be read, and nothing in it runs or loads."""
+
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

@@ -9,10 +9,12 @@ const DAY = 86_400_000
 // Fewer days than this would draw one bar as wide as the page.
 const FEWEST_DAYS = 14
 const ROW = 25
+const LONGEST_NAME = 48
 
 /** Items by task, stacked by state. */
 export function byTask(figures, colours) {
   const rows = Object.keys(figures.by_task).map((task) => ({
+    key: task,
     label: figures.tasks[task] ?? task,
     counts: figures.by_task[task],
     note: several(sum(figures.by_task[task]), 'item'),
@@ -28,7 +30,7 @@ export function byPerson(figures, colours) {
     const counts = figures.by_person[person] ?? {}
     const versions = figures.versions_by[person] ?? 0
     const written = versions ? `, ${several(versions, 'version')}` : ''
-    return { label: person, counts, note: several(sum(counts), 'decision') + written }
+    return { key: person, label: person, counts, note: several(sum(counts), 'decision') + written }
   })
   if (!rows.length) return { none: 'No decisions yet. They appear here with the first key pressed in the Review tab.' }
   return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
@@ -85,20 +87,21 @@ export function yieldSoFar(approved, rejected) {
 function stackedRows(rows, kinds, colours, unit, roomForNotes) {
   const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
   const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
-  const labels = rows.map((row) => row.label)
+  const keys = rows.map((row) => row.key)
+  const labels = rows.map((row) => plain(row.label))
   return {
     traces: occurring.map((kind) => ({
-      type: 'bar', orientation: 'h', name: kind, y: labels, x: rows.map((row) => row.counts[kind] ?? 0),
+      type: 'bar', orientation: 'h', name: kind, y: keys, customdata: labels, x: rows.map((row) => row.counts[kind] ?? 0),
       text: rows.map((row) => (row.counts[kind] ? number(row.counts[kind]) : '')), textposition: 'inside', insidetextanchor: 'middle', textangle: 0,
-      marker: paint(kind, colours), hovertemplate: `%{y}<br>${kind}: %{x} ${unit}<extra></extra>`,
+      marker: paint(kind, colours), hovertemplate: `%{customdata}<br>${kind}: %{x} ${unit}<extra></extra>`,
     })),
     layout: {
       ...frame(colours),
       margin: { l: 10, r: roomForNotes, t: 6, b: 4 },
       xaxis: { ...axis(colours), range: [0, longest], showgrid: false, showticklabels: false },
-      yaxis: { ...axis(colours), automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
+      yaxis: { ...axis(colours), type: 'category', tickvals: keys, ticktext: labels, automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
       annotations: rows.map((row) => ({
-        x: sum(row.counts), y: row.label, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
+        x: sum(row.counts), y: row.key, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
       })),
     },
     legend: legend(occurring, colours),
@@ -143,6 +146,10 @@ function paint(kind, colours) {
     ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.2, fgopacity: 0.4, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
   }
 }
+
+/** A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it asks for. */
+const plain = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
+  .replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
 const several = (count, what) => `${number(count)} ${what}${count === 1 ? '' : 's'}`

@@ -1,0 +1,159 @@
+"""Every text that comes in from outside, shown everywhere it is shown: as text, and as nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from bad_server import BadServer, answer, look, talking
+from blind_app import in_front, open_blind
+from hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
+from live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from review_app import picture, serving, settled, signed_in
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)
+
+TURNS = (
+    look(6400, 6700, nasty("said label"), nasty("said")),
+    answer("YES", nasty("said why"), nasty("said 2")),
+)
+FILE_NAME = "zq-file <img src=x onerror=harmed=12> ${harmed=13} \u202egpj.csv"
+
+PLANTED = """(elsewhere) => [...document.querySelectorAll(
+    '.planted, [onerror], [onload], [onmouseover], [onfocus], [src], [href], iframe'
+  )].filter((found) => {
+    const address = found.getAttribute('src') ?? found.getAttribute('href')
+    if (address === null || found.matches('.planted, [onerror], iframe')) return true
+    const url = new URL(address, location.href)
+    return url.host === elsewhere || url.protocol === 'javascript:'
+  }).map((found) => found.outerHTML.slice(0, 200))"""
+"""What the texts would have made, had they been taken for markup."""
+
+WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+class Watched:
+    """What a page did that no text may make it do."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self._host = page, urlsplit(url).netloc
+        self.found: list[str] = []
+        page.context.on("request", lambda request: self._asked(request.url))
+        page.on("console", self._said)
+        page.on("dialog", lambda dialog: self.found.append(f"dialog: {dialog.message}"))
+
+    def _asked(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("data", "blob") and parts.netloc != self._host:
+            self.found.append(f"request: {address}")
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text or "Content-Security-Policy" in message.text:
+            self.found.append(message.text)
+
+    def shows(self, *fields: str) -> None:
+        """These fields stand on the page, letter by letter, and nothing came of any text."""
+        for field in fields:
+            expect(self.page.locator("body")).to_contain_text(nasty(field)[:200])
+        self.is_harmless()
+
+    def is_harmless(self) -> None:
+        assert self.page.evaluate("window.harmed") is None
+        assert self.page.evaluate(PLANTED, ELSEWHERE) == []
+        assert self.page.evaluate(WIDER) <= 0
+        assert self.found == []
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("hostile")
+    with BadServer(talking(TURNS)) as model:
+        name_servers(folder, {"nasty": model.url})
+        with serving(campaign(folder)) as address:
+            yield address
+
+
+@contextmanager
+def watched(chromium: Browser, url: str, initials: str) -> Iterator[tuple[Page, Watched]]:
+    with signed_in(chromium, url, initials, PASSWORD) as page:
+        watch = Watched(page, url)
+        page.reload()
+        expect(page.locator(".so-review .decision-bar")).to_be_visible(timeout=60_000)
+        yield page, watch
+
+
+def test_review(chromium: Browser, url: str) -> None:
+    with watched(chromium, url, "RE") as (page, watch):
+        page.evaluate("location.hash = 'item=1'")
+        page.wait_for_function("window.specO3?.review.current?.item.id === 1")
+        settled(page)
+        picture(page, "hostile-review")
+        watch.shows("thought", "observation", "explanation", "revision")
+        page.keyboard.press("h")
+        expect(page.locator("dialog .history")).to_be_visible()
+        picture(page, "hostile-history")
+        watch.shows("why revised", "kept", "submitted", "returned")
+        page.keyboard.press("Escape")
+        page.keyboard.press("g")
+        picture(page, "hostile-guide")
+        page.keyboard.press("Escape")
+        page.keyboard.press("q")
+        picture(page, "hostile-queue")
+        watch.is_harmless()
+
+
+def test_progress_library_and_people(chromium: Browser, url: str) -> None:
+    with watched(chromium, url, "CO") as (page, watch):
+        page.get_by_role("tab", name="Progress", exact=True).click()
+        chart = page.locator(".so-progress svg text", has_text="zq-title").first
+        expect(chart).to_contain_text(nasty("title")[:40])
+        picture(page, "hostile-progress")
+        watch.is_harmless()
+        page.get_by_role("tab", name="Library", exact=True).click()
+        page.get_by_label("Question: is it a …").click()
+        option = page.get_by_role("option").filter(has_text="zq-title")
+        expect(option).to_contain_text(nasty("title")[:200])
+        picture(page, "hostile-library")
+        watch.is_harmless()
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="People", exact=True).click()
+        expect(page.get_by_role("cell", name=SHORT, exact=True)).to_be_visible()
+        picture(page, "hostile-people")
+        watch.is_harmless()
+
+
+def test_blind_set_up_sheet_and_report(chromium: Browser, url: str) -> None:
+    with watched(chromium, url, "CO") as (page, watch):
+        open_blind(page)
+        expect(page.locator(".session")).to_have_count(2)
+        picture(page, "hostile-blind")
+        watch.shows("session")
+        page.goto(url + "api/blind/sessions/1/report.html")
+        expect(page.locator("figure svg").first).to_be_visible()
+        assert page.evaluate("getComputedStyle(document.querySelector('section')).borderTopWidth") == "1px"
+        assert page.evaluate("getComputedStyle(document.querySelector('svg .bar')).fill") != "rgb(0, 0, 0)"
+        picture(page, "hostile-report")
+        watch.shows("session", "title")
+    with watched(chromium, url, "AU") as (page, watch):
+        open_blind(page)
+        in_front(page, 1)
+        picture(page, "hostile-sheet")
+        watch.shows("thought", "observation", "explanation")
+
+
+def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
+    file = tmp_path / FILE_NAME
+    write_csv(file)
+    with watched(chromium, url, "CO") as (page, watch):
+        open_live(page)
+        drop(page, file)
+        ask(page, "nasty", "nasty")
+        page.locator(RUN).click()
+        expect(page.locator(".so-live .card.answer")).to_be_visible(timeout=30_000)
+        picture(page, "hostile-live")
+        watch.shows("said", "said why", "said label")
