@@ -41,14 +41,16 @@ soak: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
 	$(BIN)/python -m soak
 
-# Renews the lock file; what changed is for somebody to read before it is committed. Wants uv.
+# Renews the lock files; what changed is for somebody to read before it is committed. Wants uv.
+LOCK := uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 lock:
-	uv pip compile pyproject.toml --extra test --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-annotate --no-header --upgrade -o requirements.lock
+	$(LOCK) --extra test --upgrade -o requirements-test.lock
+	$(LOCK) --constraint requirements-test.lock --upgrade -o requirements.lock
 
 # Asks the network for known weaknesses of what is locked. Wants uv.
 audit:
-	uvx pip-audit -r requirements.lock --no-deps --disable-pip --strict
+	uvx pip-audit -r requirements-test.lock --no-deps --disable-pip --strict
 
 clean:
 	rm -rf $(VENV) $(MODELS) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -58,14 +60,15 @@ $(VENV)/bin/python:
 		{ echo "Python 3.11 or later is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+# What is locked, each by its hash, then the project itself with what the lock has to build it.
+$(VENV)/core: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+$(VENV)/test: requirements-test.lock pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-test.lock
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(MODELS)/made: pyproject.toml tests/models/make_env.py | $(VENV)/bin/python

@@ -1,9 +1,12 @@
-"""requirements.lock has what pyproject.toml asks for, by hash, from no particular place."""
+"""The lock files have what pyproject.toml asks for, by hash, from no particular place; what is vendored
+is what it claims to be."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
+from importlib.resources import files
 
 import pytest
 from conftest import ROOT
@@ -11,23 +14,59 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-LOCKED: dict[str, list[str]] = {}
-for _name, _version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, re.MULTILINE):
-    LOCKED.setdefault(canonicalize_name(_name), []).append(_version)
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CORE = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+TEST = PROJECT["project"]["optional-dependencies"]["test"]
+VENDOR = ROOT / "reviewer" / "ui" / "vendor"
 
 
-@pytest.mark.parametrize("wanted", [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]])
-def test_what_the_project_asks_for_is_locked_to_a_version_it_accepts(wanted: str) -> None:
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def locked_in(name: str) -> dict[str, list[Version]]:
+    found: dict[str, list[Version]] = {}
+    for package, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text_of(name), re.MULTILINE):
+        found.setdefault(canonicalize_name(package), []).append(Version(version))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lock", "wanted"),
+    [("requirements.lock", one) for one in CORE]
+    + [("requirements-test.lock", one) for one in (*CORE, *TEST)],
+)
+def test_what_the_project_asks_for_is_locked_to_a_version_it_accepts(lock: str, wanted: str) -> None:
     requirement = Requirement(wanted)
-    versions = LOCKED[canonicalize_name(requirement.name)]
-    assert all(requirement.specifier.contains(Version(version)) for version in versions)
+    versions = locked_in(lock)[canonicalize_name(requirement.name)]
+    assert all(requirement.specifier.contains(version) for version in versions)
 
 
-def test_every_package_is_bound_by_hash_and_by_no_address() -> None:
-    entries = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)[1:]
+def test_what_is_tested_is_what_is_run() -> None:
+    core, test = locked_in("requirements.lock"), locked_in("requirements-test.lock")
+    assert {name: test[name] for name in core} == core
+    assert "pytest" not in core
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-test.lock"])
+def test_every_package_is_bound_by_hash_and_by_no_address(lock: str) -> None:
+    text = text_of(lock)
+    entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
     assert len(entries) > 80
     assert all("--hash=sha256:" in entry for entry in entries)
-    assert "://" not in LOCK
-    assert "--index" not in LOCK
+    assert "://" not in text
+    assert "--index" not in text
+
+
+def test_the_short_plotly_is_of_the_release_that_the_package_has() -> None:
+    head = re.compile(r"^\* plotly\.js (?:\(basic - minified\) )?v([0-9.]+)$", re.MULTILINE)
+    whole = files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    short = (VENDOR / "plotly.min.js").read_text(encoding="utf-8")
+    assert head.findall(short[:200]) == head.findall(whole[:200]) != []
+
+
+def test_what_is_vendored_is_what_its_sum_says() -> None:
+    sums = dict(reversed(line.split()) for line in (VENDOR / "SHA256SUMS").read_text("utf-8").splitlines())
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in VENDOR.iterdir()}
+    del found["SHA256SUMS"]
+    assert found == sums
