@@ -26,6 +26,7 @@ from agent.spectrum import Spectrum, SpectrumError
 from agent.tasks import Task
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
 from reviewer.campaign import known_tasks
+from reviewer.json_list import elements
 from reviewer.picture_files import PictureError, PictureFiles, Pictures
 from reviewer.store import Draft, Store
 
@@ -126,8 +127,7 @@ class _Bad(Exception):
 
 
 class DraftFile:
-    """A file of drafts. Its rows can be gone through more than once; they are never all in memory, but for a
-    JSON list, which cannot be read otherwise."""
+    """A file of drafts. Its rows can be gone through more than once; they are never all in memory."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class DraftFile:
                 start = file.read(64).lstrip("\ufeff \t\r\n")
                 file.seek(0)
                 if start.startswith("["):
-                    yield from enumerate(json.load(file), start=1)
+                    yield from enumerate(elements(file), start=1)
                     return
                 for line, text in enumerate(file, start=1):
                     if text.strip():

@@ -22,10 +22,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -35,6 +34,7 @@ from agent.sentence import OneLine
 from agent.tool_schema import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from reviewer.approved import Approved, read_approved
+from reviewer.export_manifest import ManifestParts
 from reviewer.export_rows import LeftOut, Written, write_item
 from reviewer.in_order import ProcessLost, cores, in_order
 from reviewer.store import Store
@@ -72,22 +72,19 @@ class NothingToExport(ExportError):
     """No approved item was found, or none that can be training data."""
 
 
-@dataclass
-class _Rows:
-    """What has been written of an export so far."""
-
-    provenance: list[Mapping[str, Any]] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Exported:
-    """An export that was made. ``manifest`` is what ``manifest.json`` holds."""
+    """An export that was made. ``summary`` is its manifest but for the files and items, one by one."""
 
     folder: Path
-    manifest: dict[str, Any]
+    summary: dict[str, Any]
     left_out: tuple[LeftOut, ...]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ``manifest.json`` holds; it is read each time, and as long as the export."""
+        found: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        return found
 
 
 def export(
@@ -131,22 +128,23 @@ def export(
     try:
         (part / "images").mkdir()
         approved = _approved(store, items, include_simulated, progress)
-        with closing(in_order(partial(write_item, part), approved, processes)) as written:
-            rows = _write_rows(part, written)
-        rows.left_out += blind
-        if not rows.provenance:
-            raise NothingToExport(_nothing(len(items) + len(blind), rows.left_out))
-        _write(part / LOG_HEAD, f"{store.log_head()}\n")
-        manifest = _manifest(store, rows)
-        _write(part / MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1) + "\n")
+        with ManifestParts(part) as parts:
+            with closing(in_order(partial(write_item, part), approved, processes)) as written:
+                left_out = [*_write_rows(part, written, parts), *blind]
+            if not parts.items:
+                raise NothingToExport(_nothing(len(items) + len(blind), left_out))
+            _write(part / LOG_HEAD, f"{store.log_head()}\n")
+            summary = _summary(store, parts, left_out)
+            parts.write(part / MANIFEST, summary)
         _put_in_place(part, target)
     except ProcessLost as lost:
         raise ExportError(f"{target}: no export was made: {lost}") from lost
     finally:
         shutil.rmtree(part, ignore_errors=True)
+    made = Exported(target, summary, tuple(left_out))
     if person is not None:
-        store.record_export(person, name, manifest)
-    return Exported(target, manifest, tuple(rows.left_out))
+        store.record_export(person, name, made.manifest)
+    return made
 
 
 def _approved(
@@ -186,59 +184,41 @@ def _nothing(items: int, left_out: Sequence[LeftOut]) -> str:
     return f"found no approved item that can be training data, of {items} approved ({why})"
 
 
-def _write_rows(part: Path, written: Iterable[Written | LeftOut]) -> _Rows:
-    """Write every row, and what tells LLaMA-Factory of them."""
-    rows = _Rows()
+def _write_rows(part: Path, written: Iterable[Written | LeftOut], parts: ManifestParts) -> list[LeftOut]:
+    """Write every row, and what tells LLaMA-Factory of them; the items that no row was made of."""
+    left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
         sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
         for one in written:
             if isinstance(one, LeftOut):
-                rows.left_out.append(one)
+                left_out.append(one)
                 continue
-            index = len(rows.provenance)
-            row = {**one.sharegpt, "sample_index": index, "item": one.item_id}
-            sharegpt.write("[\n" if index == 0 else ",\n")
+            row = {**one.sharegpt, "sample_index": parts.items, "item": one.item_id}
+            sharegpt.write(",\n" if parts.items else "[\n")
             sharegpt.write(json.dumps(row, ensure_ascii=False))
             trl.write(one.trl + "\n")
             own.write(one.own + "\n")
-            rows.files.update(one.files)
-            rows.provenance.append(one.provenance)
+            parts.add_files(one.files)
+            parts.add_item(one.provenance)
         sharegpt.write("\n]\n")
     _write(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
-    rows.files.update((name, _file_hash(part / name)) for name in (*names, "dataset_info.json"))
-    return rows
+    parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json")})
+    return left_out
 
 
-def _manifest(store: Store, rows: _Rows) -> dict[str, Any]:
-    items = rows.provenance
-    people = {d["person"] for one in items for d in one["decisions"]}
-    people |= {v["author"] for one in items for v in one["versions"] if v["author"]}
+def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "trajectory_schema": TRAJECTORY_SCHEMA,
         "tool": TOOL_SCHEMA,
         "renderer": RENDERER,
         "rules": asdict(store.rules()),
-        "people": sorted(people),
-        "one_person": any(one["one_person"] for one in items),
-        "counts": {
-            "items": len(items),
-            "pictures": sum(len(one["pictures"]) for one in items),
-            "simulated": sum(one["simulated"] for one in items),
-            "by_one_person": sum(one["one_person"] for one in items),
-            "tasks": _count(one["task"] for one in items),
-            "verdicts": _count(one["verdict"] for one in items),
-            "drafters": _count(one["drafter"]["kind"] for one in items),
-        },
-        "left_out": [{"item": one.item_id, "reason": one.reason} for one in rows.left_out],
-        "files": dict(sorted(rows.files.items())),
-        "items": items,
+        "people": sorted(parts.people),
+        "one_person": parts.one_person,
+        "counts": parts.counts,
+        "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
     }
-
-
-def _count(values: Iterator[str]) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))
 
 
 def _file_hash(path: Path) -> str:

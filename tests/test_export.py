@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,6 +176,32 @@ def test_the_manifest_has_the_hash_of_every_file(approved, tmp_path):
     files = {name: data for name, data in every_byte(made.folder).items() if name != "manifest.json"}
     hashes = {name: "sha256:" + hashlib.sha256(data).hexdigest() for name, data in files.items()}
     assert made.manifest["files"] == hashes
+
+
+def test_the_manifest_is_laid_out_as_json_lays_it_out(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    text = (tmp_path / "one" / "manifest.json").read_text(encoding="utf-8")
+    assert text == json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+    assert made.manifest.items() >= made.summary.items()
+    assert made.manifest.keys() - made.summary.keys() == {"files", "items"}
+
+
+def test_memory_does_not_grow_with_the_export(tmp_path):
+    peaks = []
+    for items in (3, 10, 60):  # the first fills what is kept of pictures from one to the next
+        with a_store(tmp_path / f"{items}.db", solo=True) as store:
+            spectrum = a_spectrum()
+            trace = a_trace(spectrum)
+            longer = (replace(trace.steps[0], text=f"{n} " + "Look at Hα. " * 500) for n in range(items))
+            traces = (replace(trace, steps=(first, *trace.steps[1:])) for first in longer)
+            add_approved(store, *((one, spectrum) for one in traces))
+            tracemalloc.start()
+            export(store, "one", folder=tmp_path / f"{items}", processes=1)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    _, few, many = peaks
+    # An item's texts, row and provenance are more than 24 kB as objects.
+    assert many < few + 50 * 4_000
 
 
 def test_work_of_one_person_is_labelled(tmp_path):

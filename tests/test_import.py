@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from test_sharegpt import published_row
 from agent.plot import pixels_sha256
 from agent.spectrum import read
 from agent.steps import Zoom
+from reviewer import json_list
 from reviewer.drafts import ImportFileError, ImportProblem, import_file, own_row
 from reviewer.picture_files import PictureFiles
-from reviewer.store import QueueFilter, Store
+from reviewer.store import QueueFilter, Store, items
 
 EVERYTHING = QueueFilter()
 
@@ -267,3 +269,36 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
     with pytest.raises(ImportFileError, match=r"nothing was imported: .*found other bytes than a moment ago"):
         import_file(store, path, progress=changed)
     assert count(store) == 0
+
+
+@pytest.mark.parametrize("form", ["ours", "published"])
+def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
+    monkeypatch.setattr(items, "_TOGETHER", 10)
+    monkeypatch.setattr(json_list, "CHUNK", 50_000)
+    long = "Look at Hα. " * 1000
+    peaks = []
+    for rows in (5, 20, 120):  # the first pays for what is imported on the way
+        folder = tmp_path / f"{rows}"
+        if form == "ours":
+            folder.mkdir()
+            spectrum = a_spectrum()
+            made = (a_trace(spectrum, prompt=f"{n} {long}") for n in range(rows))
+            path = write_rows(folder / "rows.jsonl", *(own_row(one, spectrum) for one in made))
+        else:
+            row = published_row()
+            system, _, *rest = row["conversations"]
+            asked = (
+                {"from": "human", "value": f'<image>\n{n} is a "Cataclysmic Variables (CV)". {long}'}
+                for n in range(rows)
+            )
+            made = ({**row, "conversations": [system, one, *rest]} for one in asked)
+            path = write_sharegpt(folder, *made)
+        with Store.open(folder / "annotations.db") as store:
+            tracemalloc.start()
+            imported = import_file(store, path)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert len(imported.added) == rows
+    _, few, many = peaks
+    # The text alone is 13,000 characters, of two bytes each because of the Greek.
+    assert many < few + 100 * 4_000

@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> int:
             raise
     result = {
         "folder": str(made.folder),
-        "counts": made.manifest["counts"],
+        "counts": made.summary["counts"],
         "left_out": [asdict(one) for one in made.left_out],
     }
     say(arguments, result, _told(made))
@@ -80,9 +80,9 @@ def _alone(store: Store) -> str | None:
 
 
 def _told(made: Exported) -> str:
-    counts = made.manifest["counts"]
+    counts = made.summary["counts"]
     lines = [f"{counts['items']} trajectories with {counts['pictures']} pictures in {made.folder}"]
-    if made.manifest["one_person"]:
+    if made.summary["one_person"]:
         lines.append(f"{counts['by_one_person']} of them approved by one person alone")
     if counts["simulated"]:
         lines.append(f"{counts['simulated']} of them of simulated spectra")

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -19,6 +19,7 @@ from reviewer.store.facts import Facts, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
+from reviewer.store.waiting import Waiting
 from reviewer.workflow import Decision, Standing
 
 _INSERT = """
@@ -35,6 +36,7 @@ VALUES (:key, :item, :number, :content_hash, :parent, :author, :reason, :body, :
 
 
 _TOGETHER = 100  # drafts whose spectra are written in one transaction
+_REMEMBERED = 1000  # spectra of which is remembered what an item copies of them
 
 AT_A_TIME = 2000
 """Items that are written in one transaction, some tenths of a millisecond each: a submit waits so long."""
@@ -54,13 +56,14 @@ class _Described:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A draft with everything slow already done: the write lock is held only while rows are written."""
+    """A draft with everything slow already done: the write lock is held only while rows are written. ``row``
+    is its line in ``items`` but for the time, ``text`` what it is found by."""
 
-    draft: Draft
     key: str
+    row: Mapping[str, object]
+    text: str
     content_hash: str
     body: str
-    spectrum: _Described
 
 
 class Items(Spectra, Facts):
@@ -91,8 +94,9 @@ class Items(Spectra, Facts):
     ) -> list[Added]:
         """All of the drafts, or none of them if one is refused.
 
-        Spectra and pictures go in first, a hundred drafts at a time, so that a campaign of any size fits into
-        memory and others can write meanwhile. If a later draft is refused they stay, unused and harmless.
+        Spectra and pictures go in first, a hundred drafts at a time, and the texts wait on the disk, so that
+        a campaign of any size fits into memory and others can write meanwhile. If a later draft is refused
+        spectra and pictures stay, unused and harmless.
         Items go in once every draft has been looked at, two thousand in a transaction, with a moment between
         for whoever waits to write. Only a full disk, a lock or a kill can come between the transactions: then
         whole items of the first ones are there, and the same drafts again bring the rest.
@@ -104,20 +108,25 @@ class Items(Spectra, Facts):
         :raises NotAllowed: ``by`` is no longer active; no item was added
         :raises CannotWrite: as everywhere; it says how many items were added, if any were
         """
+        with Waiting[_Prepared](self.path.resolve().parent) as prepared:
+            described: dict[str, _Described] = {}
+            coming = iter(drafts)
+            while some := list(islice(coming, _TOGETHER)):
+                self._add_what_they_show(some)
+                for draft in some:
+                    prepared.put(self._prepare(draft, described))
+                if progress is not None:
+                    progress(len(prepared))
+            return self._add_by_turns(prepared, by)
+
+    def _add_by_turns(self, prepared: Waiting[_Prepared], by: str | None) -> list[Added]:
         added: list[Added] = []
-        prepared: list[_Prepared] = []
-        described: dict[str, _Described] = {}
-        coming = iter(drafts)
-        while some := list(islice(coming, _TOGETHER)):
-            self._add_what_they_show(some)
-            prepared += [self._prepare(draft, described) for draft in some]
-            if progress is not None:
-                progress(len(prepared))
-        while some_more := prepared[len(added) : len(added) + AT_A_TIME]:
+        coming = iter(prepared)
+        while len(added) < len(prepared):
             if added:
                 time.sleep(_A_MOMENT)
             try:
-                added += self._add_all(some_more, by)
+                added += self._add_all(islice(coming, AT_A_TIME), by)
             except CannotWrite as error:
                 if not added:
                     raise
@@ -127,7 +136,7 @@ class Items(Spectra, Facts):
                 ) from error
         return added
 
-    def _add_all(self, prepared: Sequence[_Prepared], by: str | None) -> list[Added]:
+    def _add_all(self, prepared: Iterable[_Prepared], by: str | None) -> list[Added]:
         at = stamp(self.now())
         with self._writing() as db:
             if by is not None:
@@ -163,13 +172,13 @@ class Items(Spectra, Facts):
     def _prepare(self, draft: Draft, described: dict[str, _Described]) -> _Prepared:
         content_hash = draft.trajectory.content_hash()
         spectrum = self._describe(draft, described)
+        key = draft.key or content_hash
         return _Prepared(
-            # Its arrays and pictures are stored by now; kept for a whole campaign they would fill the memory.
-            draft=replace(draft, spectrum=spectrum.sha256, pictures={}),
-            key=draft.key or content_hash,
+            key=key,
+            row=_item_row(draft, key, spectrum),
+            text="\n".join((draft.trajectory.spectrum_name, *spectrum.ids)),
             content_hash=content_hash,
             body=body_of(draft.trajectory),
-            spectrum=spectrum,
         )
 
     def _describe(self, draft: Draft, described: dict[str, _Described]) -> _Described:
@@ -185,6 +194,8 @@ class Items(Spectra, Facts):
         if given is None:
             return _Described(None)
         if given not in described:
+            if len(described) == _REMEMBERED:
+                described.clear()
             spectrum = draft.spectrum if isinstance(draft.spectrum, Spectrum) else self.spectrum(given)
             ids = tuple(spectrum.ids.values())
             described[given] = _Described(given, spectrum.survey, spectrum.snr_typical, ids)
@@ -194,10 +205,9 @@ class Items(Spectra, Facts):
         known = db.execute("SELECT id FROM items WHERE key = ?", (one.key,)).fetchone()
         if known is not None:
             return Added(known[0], new=False)
-        item_id = db.execute(_INSERT, _item_row(one, at)).lastrowid
+        item_id = db.execute(_INSERT, {**one.row, "at": at}).lastrowid
         assert item_id is not None
-        text = "\n".join((one.draft.trajectory.spectrum_name, *one.spectrum.ids))
-        db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, text))
+        db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, one.text))
         first = {
             "key": f"draft:{one.key}",
             "item": item_id,
@@ -275,19 +285,18 @@ def body_of(trajectory: Trajectory) -> str:
     return json.dumps(trajectory.to_json(), ensure_ascii=False, separators=(",", ":"))
 
 
-def _item_row(one: _Prepared, at: str) -> dict[str, object]:
-    trajectory = one.draft.trajectory
+def _item_row(draft: Draft, key: str, spectrum: _Described) -> dict[str, object]:
+    trajectory = draft.trajectory
     return {
-        "key": one.key,
-        "spectrum": one.spectrum.sha256,
+        "key": key,
+        "spectrum": spectrum.sha256,
         "name": trajectory.spectrum_name,
         "task": trajectory.task,
         "drafter_kind": trajectory.drafter.kind,
         "drafter_name": trajectory.drafter.name,
         "label": trajectory.label,
         "simulated": trajectory.simulated,
-        "batch": one.draft.batch,
-        "survey": one.spectrum.survey,
-        "snr": one.spectrum.snr,
-        "at": at,
+        "batch": draft.batch,
+        "survey": spectrum.survey,
+        "snr": spectrum.snr,
     }

@@ -118,7 +118,7 @@ def in_words(manifest: Mapping[str, Any]) -> str:
 
 def _told(exported: exporting.Exported) -> str:
     """Where it landed, what is in it, and which items it does not hold."""
-    text = f"{in_words(exported.manifest)}. Written to {exported.folder}"
+    text = f"{in_words(exported.summary)}. Written to {exported.folder}"
     shown = exported.left_out[:10]
     left = "".join(f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in shown)
     if len(exported.left_out) > len(shown):
