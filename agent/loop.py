@@ -209,7 +209,8 @@ class _Inspection:
                 if self.stop.is_set:
                     break
                 if isinstance(piece, str):
-                    piece = _HALF.sub("\ufffd", piece)
+                    # One piece alone may be longer than a turn.
+                    piece = _HALF.sub("\ufffd", piece[: MAX_CHARACTERS + 1 - len(text)])
                     text += piece
                     yield Said(piece, self.number)
                     if not called and "</tool_call>" in text:

@@ -6,8 +6,10 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, TypeVar, cast
 
+from agent.digits import whole_number
 from agent.sentence import OneLine
 
 Frame = Literal["observed", "rest"]
@@ -85,8 +87,10 @@ Step = Think | Zoom | Answer
 
 def new_step_id(steps: tuple[Step, ...]) -> str:
     """An id no step in ``steps`` has; ids are never used again within a trajectory's versions."""
-    taken = [int(s.id[1:]) for s in steps if s.id[:1] == "s" and s.id[1:].isdigit()]
-    return f"s{max(taken, default=0) + 1}"
+    numbers = (whole_number(step.id[1:]) for step in steps if step.id[:1] == "s")
+    first = max((number for number in numbers if number is not None), default=0) + 1
+    taken = {step.id for step in steps}
+    return next(name for number in count(first) if (name := f"s{number}") not in taken)
 
 
 def step_to_json(step: Step) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,9 +45,14 @@ RESERVED = (
 
 _TAG = re.compile(r"<(/?)(think|tool_call|answer)>")
 _SPECIAL = re.compile(r"<\|(?:im_end|endoftext|im_start)\|>(?:assistant\n)?")
-_BOX = re.compile(r"\\boxed\s*\{\s*(?:\\text\s*\{([^{}]*)\}|([^{}]*))\s*\}")
+# White space is matched once: beside [^{}]*, which takes it too, a run of it would be tried in every way.
+_BOX = re.compile(r"\\boxed\s*\{(?:\s*\\text\s*\{([^{}]*)\}\s*|([^{}]*))\}")
 _WINDOW = re.compile(r"wavelength_range\W+?\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]")
 _LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
+_DEEPEST = 20
+"""Objects and lists within each other that a call may have; what nests deeper is no call of this tool, and
+could be neither copied nor written.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,16 @@ def turn_text(steps: Iterable[Step]) -> str:
 def reserved_tags(text: str) -> list[str]:
     """The marks of the format that occur in a step's words."""
     return [tag for tag in RESERVED if tag in text]
+
+
+def between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """What ``re.findall(f"{opening}(.*?){closing}", text, re.DOTALL)`` gives, in time that grows with the
+    text also where a model repeats the opening and never closes it.
+    """
+    at = 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+        yield text[start + len(opening) : end]
+        at = end + len(closing)
 
 
 def parse(text: str) -> Turn:
@@ -207,7 +222,18 @@ def _json_object(raw: str) -> dict[str, Any] | None:
             json.dumps(found, allow_nan=False)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and not _is_deep(found) else None
+
+
+def _is_deep(found: object) -> bool:
+    layer = [found]
+    for _ in range(_DEEPEST):
+        layer = [inner for outer in layer for inner in _inside(outer)]
+    return bool(layer)
+
+
+def _inside(outer: object) -> Iterable[object]:
+    return outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
 
 
 def _number(text: str) -> float | str:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-CLASSES = ("YES", "NO")
+from agent.wire import between
 
-_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
-_BOX = re.compile(r"\\boxed\{([^}]*)\}")
+CLASSES = ("YES", "NO")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def score(response: str, ground_truth: str, alpha: float = 0.2) -> Reward:
 
 
 def _read(response: str) -> tuple[bool, str]:
-    answers = _ANSWER.findall(response)
+    answers = list(between(response, "<answer>", "</answer>"))
     one_answer = response.count("<answer>") == response.count("</answer>") == len(answers) == 1
     thought = response.count("<think>") == response.count("</think>") > 0
     answer = answers[-1].strip() if answers else ""  # of several the last counts
@@ -52,10 +51,10 @@ def _read(response: str) -> tuple[bool, str]:
 
 def _boxed(text: str) -> str | None:
     """What the first box holds, in capitals if it is a class; None without a box."""
-    box = _BOX.search(text)
+    box = next(between(text, "\\boxed{", "}"), None)
     if box is None:
         return None
-    words = box[1].strip()
+    words = box.strip()
     return words.upper() if words.upper() in CLASSES else words
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from agent.policies.endpoint import CallPiece, Delta
 from agent.tool_schema import TOOL_NAME
-from agent.wire import parse
+from agent.wire import between, parse
 
 TAGS = ("<think>", "</think>", "<tool_call>", "</tool_call>", "<answer>", "</answer>")
 MARKS = (*TAGS, "\\boxed")
@@ -26,7 +26,6 @@ MARKS = (*TAGS, "\\boxed")
 _TAG = re.compile("|".join(TAGS))
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
 _WRITTEN = re.compile(r'\{"name": "(?:[^"\\]|\\.)*", "arguments": (.*)\}', re.DOTALL)
-_BLOCK = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Channel = Literal["reasoning", "words"]
@@ -174,7 +173,7 @@ def assistant_message(text: str, call_id: str) -> dict[str, Any]:
 
 
 def _as_written(text: str, arguments: Mapping[str, Any]) -> str:
-    for block in _BLOCK.findall(text):
+    for block in between(text, "<tool_call>\n", "\n</tool_call>"):
         written = _WRITTEN.fullmatch(block)
         try:
             if written is not None and json.loads(written[1]) == arguments:

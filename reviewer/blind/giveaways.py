@@ -115,14 +115,16 @@ _PATTERNS = (
         | \b (?: turn | tool ) \s (?: budget | limit ) \b
         """,
     ),
+    # No file system takes a name of more than 255 bytes; without a limit a text of nothing but such
+    # beginnings would be searched to its end from each of them.
     _any_case(
         "file",
         ".fits spec- simulated- coadd- spectra- redrock-",
         r"""
-          [\w+-]* \w \. fits (?: \. gz )? \b
+          [\w+-]{0,250} \w \. fits (?: \. gz )? \b
         | \b spec - \d+ - [\w+-]+
         | \b simulated - \w+ - \d+ \b
-        | \b (?: coadd | spectra | redrock ) - [\w-]+ - \d+ \b
+        | \b (?: coadd | spectra | redrock ) - [\w-]{1,250} - \d+ \b
         """,
     ),
     _any_case(
@@ -155,9 +157,11 @@ def giveaways(text: str) -> tuple[Giveaway, ...]:
     ]
     found += [Giveaway(start, start + len(words), words, "label") for start, words in label_mentions(text)]
     kept: list[Giveaway] = []
+    taken = bytearray(len(text))  # 1 for each character of those that are kept
     for one in sorted(found, key=lambda one: (one.start - one.end, one.start)):
-        if all(one.end <= other.start or one.start >= other.end for other in kept):
+        if not any(taken[one.start : one.end]):
             kept.append(one)
+            taken[one.start : one.end] = bytes([1]) * (one.end - one.start)
     return tuple(sorted(kept, key=lambda one: one.start))
 
 

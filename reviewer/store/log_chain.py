@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from agent.digits import whole_number
+
 BEFORE_THE_FIRST = "0" * 64
 """What stands in the place of the hash before the first entry's."""
 
@@ -38,10 +40,14 @@ class Head:
     @classmethod
     def parse(cls, text: str) -> Head:
         """A head as ``str`` writes it. :raises ValueError: it is none"""
-        number, _, digest = text.strip().partition(":")
-        if not number.isdecimal() or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+        told, _, digest = text.strip().partition(":")
+        if (
+            (number := whole_number(told)) is None
+            or len(digest) != 64
+            or not set(digest) <= set("0123456789abcdef")
+        ):
             raise ValueError(f"found {text!r:.80}, wanted NUMBER:HASH, the hash of 64 hexadecimal digits")
-        return cls(int(number), digest)
+        return cls(number, digest)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from itertools import islice
 
+from agent.digits import whole_number
 from reviewer.people import Person
 from reviewer.store.values import QueueFilter
 from reviewer.workflow import ROLES_OF, STATES, Rules, State, round_of
@@ -124,8 +125,8 @@ class Search:
         """The items that a text names and the filter lets through, in order; None where no text is given."""
         if not text or not self._states:
             return None
-        if text[0] == "#" and text[1:].isdecimal():
-            named, self._values["text"] = "s.item = :text", int(text[1:])
+        if text[0] == "#" and (number := whole_number(text[1:])) is not None:
+            named, self._values["text"] = "s.item = :text", number
         elif len(text) >= _SHORTEST_INDEXED:
             named = "s.item IN (SELECT rowid FROM items_text WHERE items_text MATCH :text)"
             quoted = text.replace('"', '""')

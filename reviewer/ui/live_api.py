@@ -14,6 +14,7 @@ from pydantic import Field
 from starlette.datastructures import UploadFile
 
 from agent import hints as measured
+from agent.digits import whole_number
 from agent.report import bundle, strip, trace_json
 from agent.trajectory import TrajectoryError
 from reviewer.drafts import own_row
@@ -25,6 +26,7 @@ from reviewer.ui.live_log import server_sent
 from reviewer.ui.live_run import Run, Sample
 from reviewer.ui.payload import spectrum_bytes
 from reviewer.ui.requests import Sent
+from reviewer.ui.room import told_length
 from reviewer.ui.withheld import Kept
 
 MOST_FILES = 1_000
@@ -143,7 +145,7 @@ def one_run(run: Mine) -> dict[str, Any]:
 @router.get("/runs/{run}/events")
 async def events(run: Mine, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
     # A browser that lost the connection asks the same address again and says in the header what it has.
-    heard = max(after, int(last_event_id) if last_event_id.isdecimal() else 0)
+    heard = max(after, whole_number(last_event_id) or 0)
     if run.log.is_over and heard >= len(run.log):
         # To an EventSource the one answer that says: do not come again.
         return Response(status_code=204)
@@ -192,8 +194,8 @@ def review(person: Who, at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
 
 def _refuse_if_too_long(request: Request) -> None:
     """:raises BenchFull: what is sent is too long, or does not say how long it is"""
-    length = request.headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > LARGEST_FOLDER:
+    length = told_length(request.headers)
+    if length is None or length > LARGEST_FOLDER:
         most = LARGEST_FOLDER / 2**30
         raise BenchFull(
             f"What was sent is too long, or does not say how long it is; wanted {most:.0f} GiB at most."

@@ -7,11 +7,14 @@ leaves the part that fitted.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 
 from gradio.utils import get_upload_folder
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agent.digits import whole_number
 
 UPLOAD = "/gradio_api/upload"
 SPARE = 10_000_000
@@ -33,8 +36,12 @@ class Room:
 def _length(scope: Scope) -> int:
     if scope["type"] != "http" or scope["path"] != UPLOAD:
         return 0
-    told = Request(scope).headers.get("content-length", "")
-    return int(told) if told.isdecimal() else 0
+    return told_length(Request(scope).headers) or 0
+
+
+def told_length(headers: Mapping[str, str]) -> int | None:
+    """How many bytes a request says it has; None where it does not say, or not so that it can be meant."""
+    return whole_number(headers.get("content-length", ""))
 
 
 def _refusal(wanted: int) -> PlainTextResponse | None:

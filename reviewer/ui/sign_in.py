@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from reviewer.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.ui import session
+from reviewer.ui.room import told_length
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
 
@@ -43,9 +44,10 @@ def router(store: Store, local: bool) -> APIRouter:
         if not session.same_site(request.headers, request.method):
             return _other_site()
         # A form of unknown length (chunked) is refused as well: nothing is read before its size is known.
-        if not request.headers.get("content-length", "").isdigit():
+        length = told_length(request.headers)
+        if length is None:
             return PlainTextResponse("A form with a length was wanted.", status_code=411)
-        if int(request.headers["content-length"]) > LARGEST_FORM:
+        if length > LARGEST_FORM:
             return PlainTextResponse("The form is too large.", status_code=413)
         form = await request.form(max_files=0, max_fields=4)
         initials, password = str(form.get("initials", "")), str(form.get("password", ""))

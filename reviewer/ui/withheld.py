@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from agent.digits import whole_number
 from reviewer.people import Person
 from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, Store
 from reviewer.ui.desk import At, Who
@@ -106,9 +107,9 @@ def refuse_withheld(request: Request, person: Who, at: At, kept: Kept) -> None:
     """
     if not kept.items:
         return
-    named = request.path_params.get("item_id", "")
-    if named.isdecimal():
-        kept.require(int(named))
+    named = whole_number(request.path_params.get("item_id", ""))
+    if named is not None:
+        kept.require(named)
     hashes = (request.path_params.get("sha256"), request.path_params.get("name"))
     if at.store.hidden_hashes(person.initials).intersection((*hashes, request.query_params.get("spectrum"))):
         raise NotAllowed(WITHHELD)
