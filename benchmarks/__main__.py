@@ -128,6 +128,13 @@ SECTIONS = (
         "Runs of the program over simulated spectra, its start included. Memory is that of all its "
         "processes, what they share counted in each.",
         ("-m", "benchmarks.bulk"),
+        plots.BULK,
+    ),
+    Section(
+        "inspect",
+        "Ten thousand spectra inspected",
+        "The baseline over simulated spectra with one process and with two, as above.",
+        ("-m", "benchmarks.bulk", "--sizes", "--inspect", "10000"),
     ),
     Section(
         "size",

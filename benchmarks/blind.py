@@ -55,9 +55,9 @@ def main() -> None:
         opening = list(opened(store, people))
         answer(store, people)
         store.close_blind(None, session, uuid4().hex)
-        first = timed(lambda: report.files(store, session))
-        reporting = [timed(lambda: report.files(store, session)) for _ in range(chosen.runs)]
-        size = len(report.as_html(store, session)) / 1e3
+        first = timed(lambda: report.files(store, None, session))
+        reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
+        size = len(report.as_html(store, None, session)) / 1e3
         asked = sum(one.asked for one in store.blind_progress(None, session))
     print(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.\n")
     print("| | times | median, ms | 95th percentile, ms |\n|---|---:|---:|---:|")

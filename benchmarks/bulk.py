@@ -4,8 +4,9 @@
 
 Simulated spectra of every kind, on each survey's grid, as FITS files; the baseline inspects them, its traces
 are approved in a new database, exported, and imported into empty ones. Each line is a run of the ``spec-o3``
-program, its start included, with one process and with two. Memory is the peak of the resident memory of the
-program and its processes together, looked at every 50 ms; what they share is counted in each. Markdown.
+program, its start included, with one process and with two. "CPU" is the processor's time of the program and
+its processes. Memory is the peak of their resident memory together, looked at every 50 ms; what they share is
+counted in each. ``--sizes`` without a number after it leaves only what ``--inspect`` asks for. Markdown.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,7 @@ APPROVED: tuple[Verb, ...] = ("keep", "submit", "pass", "approve")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bulk", description=__doc__)
     sizes = {"type": int, "nargs": "+", "metavar": "N"}
+    sizes["nargs"] = "*"
     parser.add_argument("--sizes", **sizes, default=[100, 300, 1000], help="spectra (100 300 1000)")
     parser.add_argument("--inspect", **sizes, default=[], help="more spectra, which are only inspected")
     chosen = parser.parse_args()
@@ -48,19 +51,21 @@ def main() -> None:
         place = Path(folder)
         write_spectra(place / "spectra", max([*chosen.sizes, *chosen.inspect]))
         busy = os.getloadavg()[0]
-        print("| what | n | processes | seconds | a thousand, s | peak memory, MB |")
-        print("|---|--:|--:|--:|--:|--:|", flush=True)
+        print("| what | n | processes | s | CPU s | s a thousand | CPU s a thousand | peak memory, MB |")
+        print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
         for number in chosen.sizes:
             inspected(place, number)
             there = filled(place, number)
             exported(place, there, number)
             imported(place, number)
-        manifest = place / "exports" / f"{number}-1" / MANIFEST
-        counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
         for more in chosen.inspect:
             inspected(place, more)
-    shown = f"{counts['items']:,} trajectories exported last have {counts['pictures']:,} pictures"
-    print(f"\nThe {shown}. Load of the machine before the first line: {busy:.1f}.")
+        if chosen.sizes:
+            manifest = place / "exports" / f"{number}-1" / MANIFEST
+            counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
+            shown = f"{counts['items']:,} trajectories exported last have {counts['pictures']:,} pictures"
+            print(f"\nThe {shown}.")
+    print(f"\nLoad of the machine before the first line: {busy:.1f}.")
 
 
 def inspected(place: Path, number: int) -> None:
@@ -86,15 +91,17 @@ def imported(place: Path, number: int) -> None:
 
 def told(what: str, number: int, processes: int, *command: object) -> None:
     """Run a command of the program and print its line of the table."""
-    seconds, memory = measured([sys.executable, str(ROOT / "app.py"), *map(str, command)])
-    each = 1000 * seconds / number
-    print(f"| {what} | {number:,} | {processes} | {seconds:.1f} | {each:.0f} | {memory:.0f} |", flush=True)
+    seconds, worked, memory = measured([sys.executable, str(ROOT / "app.py"), *map(str, command)])
+    each = f"{1000 * seconds / number:.0f} | {1000 * worked / number:.0f}"
+    row = f"| {what} | {number:,} | {processes} | {seconds:.1f} | {worked:.1f} | {each} | {memory:.0f} |"
+    print(row, flush=True)
 
 
-def measured(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds, and the peak of the resident memory in MB."""
+def measured(command: Sequence[str]) -> tuple[float, float, float]:
+    """Seconds, those of the processor, and the peak of the resident memory in MB."""
     peak = 0
     over = threading.Event()
+    worked = children()
     since = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
 
@@ -111,7 +118,13 @@ def measured(command: Sequence[str]) -> tuple[float, float]:
         watching.join()
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}: exit status {process.returncode}\n{said[-2000:]}")
-    return seconds, peak / 1e6
+    return seconds, children() - worked, peak / 1e6
+
+
+def children() -> float:
+    """Seconds for which the processor worked for the programs that were started here and are over."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def resident(pid: int) -> int:

@@ -188,20 +188,21 @@ async def be_people(url: str, how_many: int) -> None:
     async with asyncio.TaskGroup() as group:
         signed_in = asyncio.Barrier(how_many + 1)
         for number in range(how_many):
-            group.create_task(_person(url, number, signed_in))
+            group.create_task(_person(url, number, (number + 0.5) / how_many, signed_in))
         await signed_in.wait()
         print("at work", flush=True)
 
 
-async def _person(url: str, number: int, signed_in: asyncio.Barrier) -> None:
+async def _person(url: str, number: int, place: float, signed_in: asyncio.Barrier) -> None:
+    """:param place: where in the queue this one begins, 0 to 1: elsewhere than all others"""
     rng = random.Random(number)
     async with httpx.AsyncClient(base_url=url, timeout=60) as http:
         answer = await http.post("/sign-in", data={"initials": initials_of(number), "password": PASSWORD})
         if answer.status_code != 303:
             raise SystemExit(f"{initials_of(number)} could not sign in: {answer.status_code}")
         await signed_in.wait()
-        # Each begins somewhere else in the queue, as people do whose leases keep them apart.
-        at = number * 1000
+        total = (await _asked(http, "/api/queue?mine=true&limit=1"))["total"]
+        at = int(place * total)
         while True:
             at = await _one_item(http, at, rng)
 
@@ -210,6 +211,7 @@ async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> 
     """What the page asks for and sends while a person reads an item and keeps it; the item's number."""
     rows = (await _asked(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
     if not rows:
+        await _pause(rng)
         return 0
     at = int(rows[0]["id"])
     item = await _asked(http, f"/api/item/{at}")

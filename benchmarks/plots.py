@@ -117,6 +117,14 @@ def next_item_series(text: str) -> list[Series]:
     ]
 
 
+def bulk_series(text: str) -> list[Series]:
+    """Processor's seconds a thousand of each line of ``benchmarks/bulk.py`` with one process."""
+    rows = [row for row in table(text, "what") if row["processes"] == "1"]
+    whats = dict.fromkeys(row["what"] for row in rows)
+    points = [(row["what"], number(row["n"]), number(row["CPU s a thousand"])) for row in rows]
+    return [Series(what, tuple((n, cost, cost) for of, n, cost in points if of == what)) for what in whats]
+
+
 # ---- the plots
 
 
@@ -175,6 +183,10 @@ def _next_item(text: str, axes: Axes) -> bool:
     return lines(axes, next_item_series(text), "trajectories in the database", "ms from key press to picture")
 
 
+def _bulk(text: str, axes: Axes) -> bool:
+    return lines(axes, bulk_series(text), "n", "CPU seconds a thousand, start included")
+
+
 def _pictures(text: str, axes: Axes) -> bool:
     """Bars: what each way to draw needs for each kind of picture."""
     rows = list(table(text, "picture"))
@@ -211,4 +223,10 @@ NEXT_ITEM = Plot(
 )
 PICTURES = Plot(
     "draw", "CPU time of a picture by its kind and the way of drawing it; logarithmic axis.", _pictures
+)
+BULK = Plot(
+    "bulk",
+    "Processor's time a thousand against how many there are, one process, the program's start included; "
+    "logarithmic axes.",
+    _bulk,
 )

@@ -38,6 +38,16 @@ PICTURES = """| picture | published order | matplotlib's figure | `png` | times 
 | full | 1,217.6 (204.6 to 342.2) | 167.1 (156.9 to 294.9) | 10.1 (9.5 to 22.6) | **22** |"""
 
 
+BULK = """
+| what | n | processes | s | CPU s | s a thousand | CPU s a thousand | peak memory, MB |
+|---|--:|--:|--:|--:|--:|--:|--:|
+| inspect | 100 | 1 | 6.1 | 5.0 | 61 | 50 | 210 |
+| inspect | 100 | 2 | 4.0 | 6.0 | 40 | 60 | 420 |
+| export | 100 | 1 | 9.0 | 8.0 | 90 | 80 | 220 |
+| inspect | 1,000 | 1 | 40.0 | 38.0 | 40 | 38 | 210 |
+"""
+
+
 def axes_of(plot: plots.Plot, text: str) -> plots.Axes:
     axes = Figure().add_subplot()
     assert plot.draw(text, axes)
@@ -58,12 +68,21 @@ def test_what_the_store_printed_is_read_by_size() -> None:
     assert series == [plots.Series("counts", ((100, 0.24, 0.70), (10_000, 19.11, 22.71)))]
 
 
+def test_what_much_at_once_cost_is_read_by_what_was_done() -> None:
+    assert plots.bulk_series(BULK) == [
+        plots.Series("inspect", ((100, 50, 50), (1_000, 38, 38))),
+        plots.Series("export", ((100, 80, 80),)),
+    ]
+
+
 def test_bars_have_the_medians_and_not_the_extremes() -> None:
     axes = axes_of(plots.PICTURES, PICTURES)
     assert [bar.get_width() for bar in axes.patches] == [231.5, 1217.6, 186.6, 167.1, 5.4, 10.1]
 
 
-@pytest.mark.parametrize("plot", [plots.STORE, plots.NEXT_ITEM, plots.PICTURES], ids=lambda plot: plot.file)
+@pytest.mark.parametrize(
+    "plot", [plots.STORE, plots.NEXT_ITEM, plots.PICTURES, plots.BULK], ids=lambda plot: plot.file
+)
 def test_a_section_without_numbers_has_no_plot(plot: plots.Plot, tmp_path: Path) -> None:
     assert plots.drawn(plot, "Not run: it needs a folder of real files (`--spectra`).", tmp_path) is None
     assert list(tmp_path.iterdir()) == []
