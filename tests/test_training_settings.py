@@ -135,6 +135,13 @@ def test_what_is_written_beside_the_weights_reads_back_the_same(settings: SftSet
     assert from_mapping(to_mapping(settings), SftSettings, "x") == settings
 
 
+def test_a_path_with_a_next_line_character_comes_back() -> None:
+    import yaml
+
+    settings = SftSettings(ModelSettings("base"), "run\x85two")
+    assert from_mapping(yaml.safe_load(to_yaml(settings)), SftSettings, "x") == settings
+
+
 def test_what_is_written_has_the_defaults_too() -> None:
     written = to_mapping(SftSettings(ModelSettings("base"), "run"))
     assert written["learning_rate"] == 2e-5

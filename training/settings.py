@@ -120,7 +120,11 @@ def to_yaml(settings: Any) -> str:
     """As a file; ``read`` gives the same settings back."""
     import yaml
 
-    text: str = yaml.safe_dump(to_mapping(settings), sort_keys=False, allow_unicode=True)
+    plain = to_mapping(settings)
+    text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
+    if "\x85" in text:
+        # PyYAML reads a "next line" that it wrote as it is back as a line feed; an escape comes back right.
+        text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=False)
     return text
 
 
