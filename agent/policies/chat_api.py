@@ -11,7 +11,8 @@ from collections.abc import AsyncGenerator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from agent.policies.chunks import ServerEvents, parsed
+from agent.policies.blackout import Blackout
+from agent.policies.chunks import BadStream, ServerEvents, parsed
 from agent.policies.refusals import Refusal, Trouble, cut, is_here, unreachable
 
 if TYPE_CHECKING:
@@ -66,9 +67,11 @@ class ChatApi:
             decoder = ServerEvents()
             async for received in self._received(stream):
                 for event in decoder.feed(received):
-                    yield event
+                    yield self.blackout().text(event)
             for event in decoder.end():
-                yield event
+                yield self.blackout().text(event)
+        except BadStream as bad:
+            raise BadStream(self.blackout().text(str(bad))) from None
         finally:
             await stream.response.aclose()
 
@@ -81,7 +84,7 @@ class ChatApi:
 
         try:
             async with asyncio.timeout(QUESTION):
-                return await self._client().get(path, cast_to=object)
+                return self.blackout().value(await self._client().get(path, cast_to=object))
         except APIStatusError as error:
             raise Refused(self._refusal(error.status_code, error.body, error.response.headers)) from error
         except APIConnectionError as error:
@@ -93,14 +96,17 @@ class ChatApi:
         except ValueError:
             raise Trouble(f"{self.url} answered something that is not what it says it is.") from None
 
+    def blackout(self) -> Blackout:
+        """For the pieces of one turn."""
+        return Blackout(self._api_key)
+
     def refusal(self, event: Mapping[str, Any]) -> Refusal:
         """The error object that stood within a stream."""
         return self._refusal(0, event, {})
 
     def _refusal(self, status: int, body: object, headers: Mapping[str, str]) -> Refusal:
         """Some servers repeat the key they were given; it goes no further."""
-        refusal = Refusal.read(status, body, headers)
-        return refusal.without(self._api_key) if self._api_key else refusal
+        return Refusal.read(status, self.blackout().value(body), headers)
 
     async def _must_be_a_stream(self, stream: Response) -> None:
         kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -246,6 +246,7 @@ class _Answer:
         self._usage = Usage(requests=1)
         self._model = ""
         self._api = api
+        self._blackout = api.blackout()
         self._put = put
 
     def take(self, event: str) -> None:
@@ -260,8 +261,8 @@ class _Answer:
         if chunk.get("error") or chunk.get("object") == "error":
             raise Refused(self._api.refusal(chunk))
         self.begun = True
-        self._model = self._model or model_of(chunk)
-        delta = delta_of(chunk)
+        self._model = self._model or self._blackout.text(model_of(chunk))
+        delta = self._blackout.delta(delta_of(chunk))
         self._finished = self._finished or delta.finish is not None
         if delta.usage is not None:
             # Some servers count with every chunk, each time from the start.
@@ -277,4 +278,7 @@ class _Answer:
             raise Trouble(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
         if not (self.done or self._finished):
             raise cut(self._api.url)
+        rest = self._blackout.rest()
+        if rest != Delta():
+            self._put(rest)
         self._put(Delta(usage=self._usage, model=self._model))

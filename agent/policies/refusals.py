@@ -6,7 +6,7 @@ import re
 import socket
 import ssl
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from agent.policies.patience import retry_after
@@ -78,10 +78,6 @@ class Refusal:
         if not status and code.isdigit():
             status = int(code)
         return cls(status, in_one_line(message), code, parameter, retry_after(headers or {}))
-
-    def without(self, secret: str) -> Refusal:
-        """The same with ``secret`` blacked out."""
-        return replace(self, message=self.message.replace(secret, "[key]"))
 
     def unsupported(self, sent: Collection[str]) -> str | None:
         """The one of the parameters ``sent`` that the server does not take, if that is what it says."""
