@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -42,9 +43,22 @@ def database(path: Path) -> Iterator[Finding]:
     """The folder of annotations.db, and SQLite."""
     folder = path.resolve().parent
     yield _writable("folder of the database", folder)
+    if os.name == "posix" and path.is_file():
+        yield _closed(path)
     yield sqlite()
     if folder.is_dir():
         yield free_disk(folder)
+
+
+def _closed(path: Path) -> Finding:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return Finding("who can read it", True, f"{path}: its owner alone")
+    # It may be meant so: a group that shares the file. It is said, and no failure.
+    told = (
+        f"{path}: mode {mode:04o}, so others on this machine can read or change it, password hashes included"
+    )
+    return Finding("who can read it", None, told, f"unless that is meant: chmod 600 {path}*")
 
 
 def sqlite() -> Finding:

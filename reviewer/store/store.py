@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -92,6 +94,7 @@ def _ready(path: Path, migrations: Sequence[Migration], times: Times) -> sqlite3
     """A connection to a file of the present schema."""
     while True:
         before = _which(path)
+        _begin_closed(path)
         writer = connect(path)
         try:
             migrate(writer, path, migrations, times.now())
@@ -109,6 +112,13 @@ def _ready(path: Path, migrations: Sequence[Migration], times: Times) -> sqlite3
         if before is None or _which(path) in (None, before):
             return writer
         writer.close()
+
+
+def _begin_closed(path: Path) -> None:
+    """A new file is its owner's alone: it will hold password hashes. SQLite gives the files beside it the
+    same mode, and says itself why a file cannot be made."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _which(path: Path) -> tuple[int, int] | None:
