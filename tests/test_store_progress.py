@@ -59,3 +59,12 @@ def test_a_task_or_batch_is_counted_by_itself(store):
     elsewhere = store.counts(task="carbon")
     assert (elsewhere.by_task, elsewhere.by_person, elsewhere.versions_by) == ({}, {}, {})
     assert elsewhere.compared == 0
+
+
+def test_what_was_counted_is_kept_until_something_is_done(store):
+    before = store.counts("cv")
+    assert store.counts("cv") is before
+    assert store.counts("no such task") != before
+    with Store.open(store.path) as other:
+        Desk(other).until(5, ("RE", "keep"))
+        assert store.counts("cv") == other.counts("cv") != before
