@@ -10,6 +10,7 @@ from agent.conversation import Conversation, Piece, Remark
 from agent.policies.dialect import TOOL_BLOCK_SHA256, messages
 from agent.policies.endpoint import Endpoint
 from agent.policies.sampling import Sampling
+from agent.sentence import one_line
 from agent.trajectory import Drafter
 
 _FINISHED = ("stop", "eos", "tool_calls")
@@ -61,4 +62,4 @@ class Served:
                 return f"cut at its limit of {self.sampling.max_tokens} tokens"
             case "content_filter":
                 return "cut by the server's content filter"
-        return f"ended by the server: {finish}"
+        return f"ended by the server: {one_line(finish, 80)}"
