@@ -252,6 +252,15 @@ def test_damage_that_is_met_later_is_a_sentence_and_the_rest_goes_on(path: Path)
         assert [person.initials for person in store.people()][:2] == ["AU", "AX"]
 
 
+@pytest.mark.parametrize("table", ["pictures", "spectra"])
+def test_a_start_does_not_read_what_is_large(path: Path, table: str) -> None:
+    flip(path, *page_of(path, table))
+    with Store.open(path) as store:
+        store.require_sound()
+        with pytest.raises(Damaged):
+            store.verify()
+
+
 def test_a_file_whose_beginning_is_gone_names_restore(path: Path) -> None:
     flip(path, 0, 100)
     with pytest.raises(NotAnnotations, match="spec-o3 restore"):

@@ -7,7 +7,7 @@ from reviewer.store.errors import Damaged, restore_instead
 
 # Spectra, pictures and the texts of versions are nearly all of the file, and each is checked against its
 # hash when it is read; reading them all would make a start take as long as the disk does.
-_LARGE = ("versions", "blobs", "spectra")
+_LARGE = ("versions", "pictures", "spectra")
 
 
 class Soundness(Base):

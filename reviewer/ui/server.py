@@ -11,6 +11,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -181,19 +182,14 @@ def serve(
     require_free(host, port)
     store = Store.open(db, patience=SUBMIT_SECONDS)
     try:
-        store.require_sound()
-        local = is_loopback(host) and public is None
-        if not local and not any(p.has_password and p.active for p in store.people()):
-            raise CannotRun(
-                f"{public or host or 'every address'} can be reached by others, and nobody here has a "
-                "password. Start at 127.0.0.1, set passwords in the People tab, then start again."
-            )
-        if _is_empty(store):
-            print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
-            store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
-        with _private_uploads():
+        # SQLite looks through the tables without Python's lock, while the page is built in Python.
+        with ThreadPoolExecutor(1) as beside, _private_uploads():
+            sound = beside.submit(store.require_sound)
+            local = is_loopback(host) and public is None
+            _prepare(store, None if local else public or host or "every address")
             with uncollected():
                 app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
+            sound.result()
             url = f"http://{host}:{port}/"
             print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
             log_lines.install()
@@ -202,6 +198,18 @@ def serve(
             _run(app, host, port, behind_proxy=public is not None)
     finally:
         store.close()
+
+
+def _prepare(store: Store, address: str | None) -> None:
+    """Let nobody in without a password at an ``address`` that others can reach; fill an empty database."""
+    if address is not None and not any(p.has_password and p.active for p in store.people()):
+        raise CannotRun(
+            f"{address} can be reached by others, and nobody here has a password. Start at 127.0.0.1, set "
+            "passwords in the People tab, then start again."
+        )
+    if _is_empty(store):
+        print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
+        store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
 
 
 def _run(app: FastAPI, host: str, port: int, behind_proxy: bool) -> None:
