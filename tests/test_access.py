@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from campaign import Desk, an_item, people
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.routing import Mount, Route
@@ -38,7 +39,78 @@ OURS: dict[str, tuple[str, ...]] = {
     "GET /api/blind/setup": LEADS,
     "GET /api/blind/sessions": LEADS,
 }
-"""Routes of ours that need no item, and who is answered; every other under /api is called as nobody only."""
+"""Routes of ours that need nothing but somebody who asks, and who is answered."""
+
+OF_SOMETHING: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            "GET /api/place/{item_id}",
+            "GET /api/item/{item_id}",
+            "GET /api/item/{item_id}/history",
+            "GET /api/item/{item_id}/hints",
+            "POST /api/item/{item_id}/lease",
+            "POST /api/item/{item_id}/autosave",
+            "POST /api/item/{item_id}/discard",
+            "POST /api/item/{item_id}/version",
+            "POST /api/item/{item_id}/decide",
+            "POST /api/item/{item_id}/undo",
+            "POST /api/item/{item_id}/mark",
+            "POST /api/item/{item_id}/verdict",
+            "GET /api/spectrum/{sha256}",
+            "GET /api/atlas",
+            "GET /api/template",
+            "GET /api/picture/{name}",
+            "POST /api/look",
+            "POST /api/renew",
+            "POST /api/release",
+            "GET /api/live/health",
+            "POST /api/live/files",
+            "GET /api/live/library",
+            "POST /api/live/bench",
+            "DELETE /api/live/bench/{row}",
+            "GET /api/live/spectrum/{sha256}",
+            "POST /api/live/runs",
+            "GET /api/live/runs/{run}",
+            "GET /api/live/runs/{run}/events",
+            "POST /api/live/runs/{run}/stop",
+            "GET /api/live/runs/{run}/picture/{sha256}",
+            "GET /api/live/runs/{run}/trace.json",
+            "GET /api/live/runs/{run}/strip.png",
+            "GET /api/live/runs/{run}/report.zip",
+            "POST /api/live/runs/{run}/review",
+            "GET /api/blind/sheet/{token}",
+            "GET /api/blind/sheet/{token}/spectrum",
+            "GET /api/blind/sheet/{token}/atlas",
+            "GET /api/blind/sheet/{token}/picture/{trace}/{number}",
+            "POST /api/blind/sheet/{token}/score",
+            "POST /api/blind/sheet/{token}/prefer",
+            "GET /api/exports/{export_id}/manifest",
+        ),
+        EVERYBODY,
+    ),
+    **dict.fromkeys(
+        (
+            "POST /api/blind/preview",
+            "POST /api/blind/sessions",
+            "POST /api/blind/sessions/{session}/open",
+            "POST /api/blind/sessions/{session}/close",
+            "GET /api/blind/sessions/{session}/giveaways",
+            "GET /api/blind/sessions/{session}/report.html",
+            "GET /api/blind/sessions/{session}/report.zip",
+        ),
+        LEADS,
+    ),
+}
+"""Routes that are about something there is not here: whom they are for is told that, the others who they are.
+What an item's rounds let each person do is asked again by the store (``DECIDING``)."""
+
+TO_AUDIT = ("RE", "keep"), ("RE", "submit")
+DECIDING: tuple[tuple[tuple[tuple[str, str], ...], str, tuple[str, ...]], ...] = (
+    ((), "keep", ("RE", "CO")),
+    ((("RE", "keep"),), "submit", ("RE", "CO")),
+    (TO_AUDIT, "pass", ("AU", "CO")),
+)
+"""What was decided on an item before, what is decided now, and who may."""
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +217,89 @@ def test_our_routes_answer_those_they_are_for(browsers: dict[str, TestClient], c
     for who in EVERYBODY:
         status = browsers[who].request(method, path).status_code
         assert status == (200 if who in OURS[call] else 403), f"{who}: {call}: {status}"
+
+
+def test_every_route_of_ours_is_in_the_tables(app: FastAPI) -> None:
+    ours = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
+    assert ours == set(OURS) | set(OF_SOMETHING)
+
+
+@pytest.mark.parametrize("call", OF_SOMETHING)
+def test_routes_about_something_refuse_those_they_are_not_for(
+    browsers: dict[str, TestClient], call: str
+) -> None:
+    method, path = call.split()
+    for who in EVERYBODY:
+        sent = {} if method == "GET" else {"json": {}}
+        status = browsers[who].request(method, filled(path), **sent).status_code
+        if who in OF_SOMETHING[call]:
+            assert status in (200, 404, 409, 422), f"{who}: {call}: {status}"
+        else:
+            assert status == 403, f"{who}: {call}: {status}"
+
+
+@pytest.mark.parametrize(("before", "verb", "allowed"), DECIDING)
+def test_a_round_is_decided_by_those_it_is_for(
+    tmp_path: Path, before: tuple[tuple[str, str], ...], verb: str, allowed: tuple[str, ...]
+) -> None:
+    for who in EVERYBODY:
+        with Store.open(tmp_path / f"{who}.db") as store:
+            people(store)
+            store.set_password("CO", "CO", PASSWORD)
+            if who != "CO":
+                store.set_password("CO", who, PASSWORD)
+            item = an_item(store)
+            if before:
+                Desk(store).until(item, *before)
+            asked = TestClient(server.build(store, local=True), base_url=HERE)
+            asked.cookies.set(COOKIE, store.sign_in(who, PASSWORD).token)
+            lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
+            head = store.log_head()
+            version = store.item(item).version.id
+            said = {"version": version, "verb": verb, "key": "once-and-once", "lease": lease}
+            status = asked.post(f"/api/item/{item}/decide", json=said).status_code
+            assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
+            assert (store.log_head() != head) == (who in allowed)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ui/..%2fannotations.db",
+        "/ui/%2e%2e/server.py",
+        "/ui/..%5cserver.py",
+        "/ui/..%2f..%2f..%2fagent%2ftasks%2fcv.toml",
+        "/ui/%2fetc%2fpasswd",
+        "/ui//etc/passwd",
+        "/ui/vendor/plotly.min.js",
+        "/ui/vendor%2fplotly.min.js",
+        "/ui/server.py",
+        "/ui/sign_in.html",
+        "/ui/",
+        "/ui/review.js%00.css",
+        "/ui/" + "a" * 5_000 + ".js",
+        "/assets/" + "a" * 5_000 + ".js",
+        "/static/" + "a" * 5_000 + ".js",
+        "/assets/a%00.js",
+        "/static/a%00.js",
+        "/static/" + "%C3%9F" * 150 + ".js",
+        "/annotations.db",
+        "/static/..%2f..%2fannotations.db",
+        "/assets/..%2f..%2f..%2fetc%2fpasswd",
+        "/assets/%2fetc%2fpasswd",
+        "/static/%2fetc%2fpasswd",
+        "/gradio_api/file=annotations.db",
+    ],
+)
+def test_no_path_leads_out_of_the_folders_that_are_served(
+    store: Store, browsers: dict[str, TestClient], path: str
+) -> None:
+    for given in (path, path.replace("annotations.db", str(store.path.resolve()).replace("/", "%2f"))):
+        for who in ("nobody", "CO"):
+            answer = browsers[who].get(given)
+            assert 400 <= answer.status_code < 500, f"{who}: {given}: {answer.status_code}"
+            assert b"SQLite format" not in answer.content
+            assert b"root:" not in answer.content
 
 
 def test_no_request_of_another_site_is_answered(app: FastAPI, browsers: dict[str, TestClient]) -> None:

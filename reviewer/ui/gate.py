@@ -34,6 +34,8 @@ FOR_ANYBODY: Mapping[str, tuple[str, ...]] = {
 """Without a session: the way in, and what is in the released program anyway."""
 
 FOLDERS_FOR_ANYBODY = ("/assets/", "/static/", "/ui/")
+LONGEST_FILE_PATH = 200
+"""Bytes of a path into these folders. Gradio asks the disk for any name, which fails over 255 of them."""
 
 OF_THE_PAGE: Mapping[str, tuple[str, ...]] = {
     "/": READING,
@@ -126,5 +128,5 @@ class Gate:
 
 def _asks_for_itself(method: str, path: str) -> bool:
     if method in READING and path.startswith(FOLDERS_FOR_ANYBODY):
-        return True
+        return len(path.encode()) <= LONGEST_FILE_PATH and "\0" not in path
     return path.startswith(OURS) or method in FOR_ANYBODY.get(path, ())
