@@ -34,7 +34,13 @@ PLANTED = """(elsewhere) => [...document.querySelectorAll(
   }).map((found) => found.outerHTML.slice(0, 200))"""
 """What the texts would have made, had they been taken for markup."""
 
-WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+BEYOND = """() => document.documentElement.scrollWidth > innerWidth ? ['the page'] :
+  [...document.querySelectorAll('button, input, select, textarea, .pill, .session, section, dialog')]
+  .filter((part) => {
+    const place = part.getBoundingClientRect()
+    return part.checkVisibility() && place.width > 0 && (place.left < -1 || place.right > innerWidth + 1)
+  }).map((part) => part.outerHTML.slice(0, 200))"""
+"""What a long text has pushed out of the window, where nobody can reach it."""
 
 
 class Watched:
@@ -65,7 +71,7 @@ class Watched:
     def is_harmless(self) -> None:
         assert self.page.evaluate("window.harmed") is None
         assert self.page.evaluate(PLANTED, ELSEWHERE) == []
-        assert self.page.evaluate(WIDER) <= 0
+        assert self.page.evaluate(BEYOND) == []
         assert self.found == []
 
 
