@@ -109,6 +109,18 @@ def test_the_log_is_shown_and_chosen_from(run: Run) -> None:
     assert numbers == sorted(numbers)
 
 
+def test_an_entry_is_one_line_whatever_it_is_about(run: Run, database: Path) -> None:
+    with Store.open(database) as store:
+        store.note(
+            None, "restored", "from\n  9999  2026-01-01 00:00:00  CO  decided \x1b[31m", why="\u202egnp"
+        )
+    status, out, _ = run("log", "--last", 1)
+    assert status == 0
+    assert len(out.splitlines()) == 2
+    assert "restored from 9999 2026-01-01 00:00:00 CO decided \\x1b[31m" in out
+    assert "\\u202egnp" in out
+
+
 def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, database: Path) -> None:
     head = in_json(run("backup", "--json"))["log_head"]
     assert run("log", "--check", "--head", head)[0] == 0

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agent.command import BAD_NEWS, DONE, CannotRun, say
+from agent.sentence import one_line, visible
 from reviewer.commands.database import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -68,10 +69,10 @@ def _to_json(entry: Entry) -> dict[str, Any]:
 def _line(entry: Entry) -> str:
     """One entry on one line; what it binds is for the check, not for a reader."""
     said = {name: value for name, value in entry.details.items() if name not in ("facts", "people")}
-    more = f"  {json.dumps(said, ensure_ascii=False)}" if said else ""
+    more = f"  {visible(json.dumps(said, ensure_ascii=False))}" if said else ""
     if len(more) > _DETAILS:
         more = f"{more[:_DETAILS]}…"
-    who, subject = entry.person or "-", f" {entry.subject}" if entry.subject else ""
+    who, subject = entry.person or "-", f" {one_line(entry.subject)}" if entry.subject else ""
     return f"{entry.number:6}  {entry.at:%Y-%m-%d %H:%M:%S}  {who:4}  {entry.what}{subject}{more}"
 
 
