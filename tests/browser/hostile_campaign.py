@@ -20,7 +20,7 @@ from reviewer.workflow import Rules
 
 ELSEWHERE = "elsewhere.example"
 MARKUP = (
-    "<script>window.harmed=1</script>"
+    '<b class="planted">b</b><script>window.harmed=1</script>'
     f'<img src="http://{ELSEWHERE}/p.png" onerror="window.harmed=2">'
     f"![p](http://{ELSEWHERE}/m.png)[a](javascript:window.harmed=3)"
     '<a class="planted" href="javascript:window.harmed=4">a</a>'
