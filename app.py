@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from agent.command import CANNOT_RUN, CannotRun, Command
 from agent.commands import COMMANDS as AGENT_COMMANDS
+from agent.sentence import one_line
 from reviewer.commands import COMMANDS as REVIEWER_COMMANDS
 from training.commands import COMMANDS as TRAINING_COMMANDS
 
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status: int = arguments.run(arguments)
     except CannotRun as problem:
-        print(f"spec-o3: {problem}", file=sys.stderr)
+        print(f"spec-o3: {one_line(str(problem))}", file=sys.stderr)
         return CANNOT_RUN
     except KeyboardInterrupt:
         print("\nspec-o3: stopped", file=sys.stderr)
