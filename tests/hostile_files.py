@@ -8,7 +8,6 @@ import io
 import json
 import struct
 import sys
-import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -18,6 +17,8 @@ import numpy as np
 
 MEMORY = 2**30
 """Bytes of address space beyond what the imports took."""
+PROCESSOR_SECONDS = 240
+"""Of processor time for all of them."""
 
 TASK = 'key = "x"\ntitle = "X"\n'
 
@@ -196,13 +197,13 @@ def main(folder: Path) -> None:
     knocked(folder / "warm.png")
     now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    # The system ends what takes longer; the slowest unpack the 64 MiB that anybody may bring.
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
     found = {}
     for path in sorted(folder.iterdir()):
         if path.suffix == ".db" or "annotations" in path.name:
             continue
-        began = time.process_time()
-        said = knocked(path)
-        found[path.name] = {"said": said, "seconds": time.process_time() - began}
+        found[path.name] = {"said": knocked(path)}
     print(json.dumps(found))
 
 
