@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewer.store import LeaseLost, SignInRefused, Store
-from reviewer.store.accounts import ATTEMPTS
+from reviewer.store.attempts import A_PERSON_FROM_AN_ORIGIN
 from reviewer.store.clock import Times
 from reviewer.ui import server
 
@@ -92,7 +92,7 @@ def test_a_session_does_not_live_longer(store: Store, machine: Machine, back: ti
 def test_the_pause_after_wrong_passwords_is_neither_shorter_nor_longer(
     store: Store, machine: Machine, back: timedelta
 ) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(A_PERSON_FROM_AN_ORIGIN):
         with pytest.raises(SignInRefused, match="do not match"):
             store.sign_in("ZO", "a wrong password")
     machine.is_set(back)
