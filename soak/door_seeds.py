@@ -495,6 +495,23 @@ def requests() -> Iterator[bytes]:
         yield json.dumps({"method": method, "path": path, "body": body}).encode()
 
 
+def archive_files() -> list[bytes]:
+    """The tables and the manifest of a plain archive with two items."""
+    from reviewer.drafts import import_file
+    from reviewer.keeping.archive_out import archive
+    from reviewer.store import Store
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with_pictures(folder)
+        (folder / "rows.jsonl").write_bytes(own_lines()[0])
+        with Store.open(folder / "annotations.db") as store:
+            import_file(store, folder / "rows.jsonl", folder, "fuzz")
+            archive(store, folder / "plain")
+        found = sorted((folder / "plain").glob("*.json*"))
+        return [path.read_bytes() for path in found if path.stat().st_size]
+
+
 def sample() -> tuple[Trajectory, Spectrum]:
     """A trace and its spectrum."""
     return _trajectory(), _spectrum()

@@ -30,7 +30,11 @@ from reviewer import drafts
 from reviewer.blind import again
 from reviewer.blind.values import Plan, PlanError
 from reviewer.drafts import ImportFileError, import_file
-from reviewer.store import Store
+from reviewer.keeping.archive_out import archive
+from reviewer.keeping.errors import KeepingError
+from reviewer.keeping.manifest import NAME as MANIFEST
+from reviewer.keeping.restoring import restore
+from reviewer.store import Store, StoreError
 from reviewer.ui.uploads import laid_out
 from soak import door_seeds as seeds
 from soak.mutations import (
@@ -438,6 +442,40 @@ def _picture(folder: Path) -> Try:
     return attempt
 
 
+def _archive(folder: Path) -> Try:
+    """A file of a plain archive, spoiled: the table of items, with its size and SHA-256 told as they are."""
+    whole, spoiled, target = folder / "whole", folder / "spoiled", folder / "new.db"
+    with Store.open(folder / "kept.db") as store:
+        (folder / "rows.jsonl").write_bytes(seeds.own_lines()[0])
+        seeds.with_pictures(folder)
+        import_file(store, folder / "rows.jsonl", folder, "fuzz")
+        shutil.rmtree(whole, ignore_errors=True)
+        archive(store, whole)
+    tables = [path for path in sorted(whole.glob("*.jsonl")) if path.stat().st_size]
+
+    def attempt(data: bytes) -> None:
+        shutil.rmtree(spoiled, ignore_errors=True)
+        shutil.copytree(whole, spoiled)
+        for left in folder.glob("new.db*"):
+            left.unlink()
+        if data[:1] == b"{" and b'"tables"' in data:
+            (spoiled / MANIFEST).write_bytes(data)
+        else:
+            table = tables[len(data) % len(tables)]
+            (spoiled / table.name).write_bytes(data)
+            told = json.loads((spoiled / MANIFEST).read_bytes())
+            about = told["tables"][table.stem]
+            about |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            about["rows"] = len(data.splitlines(keepends=True))
+            (spoiled / MANIFEST).write_text(json.dumps(told), "utf-8")
+        with refused_by(KeepingError, StoreError, where=folder):
+            restore(spoiled, target)
+        if list(folder.glob("new.db.*")):
+            raise DidNotHold("a restore that left a part behind")
+
+    return attempt
+
+
 def _doors() -> Iterable[Door]:
     fits = spoiled_fits
     yield Door("fits", _reader("x.fits"), seeds.fits_files, fits)
@@ -463,6 +501,7 @@ def _doors() -> Iterable[Door]:
     yield Door("published", _training("train_sharegpt.json", _learn), seeds.sharegpt_rows, spoiled_json)
     yield Door("specvi", _training("test_cv.parquet", _ask), seeds.specvi_files, spoiled_bytes)
     yield Door("journal", _journal, seeds.journals, spoiled_json)
+    yield Door("archive", _archive, seeds.archive_files, spoiled_json)
     yield Door("routes", routes, seeds.requests, spoiled_json)
 
 
