@@ -137,7 +137,9 @@ def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Brows
     for address, body in blind_only.items():
         assert OF_SHEETS.fullmatch(urlsplit(address).path), address
         assert urlsplit(address).query == "", address
-        assert not re.search(rb"\('(last-modified|etag|x-(?!content-type-options'|frame-options'))", body), address
+        # Those that every answer of the server carries, whatever it is, tell nothing.
+        told = body.replace(b"'x-content-type-options'", b"").replace(b"'x-frame-options'", b"")
+        assert not re.search(rb"\('(last-modified|etag|x-)", told), address
         if "/picture/" in address:
             assert set(_chunks(body)) == {b"IHDR", b"IDAT", b"IEND"}, address
         for told in (b'"drafter"', b'"label"', b'"item"', b'"version"', b'"source"', b'"faults"', b"LAMOST"):
