@@ -160,4 +160,11 @@ export class Drafting {
     for (const entry of this.adopted.splice(0)) this.kept.forget(entry)
     this.kept.drop(this.item)
   }
+
+  /** Thrown away: what is saved a moment later, before the page shows the item as it is, is not this any more. */
+  discard() {
+    this.close()
+    this.steps = this.original
+    this.comment = ''
+  }
 }

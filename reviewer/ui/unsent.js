@@ -117,7 +117,7 @@ export class Unsent {
 
   async discard() {
     const { item } = this.desk.current
-    this.desk.drafting.close()
+    this.desk.drafting.discard()
     await this.discardOn(item, item.version.id)
     await this.desk.refresh('Discarded.')
   }

@@ -444,12 +444,12 @@ def model() -> Iterator[BadServer]:
 
 @pytest.fixture(scope="module")
 def blind_app(tmp_path_factory: pytest.TempPathFactory, model: BadServer) -> Iterator[App]:
-    """Another app, with a blind session that asks SA, and a slow model to ask."""
+    """Another app, with a blind session that asks SA and SB, and a slow model to ask."""
     folder = tmp_path_factory.mktemp("blind")
     db = blind_team(folder / "annotations.db", two_sources(2))
     name_servers(folder, {"slow": model.url})
     with Store.open(db) as store:
-        session = store.draw_blind("CO", Plan("one", ("SA",), each=1), "the drawing")
+        session = store.draw_blind("CO", Plan("one", ("SA", "SB")), "the drawing")
         store.open_blind("CO", session.id, "the opening")
     served = App(db)
     served.start()
@@ -510,7 +510,7 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(
 def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out(
     page: Page, blind_app: App
 ) -> None:
-    enter(page, blind_app, "SA")
+    enter(page, blind_app, "SB")
     at_first_sheet(page, blind_app)
     lost: list[int] = []
 
@@ -531,7 +531,7 @@ def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out
         page.keyboard.press(key)
     expect(strip(page)).to_contain_text("You are signed out")
     look(page, "blind-signed-out")
-    enter(page, blind_app, "SA")
+    enter(page, blind_app, "SB")
     page.keyboard.press("Enter")
     in_front(page, 3)
     assert blind_answers(blind_app) == before + 2

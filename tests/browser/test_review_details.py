@@ -59,6 +59,7 @@ def in_revision(page: Page) -> Locator:
     settled(page)
     if page.locator(".notice button", has_text="Discard it").is_visible():
         page.locator(".notice button", has_text="Discard it").click()
+        expect(page.locator(".toasts")).to_contain_text("Discarded")
         expect(page.locator(".notice")).to_be_hidden()
         settled(page)
     return page.locator(".card.zoom").first
