@@ -38,6 +38,7 @@ from reviewer.ui import (
     live_api,
     live_desk,
     log_lines,
+    memory,
     opening,
     page,
     progress,
@@ -180,6 +181,7 @@ def serve(
     except RosterError as problem:
         raise CannotRun(str(problem)) from problem
     require_free(host, port)
+    memory.keep_together()
     store = Store.open(db, patience=SUBMIT_SECONDS)
     try:
         # SQLite looks through the tables without Python's lock, while the page is built in Python.
