@@ -18,6 +18,7 @@ export class DecisionBar {
 
   /** @param {{item: Object|null, dirty: boolean, message: string}} state */
   show({ item, dirty, message }) {
+    this.shown = item?.id
     if (!item) {
       fill(this.root, h('span.muted', {}, message), h('span.spring'), this.#undo())
       return
@@ -49,9 +50,10 @@ export class DecisionBar {
   }
 
   #once(event, act) {
-    const before = this.clicked
-    this.clicked = event.timeStamp
-    if (!(event.timeStamp - before < DOUBLE_CLICK)) act()
+    const { clicked, on } = this.last ?? {}
+    this.last = { clicked: event.timeStamp, on: this.shown }
+    if (event.timeStamp - clicked < DOUBLE_CLICK && on !== this.shown) return
+    act()
   }
 
   #info(item, message) {
