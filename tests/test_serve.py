@@ -270,7 +270,9 @@ def test_without_a_gpu_numbers_are_float32_nothing_is_compiled_and_the_cache_has
     assert "--enforce-eager" in line
     assert environment(CPU, {})["VLLM_CPU_KVCACHE_SPACE"] == "4"
     assert environment(CPU, {"VLLM_CPU_KVCACHE_SPACE": "1"})["VLLM_CPU_KVCACHE_SPACE"] == "1"
-    assert environment(GPU, {}) == {"PYTHONUNBUFFERED": "1"}
+    assert environment(GPU, {}) == {"PYTHONUNBUFFERED": "1", "VLLM_LOGGING_LEVEL": "INFO"}
+    assert environment(GPU, {"VLLM_LOGGING_LEVEL": "ERROR"})["VLLM_LOGGING_LEVEL"] == "INFO"
+    assert environment(GPU, {"VLLM_LOGGING_LEVEL": "DEBUG"})["VLLM_LOGGING_LEVEL"] == "DEBUG"
     assert command(Service("m", dtype="bfloat16"), CPU)[line.index("--dtype") + 1] == "bfloat16"
 
 

@@ -13,6 +13,7 @@ from agent.serving.context import CONTEXT
 
 CPU_CACHE_GIB = "4"
 """Main memory for the cache where there is no GPU, unless ``VLLM_CPU_KVCACHE_SPACE`` says another number."""
+_LEVEL = "VLLM_LOGGING_LEVEL"
 CPU_SEQUENCES = 8
 """Conversations that are written at once on a CPU; on a GPU vLLM chooses."""
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
@@ -128,7 +129,11 @@ def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[st
     wanted = {"PYTHONUNBUFFERED": "1"}
     if build.cpu:
         wanted["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
-    return wanted | dict(os.environ if given is None else given)
+    made = wanted | dict(os.environ if given is None else given)
+    # What `serve` tells is read from the log; TRL, for one, turns it down for whatever it leaves behind.
+    if made.get(_LEVEL) != "DEBUG":
+        made[_LEVEL] = "INFO"
+    return made
 
 
 def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
