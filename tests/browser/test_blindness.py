@@ -11,8 +11,9 @@ from urllib.parse import quote, urlsplit
 import pytest
 from blind_app import blind, in_front
 from blind_traces import OMEGA, SETTINGS, ZETA, team, two_sources
-from playwright.sync_api import Browser, Error, Page, Response
+from playwright.sync_api import Browser, Page
 from review_app import serving
+from wire import relayed
 
 from reviewer.blind.values import Plan
 from reviewer.store import Store
@@ -24,32 +25,13 @@ OF_SHEETS = re.compile(
 )
 
 
-class Heard:
-    """Every response that a page gets: its address, its headers and its body."""
-
-    def __init__(self, page: Page) -> None:
-        self.sent: dict[str, bytes] = {}
-        self._waiting: list[Response] = []
-        page.on("response", lambda response: self._waiting.append(response))
-
-    def take(self) -> None:
-        """Read the bodies while the browser still has them."""
-        while self._waiting:
-            response = self._waiting.pop()
-            headers = repr(sorted(response.all_headers().items())).encode()
-            address = response.url
-            try:
-                body = response.body() if response.status not in (204, 301, 303, 304) else b""
-            except Error:
-                # Of a page that was being left the browser does not keep what came; the next one asks again.
-                body = b""
-            sent = self.sent.get(address, b"")
-            self.sent[address] = sent + address.encode() + headers + body + _unpacked(body)
-
-
 def _unpacked(body: bytes) -> bytes:
     """The spectrum's header and PNG chunks are plain in the body; JSON may write letters as escapes."""
-    return body.decode("unicode_escape", "ignore").encode() if body.startswith((b"{", b"[")) else b""
+    if b"\\u" not in body:
+        return b""
+    return re.sub(
+        rb"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)).encode("utf-8", "replace"), body
+    )
 
 
 @pytest.fixture
@@ -80,7 +62,7 @@ def needles(db: Path) -> Iterator[tuple[str, bytes]]:
             yield word, coded[4 if before else 0 : -4]
 
 
-def walk(page: Page, heard: Heard) -> list[str]:
+def walk(page: Page, pages: dict[str, bytes]) -> list[str]:
     """Score the whole session by keyboard, with every card looked at; the elements' ids on each sheet."""
     ids = []
     count = page.locator(".blind .place").count()
@@ -101,37 +83,34 @@ def walk(page: Page, heard: Heard) -> list[str]:
                 }"""
             )
         )
-        heard.take()
-        heard.sent[f"the page at {place}"] = page.content().encode()
+        pages[f"the page at {place}"] = page.content().encode()
         keys = ("1",) if page.evaluate("window.specO3.blind.desk.pair") else ("4", "3")
         for key in ("Escape", *keys, "Enter"):  # Escape leaves the summary, whose key Enter is too
             page.keyboard.press(key)
     page.locator(".blind .notice.done").wait_for()
-    heard.take()
     return ids
 
 
 def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Browser, session: Path) -> None:
-    with serving(session) as url, blind(chromium, url, "SA") as page:
-        heard = Heard(page)
-        page.reload()
-        page.wait_for_function("window.specO3?.blind", timeout=30_000)
+    pages: dict[str, bytes] = {}
+    with serving(session) as app, relayed(app) as heard, blind(chromium, heard.url, "SA") as page:
         title = page.title()
-        ids = walk(page, heard)
+        ids = walk(page, pages)
         for tab in ("Review", "Live", "Progress", "Library", "People", "Blind"):
             page.get_by_role("tab", name=tab).click()
             page.wait_for_timeout(700)
-            heard.take()
-            heard.sent[f"the page in {tab}"] = page.content().encode()
+            pages[f"the page in {tab}"] = page.content().encode()
             assert page.title() == title
-        blind_only = {address: body for address, body in heard.sent.items() if "/api/blind/" in address}
+    sent = heard.sent()
+    blind_only = {address: body for address, body in sent.items() if "/api/blind/" in address}
 
-    assert len([address for address in heard.sent if "/picture/" in address]) > 30
+    assert len([address for address in sent if "/picture/" in address]) > 30
+    read = {a: body + _unpacked(body) for a, body in (sent | pages).items() if not _program(a)}
     found = {
         (word, address)
         for word, needle in needles(session)
-        for address, body in heard.sent.items()
-        if needle in body and not _program(address)
+        for address, body in read.items()
+        if needle in body
     }
     assert found == set()
     for address, body in blind_only.items():
