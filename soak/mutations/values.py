@@ -1,18 +1,10 @@
-"""Ways to spoil an input: bytes of any kind, and JSON, TOML, FITS, gzip and zip from within.
-
-Blind changes of bytes hardly ever get past a checksum or a closing bracket; these know just enough of a
-format to leave its outside whole and spoil what is inside.
-"""
+"""Bytes of any kind, lines of text, and the values inside JSON, spoiled."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import random
 import re
-import zipfile
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +12,6 @@ Mutate = Callable[[bytes, random.Random], bytes]
 
 LONGEST = 2**20
 """Bytes of an input; what grows beyond is cut off."""
-
 NASTY_TEXTS = (
     *(
         "",
@@ -64,92 +55,6 @@ _JSON_WORDS = (
     b'"\\ud800"',
     b"[" * 3000,
     b'{"a":' * 1500,
-)
-_CARDS = (
-    *(
-        "NAXIS",
-        "NAXIS1",
-        "NAXIS2",
-        "BITPIX",
-        "PCOUNT",
-        "GCOUNT",
-        "TFIELDS",
-        "TFORM1",
-        "TFORM2",
-        "TTYPE1",
-        "TTYPE2",
-    ),
-    *(
-        "CRVAL1",
-        "CDELT1",
-        "CRPIX1",
-        "CD1_1",
-        "CTYPE1",
-        "CUNIT1",
-        "BSCALE",
-        "BZERO",
-        "TSCAL1",
-        "TZERO1",
-        "EXTNAME",
-    ),
-    *(
-        "ZIMAGE",
-        "ZBITPIX",
-        "ZNAXIS",
-        "ZNAXIS1",
-        "ZCMPTYPE",
-        "SPECO3",
-        "DC-FLAG",
-        "WAT0_001",
-        "WAT2_001",
-        "RA",
-        "DEC",
-    ),
-    *(
-        "TELESCOP",
-        "EXTEN0",
-        "XTENSION",
-        "SURVEY",
-        "OBJECT",
-        "TUNIT1",
-        "TDIM1",
-        "APNUM1",
-        "Z",
-        "COEFF0",
-        "COEFF1",
-    ),
-)
-_CARD_VALUES = (
-    *(
-        "0",
-        "-1",
-        "1",
-        "2",
-        "3",
-        "8",
-        "-64",
-        "99",
-        "2147483648",
-        "9223372036854775807",
-        "1" * 60,
-        "T",
-        "F",
-        "''",
-    ),
-    *(
-        "NaN",
-        "1E400",
-        "-1E-400",
-        "'4000E'",
-        "'1PE(9)'",
-        "'0D'",
-        "'999999999J'",
-        "'WAVE'",
-        "'nm'",
-        "'LAMOST'",
-        "garbage",
-    ),
-    *("'IMAGE'", "'BINTABLE'", "'RICE_1'", "'GZIP_1'", "'HCOMPRESS_1'", "'\x1b[31m'", "'spec-o3/spectrum/1'"),
 )
 
 
@@ -251,92 +156,3 @@ def _nasty(chance: random.Random) -> bytes:
     word = chance.choice((*NASTY_TEXTS, *NASTY_NUMBERS))
     text = word if isinstance(word, str) else ("9" * 5000 if word == 10**400 else repr(word))
     return text.encode("utf-8", "surrogatepass")
-
-
-def spoiled_fits(data: bytes, chance: random.Random) -> bytes:
-    """A FITS file with a card changed, put in or taken out, a block moved, or its data spoiled."""
-    cards = [
-        at for at in range(0, len(data) - 79, 80) if re.match(rb"[A-Z0-9_-]{1,8} *= ", data[at : at + 80])
-    ]
-    if not cards or chance.random() < 0.3:
-        return spoiled_bytes(data, chance)
-    at = chance.choice(cards)
-    changed = bytearray(data)
-    match chance.randrange(4):
-        case 0:
-            value = chance.choice(_CARD_VALUES)
-            changed[at + 10 : at + 80] = value.rjust(20).ljust(70).encode("latin-1")[:70]
-        case 1:
-            key, value = chance.choice(_CARDS), chance.choice(_CARD_VALUES)
-            changed[at : at + 80] = f"{key:8}= {value:>20}".ljust(80).encode("latin-1")[:80]
-        case 2:
-            changed[at : at + 80] = b" " * 80
-        case _:
-            block = chance.randrange(len(data) // 2880 + 1) * 2880
-            there = chance.randrange(len(data) // 2880 + 1) * 2880
-            changed[there:there] = data[block : block + 2880]
-    return bytes(changed[:LONGEST])
-
-
-def inside_gzip(inner: Mutate) -> Mutate:
-    """What is in a gzip file spoiled by ``inner``, packed again; now and then the packing itself."""
-
-    def spoiled(data: bytes, chance: random.Random) -> bytes:
-        if chance.random() < 0.3:
-            return spoiled_bytes(data, chance)
-        try:
-            plain = zlib.decompressobj(31).decompress(data, LONGEST)
-        except zlib.error:
-            return spoiled_bytes(data, chance)
-        return gzip.compress(inner(plain, chance), 1, mtime=0)
-
-    return spoiled
-
-
-def inside_zip(inner: Mutate) -> Mutate:
-    """A zip with a member spoiled, renamed, doubled or made a link; now and then the packing itself."""
-
-    def spoiled(data: bytes, chance: random.Random) -> bytes:
-        if chance.random() < 0.3:
-            return spoiled_bytes(data, chance)
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as packed:
-                members = [(m, packed.read(m)) for m in packed.infolist() if m.file_size < LONGEST]
-        except Exception:
-            return spoiled_bytes(data, chance)
-        if not members:
-            return spoiled_bytes(data, chance)
-        at = chance.randrange(len(members))
-        member, content = members[at]
-        match chance.randrange(4):
-            case 0:
-                name = chance.choice(
-                    [*NASTY_TEXTS, "../x.jsonl", "/x.jsonl", "a/b", "a", "images", "x" * 300]
-                )
-                member.filename = name.encode("utf-8", "replace").decode() or "x"
-            case 1:
-                member.external_attr = 0o120777 << 16
-                content = chance.choice((b"/etc/passwd", b"../..", b"."))
-            case 2:
-                members.append(
-                    (zipfile.ZipInfo(member.filename + chance.choice(("", "/x", ".jsonl"))), content)
-                )
-            case _:
-                content = inner(content, chance)
-        members[at] = (member, content)
-        return _zipped(members)
-
-    return spoiled
-
-
-def _zipped(members: list[tuple[zipfile.ZipInfo, bytes]]) -> bytes:
-    made = io.BytesIO()
-    import warnings
-
-    with warnings.catch_warnings(), zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        warnings.simplefilter("ignore")  # two members of one name are meant
-        for member, content in members:
-            again = zipfile.ZipInfo(member.filename)
-            again.external_attr = member.external_attr
-            packed.writestr(again, content)
-    return made.getvalue()

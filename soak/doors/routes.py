@@ -5,17 +5,92 @@ from __future__ import annotations
 import json
 import logging
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reviewer.rounds import Rules
 from reviewer.store import Draft, Store
-from soak import door_seeds
-from soak.trying import DidNotHold, Try, check_sentence
+from soak.doors.blind import plan_data
+from soak.doors.samples import WINDOW, a_spectrum, a_trajectory, sample_pictures
+from soak.mutations import spoiled_json
+from soak.trying import DidNotHold, Door, Try, check_sentence
 
 LOOPBACK = "http://127.0.0.1:7860"
 BETWEEN_BASES = 3000
 """Requests until the database is made anew: what came in makes the queue longer and slower."""
+REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("POST", "/api/look", {"item": 1, "arguments": {"wavelength_range": WINDOW, "label": "x"}}),
+    ("POST", "/api/renew", {"lease": "abc"}),
+    ("POST", "/api/release", {"lease": "abc"}),
+    (
+        "POST",
+        "/api/item/1/autosave",
+        {"base": 1, "steps": [{"id": "s1", "kind": "think", "text": "a"}], "comment": "b"},
+    ),
+    ("POST", "/api/item/1/discard", {"base": 1, "steps": [], "comment": ""}),
+    (
+        "POST",
+        "/api/item/1/version",
+        {
+            "base": 1,
+            "steps": [{"id": "s1", "kind": "think", "text": "a"}],
+            "reason": "r",
+            "key": "k" * 10,
+            "lease": "LEASE",
+        },
+    ),
+    (
+        "POST",
+        "/api/item/1/decide",
+        {"version": 1, "verb": "keep", "key": "k" * 11, "lease": "LEASE", "reason": "", "comment": "c"},
+    ),
+    ("POST", "/api/item/1/undo", {"key": "k" * 12}),
+    (
+        "POST",
+        "/api/item/1/mark",
+        {"version": 1, "step": "s1", "mark": "not supported", "note": "n", "key": "k" * 13},
+    ),
+    ("POST", "/api/item/1/verdict", {"version": 1, "verdict": "YES"}),
+    ("POST", "/api/item/1/lease", {}),
+    (
+        "POST",
+        "/api/blind/sheet/abc/score",
+        {"coherence": 3, "consistency": None, "comment": "c", "wrong_steps": ["1"], "key": "k" * 14},
+    ),
+    ("POST", "/api/blind/sheet/abc/prefer", {"preference": "left", "comment": "c", "key": "k" * 15}),
+    ("POST", "/api/blind/preview", {"plan": plan_data()}),
+    ("POST", "/api/blind/sessions", {"plan": plan_data(), "key": "k" * 16}),
+    ("POST", "/api/blind/sessions/1/open", {"key": "k" * 17}),
+    ("POST", "/api/live/bench", {"item": 1}),
+    (
+        "POST",
+        "/api/live/runs",
+        {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2},
+    ),
+    ("POST", "/api/live/runs/x/review", {"samples": [0]}),
+    (
+        "GET",
+        "/api/queue",
+        {"after": 1, "limit": 3, "text": "a", "snr_min": 1.0, "task": "cv", "state": "screening"},
+    ),
+    ("GET", "/api/item/1", {"verdict_first": "true"}),
+    ("GET", "/api/place/1", {"batch": "x"}),
+    ("GET", "/api/item/1/hints", {"version": 1}),
+    ("GET", "/api/picture/abc", {"spectrum": "x", "redshift": 0.1, "arguments": "{}"}),
+    ("GET", "/api/atlas", {"survey": "LAMOST", "task": "cv"}),
+    ("GET", "/api/template", {"task": "cv"}),
+    ("GET", "/api/live/health", {"policy": "baseline"}),
+    ("GET", "/api/live/library", {"q": "a", "limit": 3}),
+    ("GET", "/api/blind/sheet/a/picture/0/1", {}),
+    ("GET", "/api/progress", {}),
+    ("POST", "/sign-in", {"initials": "RV", "password": "x"}),
+)
+
+
+def requests() -> Iterator[bytes]:
+    for method, path, body in REQUESTS:
+        yield json.dumps({"method": method, "path": path, "body": body}).encode()
 
 
 class _Faults(logging.Handler):
@@ -48,10 +123,8 @@ class _App:
         for initials in ("AA", "BB"):
             self.store.add_person(initials, f"Person {initials}", ["reviewer"])
         self.store.set_rules(None, Rules(solo=True))
-        trajectory, spectrum = door_seeds.sample()
-        self.store.add_items(
-            [Draft(trajectory, spectrum, batch="fuzz", pictures=door_seeds.sample_pictures())]
-        )
+        trajectory, spectrum = a_trajectory(), a_spectrum()
+        self.store.add_items([Draft(trajectory, spectrum, batch="fuzz", pictures=sample_pictures())])
         self.client = TestClient(
             build(self.store, local=True), base_url=LOOPBACK, raise_server_exceptions=False
         )
@@ -136,3 +209,6 @@ def _send(app: _App, method: str, path: str, body: Any) -> Any:
         if any("/reviewer/" in frame.filename for frame in traceback.extract_tb(error.__traceback__)):
             raise
         return None
+
+
+DOORS = (Door("routes", routes, requests, spoiled_json),)
