@@ -69,9 +69,8 @@ EVENTS = {
 
 def events_of(app: FastAPI) -> dict[str, int]:
     """The number by which each event is called, by its name."""
-    (blocks,) = (
-        r.app.get_blocks() for r in app.routes if isinstance(r, Mount) and hasattr(r.app, "get_blocks")
-    )
+    mounts = (r for r in app.state.gradio.routes if isinstance(r, Mount))
+    (blocks,) = (mount.app.get_blocks() for mount in mounts if hasattr(mount.app, "get_blocks"))
     assert isinstance(blocks, gr.Blocks)
     named: dict[int, str] = {}
     for number, event in blocks.fns.items():

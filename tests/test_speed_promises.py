@@ -270,11 +270,9 @@ def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_a
         assert set(re.findall(r"""from '\./([^']+)'""", text)) <= told, name
     assert "trace_view.js" in told
     assert "live.js" not in told
-    # Held back until the first item is there.
-    assert re.search(
-        r'<link rel="modulepreload" crossorigin href="./assets/[^"]+" id="gradio-program">', page
-    )
-    assert not re.search(r'<script type="module"[^>]* src="./assets/', page)
+    # Gradio comes when the first item is there.
+    assert "assets/" not in page
+    assert "gradio_config" not in page
 
 
 def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
@@ -313,7 +311,16 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
         "import app, uvicorn; uvicorn.run = lambda *_, **__: None; "
         f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"
     )
-    assert {"gradio", "reviewer.ui.server"} <= modules
+    assert "reviewer.ui.server" in modules
+    assert [name for name in (*NEVER_AT_START, "gradio", "pandas") if name in modules] == []
+
+
+def test_nor_does_gradios_part(tmp_path: Path) -> None:
+    modules = imported(
+        "from pathlib import Path; from reviewer.store import Store; from reviewer.ui import server; "
+        f"server.build(Store.open(Path({str(tmp_path / 'new.db')!r})), True).state.gradio.app()"
+    )
+    assert {"gradio", "reviewer.ui.page"} <= modules
     assert [name for name in NEVER_AT_START if name in modules] == []
 
 

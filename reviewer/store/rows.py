@@ -106,7 +106,7 @@ def at_rest(path: Path) -> Iterator[Moment]:
             db.row_factory = sqlite3.Row
             yield _ours(db, path)
     except sqlite3.DatabaseError as error:
-        raise _unreadable(error, path) from error
+        raise unreadable(error, path) from error
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def glance(path: Path) -> Glance:
                 raise StoreError(f"{path}: the file is damaged ({found:.300})")
             return Glance(moment.schema, moment.head)
     except sqlite3.DatabaseError as error:
-        raise _unreadable(error, path) from error
+        raise unreadable(error, path) from error
 
 
 def _ours(db: sqlite3.Connection, path: Path) -> Moment:
@@ -143,7 +143,8 @@ def _ours(db: sqlite3.Connection, path: Path) -> Moment:
     return Moment(db)
 
 
-def _unreadable(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def unreadable(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+    """What to say of a file that SQLite, or Python, could not read."""
     # Text that is no UTF-8 is found by Python, without a code of SQLite's.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
         return NotAnnotations(f"{path}: found a file that is not SQLite, wanted an annotations database")

@@ -17,8 +17,7 @@ def serve(
 ) -> None:
     """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
     from reviewer.ui.uncollected import uncollected
-    from reviewer.ui.without_stubs import without_stubs
 
-    with uncollected(), without_stubs():
+    with uncollected():
         from reviewer.ui.server import serve as serve_app
     serve_app(db, host, port, open_browser, servers, server, public, backups)

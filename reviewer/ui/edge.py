@@ -8,8 +8,6 @@ was refused into a line on the page, once, here.
 from __future__ import annotations
 
 import inspect
-import logging
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from html import escape
@@ -18,26 +16,13 @@ from typing import Any, Literal
 import gradio as gr
 from gradio.context import Context
 
-from agent.spectrum import SpectrumError
-from agent.trajectory import TrajectoryError
-from reviewer.drafts import ImportFileError
-from reviewer.export import ExportError
-from reviewer.keeping.errors import KeepingError
-from reviewer.people import Person, PersonError, Role
-from reviewer.rounds import RulesError
-from reviewer.store import NotAllowed, Store, StoreError
+from reviewer.people import Person, Role
+from reviewer.store import NotAllowed, Store
+from reviewer.ui.sentence import sentence
 from reviewer.ui.session import person_of
-
-log = logging.getLogger("spec_o3")
 
 Changes = dict[Any, Any]
 Kind = Literal["note", "good", "look", "bad"]
-
-REFUSALS = (
-    *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
-    *(ImportFileError, ExportError, KeepingError),
-)
-"""What the rooms below refuse with a sentence that is meant for the person."""
 
 STYLES = '<link rel="stylesheet" href="/ui/sheets.css">'
 
@@ -89,18 +74,6 @@ def spoken(said: gr.HTML) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return once
 
     return decorate
-
-
-def sentence(error: Exception) -> str:
-    """What the person is told. A fault of the program goes to the log, with a number that finds it there."""
-    if isinstance(error, REFUSALS):
-        return str(error)
-    if isinstance(error, OSError):
-        # A full disk, a folder that may not be written: nothing a log would help with.
-        return f"The machine refused: {error}"
-    ticket = secrets.token_hex(4)
-    log.error("a handler failed (%s)", ticket, exc_info=error)
-    return f"The program failed here. Nothing was half-written. The log has it under {ticket}."
 
 
 def line(kind: Kind, text: str, more: str = "") -> str:

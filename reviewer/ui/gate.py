@@ -39,6 +39,7 @@ LONGEST_FILE_PATH = 200
 
 OF_THE_PAGE: Mapping[str, tuple[str, ...]] = {
     "/": READING,
+    "/page": ("GET",),
     "/config": ("GET",),
     "/gradio_api/info": ("GET",),
     "/gradio_api/app_id": ("GET",),

@@ -8,8 +8,6 @@ Plain ASGI: Starlette's function middleware would buffer the events that Gradio 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import secrets
 
@@ -35,28 +33,24 @@ ALWAYS = {
 SCRIPTS = ("/assets/", "/static/js/", "/ui/")
 """Where the page's scripts are: Gradio's and ours. Not the whole origin: what was uploaded is on it too."""
 
-_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # Gradio (6.31) lets any site read its answers with the visitor's cookies unless it runs on localhost.
 _CORS = ("access-control-allow-origin", "access-control-allow-credentials")
 
 
-def page_policy(host: str, nonce: str, head: str) -> str:
+def page_policy(host: str, nonce: str) -> str:
     """The policy of the main page.
 
-    Gradio's own inline scripts carry the nonce. Those of ``head`` are put in by script without it, so they
-    are named by their hashes.
+    Gradio's own inline scripts get the nonce from ours, which takes them into the page (opening.js).
 
     :param host: as the browser called this server, with its port
-    :param head: the markup that Gradio puts into the page's head
     """
-    hashes = [_hash(script) for script in _INLINE.findall(head)]
     scripts = [f"{host}{folder}" for folder in SCRIPTS]
     return "; ".join(
         (
             "default-src 'none'",
             # 'unsafe-eval': gr.HTML makes a function of its template and of js_on_load. Nobody gets in that
             # way: what is made so is text of ours, values are its arguments.
-            _directive("script-src", f"'nonce-{nonce}'", *hashes, "'unsafe-eval'", *scripts),
+            _directive("script-src", f"'nonce-{nonce}'", "'unsafe-eval'", *scripts),
             # 'unsafe-inline': Gradio's components and Plotly write style attributes and style elements.
             "style-src 'self' 'unsafe-inline'",
             # data: are Gradio's icons in its style sheets; blob: Plotly's.
@@ -76,21 +70,16 @@ class Headers:
     """Puts the headers on every answer, and the nonce into the page.
 
     A route that sends a policy of its own keeps it.
-
-    :param head: the markup that Gradio puts into the page's head
     """
 
-    def __init__(self, app: ASGIApp, head: str) -> None:
-        self._app, self._head = app, head
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["path"] == "/":
-            # Gradio would pack the page before the nonce is in it.
-            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-            page = _Page(send, _host(scope), self._head)
-            await self._app({**scope, "headers": plain}, receive, page.send)
+            await self._app(scope, receive, _Page(send, _host(scope)).send)
         else:
             await self._app(scope, receive, _guarded(send))
 
@@ -105,11 +94,10 @@ def _guarded(send: Send) -> Send:
 
 
 class _Page:
-    """Holds an answer back until it is whole, and gives each ``<script`` of it the nonce. JSON inside of a
-    script has no such word: Gradio writes ``<`` as an escape there."""
+    """Holds an answer back until it is whole, and gives each ``<script`` of it the nonce."""
 
-    def __init__(self, send: Send, host: str, head: str) -> None:
-        self._send, self._host, self._head = send, host, head
+    def __init__(self, send: Send, host: str) -> None:
+        self._send, self._host = send, host
         self._start: Message = {}
         self._body = b""
 
@@ -126,7 +114,7 @@ class _Page:
         headers = MutableHeaders(scope=self._start)
         if headers.get("content-type", "").startswith("text/html"):
             nonce = secrets.token_urlsafe(16)
-            _set(headers, page_policy(self._host, nonce, self._head))
+            _set(headers, page_policy(self._host, nonce))
             headers["Cache-Control"] = "no-store"
             self._body = self._body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
             if "content-length" in headers and self._body:
@@ -147,10 +135,6 @@ def _set(headers: MutableHeaders, policy: str) -> None:
 
 def _directive(name: str, *sources: str) -> str:
     return " ".join((name, *sources))
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _host(scope: Scope) -> str:

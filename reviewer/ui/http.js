@@ -59,6 +59,7 @@ async function call(path, { headers, ...options } = {}) {
 }
 
 export const getJSON = async (path) => (await call(path)).json()
+export const getText = async (path) => (await call(path)).text()
 export const getBytes = async (path) => (await call(path)).arrayBuffer()
 
 /** A short body is sent even while its page is being closed; browsers let only 64 KiB go that way. */

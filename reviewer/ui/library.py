@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import gradio as gr
-from fastapi import APIRouter, Response
 
 from agent.tasks import Task
 from reviewer.keeping.daily import DailyBackups
-from reviewer.store import NotFound, Store
+from reviewer.store import Store
 from reviewer.ui import backups_form, draft_form, export_form, import_form
 from reviewer.ui.edge import STYLES, Changes, asking, line, markup, spoken, whenever_shown
-from reviewer.ui.withheld import Kept
 
 _NOT_YOURS = (
     "What comes in and goes out is a coordinator's to decide; you can see here what has been exported."
@@ -52,22 +49,3 @@ def build(store: Store, local: bool, known: Mapping[str, Task], backups: DailyBa
 
     outputs = [notice, drafting.button, importing.button, *exporting.outputs, *backing_up.outputs]
     whenever_shown(look, outputs)
-
-
-def library_router(store: Store) -> APIRouter:
-    """``GET /api/exports/ID/manifest``: the manifest of an export, as it was recorded when it was made."""
-    routes = APIRouter(prefix="/api")
-
-    @routes.get("/exports/{export_id}/manifest")
-    def manifest(kept: Kept, export_id: int) -> Response:
-        made = next((one for one in store.exports() if one.id == export_id), None)
-        if made is None:
-            raise NotFound(f"export {export_id}: there is none")
-        for one in made.manifest.get("items", ()):
-            kept.require(one["item"])
-        text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
-        # An export's name is letters, digits, dots, dashes: nothing in it can end the header.
-        headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
-        return Response(text, media_type="application/json", headers=headers)
-
-    return routes

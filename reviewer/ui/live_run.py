@@ -30,8 +30,8 @@ from agent.stop import Stop
 from agent.tasks import Task
 from agent.trajectory import Drafter, Trajectory
 from agent.wire import Call
-from reviewer.ui.edge import sentence
 from reviewer.ui.live_log import Event, Log
+from reviewer.ui.sentence import sentence
 
 log = logging.getLogger("spec_o3")
 

@@ -1,6 +1,9 @@
-// The Review desk before Gradio's page is up. Gradio takes a second to put up its tabs; the desk lies below the tab row
-// whatever stands above it, so it opens the first item in the body of the page, and moves into its tab when that is there.
+// The Review desk before Gradio's part of the page is up. Gradio takes a second to put up its tabs; the desk lies below the
+// tab row whatever stands above it, so it opens the first item in the body of the page, and moves into its tab when that is
+// there. Gradio's program is one long task, and whoever waits for an item would wait for it too: it comes after the item.
 
+import { h } from './dom.js'
+import { startGradio } from './gradio.js'
 import { pause } from './idle.js'
 import { mountReview } from './review.js'
 import { comeBack } from './tabs.js'
@@ -8,11 +11,15 @@ import { comeBack } from './tabs.js'
 const PATIENCE = 5000 // ms, where the first item does not come
 
 let early = null
+let row = null // in the place of the tabs until they are there
 
-/** Gradio's program, which the server held back: it is one long task, and whoever waits for an item would wait for it too. */
-function startGradio() {
-  const program = document.getElementById('gradio-program')
-  if (program) import(program.href)
+/** The tabs, below which the desk is from now on. */
+async function bringTabs() {
+  try {
+    await startGradio(() => early)
+  } catch (problem) {
+    row.lastChild.replaceWith(h('span', { role: 'alert' }, `The other tabs did not come: ${problem.message}`))
+  }
 }
 
 /** The Review tab is there. */
@@ -20,6 +27,7 @@ export function moveIn(place) {
   if (!place || place.dataset.mounted) return
   if (early) into(place, early)
   else mountReview(place)
+  row.remove()
   early = null
   comeBack()
 }
@@ -46,9 +54,11 @@ function leftElsewhere() {
   }
 }
 
-if (leftElsewhere()) startGradio()
+row = h('div.so-coming', {}, h('b', {}, 'Spec-o3 review'), h('span', {}, 'the other tabs are coming …'))
+document.body.append(row)
+if (leftElsewhere()) bringTabs()
 else {
   early = document.createElement('div')
   document.body.append(early)
-  Promise.race([mountReview(early), pause(PATIENCE)]).finally(startGradio)
+  Promise.race([mountReview(early), pause(PATIENCE)]).finally(bringTabs)
 }

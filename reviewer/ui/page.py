@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import gradio as gr
+from fastapi import FastAPI, Request
 
 from agent.tasks import Task
 from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import blind, library, live, people_tab, progress, review
+from reviewer.ui.gate import PERSON
 
 HEAD = '<script src="/ui/first_theme.js"></script>'
 """What Gradio puts into the page's head by script, once it has chosen a theme of its own; what has to be
@@ -53,3 +56,34 @@ def build(
         with gr.Tab("People", id="people"):
             people_tab.build(store, local)
     return blocks
+
+
+def mounted(
+    store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
+) -> FastAPI:
+    """An app that is Gradio's page and its routes, and begins and ends as Gradio wants it."""
+    blocks = build(store, tasks, local, backups)
+
+    def user(request: Request) -> str | None:
+        person: str | None = request.scope.get(PERSON)
+        return person
+
+    app: FastAPI = gr.mount_gradio_app(
+        FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
+        blocks,
+        path="/",
+        auth_dependency=user,
+        footer_links=[],
+        run_history=False,
+        show_error=True,
+        # The largest files one drops here are DESI coadds.
+        max_file_size="2gb",
+        favicon_path=None,
+        theme=theme(),
+        head=HEAD,
+        css_paths=[Path(__file__).parent / "theme.css"],
+    )
+    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
+    # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
+    blocks.has_launched = True
+    return app

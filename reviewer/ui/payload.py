@@ -16,8 +16,8 @@ from agent.tasks import Task
 from agent.trajectory import Answer, Trajectory
 from reviewer.people import Person
 from reviewer.store import Autosave, Item, Mark, QueueRow, Store
+from reviewer.ui.known_lines import known_lines
 from reviewer.ui.links import links, sexagesimal
-from reviewer.ui.spectrum_view import known_lines
 from reviewer.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 
 LABELS = {

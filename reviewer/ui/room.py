@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
-from gradio.utils import get_upload_folder
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,6 +44,9 @@ def told_length(headers: Mapping[str, str]) -> int | None:
 
 
 def _refusal(wanted: int) -> PlainTextResponse | None:
+    # Not above: the server answers before Gradio is imported.
+    from gradio.utils import get_upload_folder
+
     folder = get_upload_folder()
     try:
         free = shutil.disk_usage(folder).free

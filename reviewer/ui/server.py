@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
-import gradio as gr
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 
 from agent.command import CannotRun
 from agent.policies.roster import Roster
@@ -34,29 +34,29 @@ from reviewer.ui import (
     blind_api,
     blind_setup,
     files,
-    library,
+    library_api,
     live_api,
     live_desk,
     log_lines,
     memory,
     opening,
-    page,
-    progress,
     progress_agreement,
+    progress_api,
     refusals,
     sign_in,
 )
 from reviewer.ui.desk import Desk
-from reviewer.ui.gate import PERSON, Gate
+from reviewer.ui.gate import Gate
+from reviewer.ui.gradio_part import PAGE, GradioPart, GradiosPage
 from reviewer.ui.headers import Headers
 from reviewer.ui.pictures import Gallery
 from reviewer.ui.port import require_free
 from reviewer.ui.room import Room
 from reviewer.ui.uncollected import uncollected
+from reviewer.ui.without_stubs import without_stubs
 
 log = logging.getLogger("spec_o3")
 
-HERE = Path(__file__).parent
 PROXIES = ["127.0.0.1", "::1"]
 """Where a proxy may stand whose word about its visitors is taken: on this machine."""
 _UPLOADS = "GRADIO_TEMP_DIR"
@@ -91,52 +91,38 @@ def build(
     app.state.live = live_desk.Live(app.state.desk, roster or Roster.load(beside=store.path.resolve().parent))
     refusals.install(app)
     app.add_middleware(Room)
-    app.add_middleware(opening.Opening)
+    app.include_router(opening.router)
     app.include_router(api.router)
     app.include_router(live_api.router)
     app.include_router(blind_api.router)
     app.include_router(blind_setup.router)
     app.include_router(sign_in.router(store, local))
-    app.include_router(progress.progress_router(store))
+    app.include_router(progress_api.progress_router(store))
     app.include_router(progress_agreement.router(store))
-    app.include_router(library.library_router(store))
+    app.include_router(library_api.library_router(store))
     app.include_router(files.router)
     app.add_middleware(Gate, store=store, local=local, public=public)
-    app.add_middleware(Headers, head=page.HEAD)
+    app.add_middleware(Headers)
     # Outermost: the headers' nonce has to be written into the page before it is packed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
 
-    def user(request: Request) -> str | None:
-        person: str | None = request.scope.get(PERSON)
-        return person
+    def made() -> FastAPI:
+        with uncollected(), without_stubs():
+            from reviewer.ui import page
+        return page.mounted(store, known, local, backups)
 
-    blocks = page.build(store, known, local, backups)
-    mounted: FastAPI = gr.mount_gradio_app(
-        app,
-        blocks,
-        path="/",
-        auth_dependency=user,
-        footer_links=[],
-        run_history=False,
-        show_error=True,
-        # The largest files one drops here are DESI coadds.
-        max_file_size="2gb",
-        favicon_path=None,
-        theme=page.theme(),
-        head=page.HEAD,
-        css_paths=[HERE / "theme.css"],
-    )
-    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
-    # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
-    blocks.has_launched = True
-    return mounted
+    app.state.gradio = GradioPart(made)
+    app.router.routes.append(Route(PAGE, GradiosPage(app.state.gradio), methods=["GET"]))
+    app.mount("/", app.state.gradio)
+    return app
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """What begins and ends with the server."""
     backups: DailyBackups | None = app.state.backups
-    async with live_desk.lifespan(app):
+    gradio: GradioPart = app.state.gradio
+    async with live_desk.lifespan(app), gradio.lifespan():
         if backups is not None:
             backups.start()
         yield
@@ -184,13 +170,12 @@ def serve(
     memory.keep_together()
     store = Store.open(db, patience=SUBMIT_SECONDS)
     try:
-        # SQLite looks through the tables without Python's lock, while the page is built in Python.
+        # SQLite looks through the tables without Python's lock, while the app is built in Python.
         with ThreadPoolExecutor(1) as beside, _private_uploads():
             sound = beside.submit(store.require_sound)
             local = is_loopback(host) and public is None
             _prepare(store, None if local else public or host or "every address")
-            with uncollected():
-                app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
+            app = build(store, local, roster, public, DailyBackups(store, backups) if backups else None)
             sound.result()
             url = f"http://{host}:{port}/"
             print(f"Spec-o3 review on {url}  (database: {db}; stop with Ctrl C)", flush=True)
