@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,19 @@ def differences(one: Path, other: Path) -> list[str]:
     """The tables that are not equal row for row."""
     first, second = contents(one), contents(other)
     return [name for name in sorted(first | second) if first.get(name) != second.get(name)]
+
+
+@contextmanager
+def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
+    """Rows are changed behind the program's back; every guard is there again afterwards."""
+    with closing(sqlite3.connect(path)) as db:
+        guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            db.execute(f"DROP TRIGGER {name}")
+        yield db
+        for _, sql in guards:
+            db.execute(sql)
+        db.commit()
 
 
 def of_an_earlier_schema(path: Path, number: int) -> None:

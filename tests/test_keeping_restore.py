@@ -16,7 +16,7 @@ import pytest
 from campaign import TO_AUDIT, Desk, an_item
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema
+from kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema, unguarded
 
 from reviewer.keeping.backups import back_up, facts_beside, read_facts, sha256_of
 from reviewer.keeping.errors import BadBackup, KeepingError
@@ -242,11 +242,8 @@ def test_a_backup_that_was_changed_behind_the_program_is_refused(
 ) -> None:
     sql, said = CHANGES[change]
     facts_beside(backup).unlink()
-    with closing(sqlite3.connect(backup)) as db:
-        for (trigger,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
-            db.execute(f"DROP TRIGGER {trigger}")
+    with unguarded(backup) as db:
         db.execute(sql)
-        db.commit()
     before = contents(database)
     with pytest.raises(BadBackup, match=said):
         restore(backup, database)
@@ -257,10 +254,8 @@ def test_a_backup_that_was_changed_behind_the_program_is_refused(
 def test_a_log_whose_end_was_cut_off_shows_against_the_head_beside_the_backup(
     database: Path, backup: Path
 ) -> None:
-    with closing(sqlite3.connect(backup)) as db:
-        db.execute("DROP TRIGGER log_no_delete")
+    with unguarded(backup) as db:
         db.execute("DELETE FROM log WHERE number = (SELECT max(number) FROM log)")
-        db.commit()
     told = json.loads(facts_beside(backup).read_text())
     told |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
     facts_beside(backup).write_text(json.dumps(told))

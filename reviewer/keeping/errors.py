@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from agent.sentence import OneLine
 
-class KeepingError(Exception):
+
+class KeepingError(OneLine):
     """Nothing was kept, or nothing put back; what was there is as it was."""
 
 

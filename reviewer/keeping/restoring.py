@@ -6,6 +6,7 @@ anybody has it open; the present file gets a second name, and one rename puts th
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,11 +19,11 @@ from reviewer.keeping.archive_in import build
 from reviewer.keeping.backups import check_bytes, read_facts
 from reviewer.keeping.checking import require_sound
 from reviewer.keeping.errors import BadBackup, KeepingError
-from reviewer.store import CannotWrite, Head, NewerSchema, Store, StoreError
+from reviewer.store import CannotWrite, Head, Store, StoreError
 from reviewer.store.alone import alone
 from reviewer.store.copies import PART, copy, put_in_place, sync
+from reviewer.store.own_schema import require_own_schema
 from reviewer.store.rows import at_rest
-from reviewer.store.schema import MIGRATIONS
 
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a file that is open, or was when its program was killed."""
@@ -84,7 +85,7 @@ def _part_of(database: Path) -> Iterator[Path]:
     try:
         yield part
     finally:
-        for left in part.parent.glob(f"{part.name}*"):
+        for left in part.parent.glob(f"{glob.escape(part.name)}*"):
             with suppress(OSError):
                 left.unlink()
 
@@ -94,14 +95,10 @@ def _bring(source: Path, part: Path, progress: Callable[[int, int], None] | None
     if source.is_dir():
         return build(source, part, progress)
     check_bytes(source)
+    require_own_schema(source)
     copy(source, part, progress)
     with at_rest(part) as moment:
-        head, schema = moment.head, moment.schema
-    if schema > MIGRATIONS[-1].number:
-        raise NewerSchema(
-            f"{source}: its schema is number {schema}, this release knows {MIGRATIONS[-1].number}. "
-            "Update spec-o3, then restore it."
-        )
+        head = moment.head
     known = read_facts(source)
     if known is not None and head != known.head:
         raise BadBackup(f"{source}: its log ends at {head}, the file beside it says {known.head}")

@@ -37,7 +37,6 @@ def require_own_schema(path: Path) -> None:
     try:
         with closing(connect(path)) as db:
             db.execute("PRAGMA query_only = ON")
-            db.execute("PRAGMA trusted_schema = OFF")
             db.execute("BEGIN")
             _require(db, path)
     except sqlite3.DatabaseError as error:

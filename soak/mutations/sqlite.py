@@ -23,10 +23,10 @@ PAGE = 4096
 _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 _STRANGE_PARTS = (
     f"CREATE VIEW strange AS {_ENDLESS} SELECT x FROM c",
-    f"CREATE TRIGGER strange AFTER INSERT ON log BEGIN INSERT INTO tallies {_ENDLESS} SELECT * FROM c; END",
+    f"CREATE TRIGGER strange AFTER INSERT ON log BEGIN SELECT ({_ENDLESS} SELECT max(x) FROM c); END",
     "CREATE TRIGGER strange AFTER INSERT ON log BEGIN DELETE FROM people; END",
     "CREATE TRIGGER strange AFTER UPDATE ON sessions BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
-    "CREATE INDEX strange ON log (hex(zeroblob(length(hash) * 5000000)))",
+    "CREATE INDEX strange ON log (length(hex(zeroblob(length(hash) * 5000000))))",
     "CREATE TABLE strange (a, b GENERATED ALWAYS AS (hex(zeroblob(a))))",
     "CREATE VIRTUAL TABLE strange USING fts5(text)",
     "ALTER TABLE people ADD COLUMN strange CHECK (length(zeroblob(length(name) * 9000000)) > 0) DEFAULT 1",
@@ -140,11 +140,9 @@ def _schema(db: sqlite3.Connection, chance: random.Random) -> None:
             kind, value = _spoiled_cell(None, chance)
             db.execute(f"UPDATE sqlite_schema SET {column} = {kind} WHERE name = ?", (value, name))
         case 3:
-            endless = f"CREATE VIEW {name} AS {_ENDLESS} SELECT x AS number, x AS id FROM c"
-            db.execute(
-                "UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = ? WHERE name = ?",
-                (endless, name),
-            )
+            kind = db.execute("SELECT type FROM sqlite_schema WHERE name = ?", (name,)).fetchone()[0]
+            db.execute(f'DROP {kind} "{name}"')
+            db.execute(f'CREATE VIEW "{name}" AS {_ENDLESS} SELECT x AS number, x AS id FROM c')
         case _:
             old, new = chance.choice(
                 (("NOT NULL", ""), ("TEXT", "BLOB"), ("id", "\x1b"), (" ON ", " ON log "))
