@@ -153,6 +153,31 @@ def test_a_page_that_stays_open_goes_on_by_itself_when_the_server_is_back(page: 
     assert unsent_here(page) == []
 
 
+def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands(
+    page: Page, app: App
+) -> None:
+    """Gradio would, as soon as the server is back, and the next letters would be keys."""
+    page.route("**/gradio_api/queue/join*", lambda route: route.abort())
+    at_item(page, app, 13, "RV")
+    expect(page.get_by_role("tab", name="People")).to_be_visible()
+    app.kill()
+    card = write(page, " Not under my hands.")
+    page.unroute_all()
+    app.start()
+    expect(strip(page)).to_be_hidden()
+    page.wait_for_timeout(5000)  # it asks every two seconds
+    expect(page.locator(".toast-body")).to_have_count(0)
+    expect(card.locator("textarea")).to_be_focused()
+    page.keyboard.type(" k")
+    expect(card.locator("textarea")).to_have_value(re.compile(r"Not under my hands\. k$"))
+    page.keyboard.press("Escape")
+    with page.expect_navigation():
+        page.get_by_role("tab", name="People").click()
+    settled(page)
+    page.get_by_role("tab", name="People").click()
+    expect(page.get_by_text("Person RB")).to_be_visible()
+
+
 # ---- the network
 
 
