@@ -10,8 +10,9 @@ started again by the same command and nothing else. After each kill the files, a
 against the journals; at the end all of it is, with the store's own checks. At some of the kills somebody
 types in a page in Chromium.
 
-SIGKILL leaves the system's cache of the disk alone; what a power cut does is not tried here. Markdown; exit
-status 1 if anything did not hold, and then the database and the journals are kept.
+SIGKILL leaves the system's cache of the disk alone; what a power cut does is not tried here. Markdown, also
+when it is stopped by Ctrl C or SIGTERM, and after each kill in ``result.md`` beside the database; exit status
+1 if anything did not hold or it was stopped, and then the database and the journals are kept.
 """
 
 from __future__ import annotations
@@ -20,82 +21,31 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from soak import campaign, checking
+from soak import campaign
 from soak.client import Client
 from soak.journal import Journals
 from soak.served import DidNotStart, Served
+from soak.trial import MOMENTS, Trial
 
 if TYPE_CHECKING:
     from soak.typing_page import Typist
 
 AT_WORK = (0.1, 1.5)
 """Seconds from the first answer to a kill at work, from and to."""
-MOMENTS = {"at work": 7, "at its first answer": 1, "while starting": 2}
 ENOUGH = 20
 """Faults after which the trial ends."""
 TO_FINISH = 180.0
 """Seconds that clients have at the end to finish what they began."""
-
-
-@dataclass
-class Trial:
-    """One run: the app, the journals, and what came out so far."""
-
-    served: Served
-    journals: Journals
-    rng: random.Random
-    faults: list[str] = field(default_factory=list)
-    lost: int = 0
-    doubled: int = 0
-    kills: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*MOMENTS, "while typing"), 0))
-    starts: list[float] = field(default_factory=list)
-
-    def start(self) -> None:
-        """By the same command, without help; what was killed is checked while it starts."""
-        begun = time.monotonic()
-        copy = checking.copied(self.served.db, self.journals.folder.parent / "after-the-kill")
-        self.served.start()
-        starting = time.monotonic()
-        self._check(copy)
-        if self.starts and self.rng.random() < MOMENTS["while starting"] / sum(MOMENTS.values()):
-            time.sleep(max(0.0, self.rng.uniform(0, self.starts[-1]) - (time.monotonic() - starting)))
-            self.killed("while starting")
-            return self.start()
-        self.served.answers()
-        self.starts.append(time.monotonic() - begun)
-        return None
-
-    def killed(self, moment: str) -> None:
-        self.served.kill()
-        self.kills[moment] += 1
-
-    def _check(self, copy: Path) -> None:
-        self.journals.read()
-        self._take(checking.held_against(copy, self.journals))
-
-    def _take(self, found: checking.Found) -> None:
-        # The same fault is found again after each kill.
-        self.faults += [fault for fault in found.faults if fault not in self.faults]
-        self.lost, self.doubled = max(self.lost, found.lost), max(self.doubled, found.doubled)
-
-    def finished(self) -> None:
-        self.journals.read()
-        self._take(checking.whole(self.served.db, self.journals))
-        self.faults += self.journals.faults
-
-    @property
-    def done(self) -> int:
-        return sum(self.kills.values())
 
 
 @contextmanager
@@ -132,42 +82,53 @@ def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
             raise DidNotStart(f"a client ended with status {status}")
 
 
-def kill_again_and_again(trial: Trial, kills: int, typist: Typist | None, in_browser: int) -> None:
-    while trial.done < kills and len(trial.faults) < ENOUGH:
-        typed = trial.kills["while typing"]
-        if typist is not None and typed < in_browser * (trial.done + 1) / kills:
-            closed = typed % 2 == 1
-            missing = typist.through_a_kill(lambda: trial.killed("while typing"), trial.start, closed)
-            trial.faults += [missing] if missing else []
-            continue
-        soon = trial.rng.random() < MOMENTS["at its first answer"] / sum(MOMENTS.values())
-        if not soon:
-            time.sleep(trial.rng.uniform(*AT_WORK))
-        trial.killed("at its first answer" if soon else "at work")
-        trial.start()
+def kill_again_and_again(trial: Trial, typist: Typist | None, in_browser: int) -> None:
+    """:raises DidNotStart: the app does not start by itself, so that there is nothing more to kill"""
+    while trial.done < trial.wanted and len(trial.faults) < ENOUGH:
+        try:
+            if typist is not None and trial.rounds < in_browser * (trial.done + 1) / trial.wanted:
+                trial.types_through_a_kill(typist)
+            else:
+                _kill_at_work(trial)
+        except DidNotStart:
+            raise
+        except Exception as problem:  # whatever one round met, it is told, and the others are worth having
+            trial.went_wrong(problem)
+        trial.goes_on()
         if sys.stderr.isatty():
-            print(f"\r{trial.done} of {kills} kills", end="", file=sys.stderr, flush=True)
+            print(f"\r{trial.done} of {trial.wanted} kills", end="", file=sys.stderr, flush=True)
+
+
+def _kill_at_work(trial: Trial) -> None:
+    soon = trial.rng.random() < MOMENTS["at its first answer"] / sum(MOMENTS.values())
+    if not soon:
+        time.sleep(trial.rng.uniform(*AT_WORK))
+    trial.killed("at its first answer" if soon else "at work")
+    trial.start()
 
 
 def run(given: argparse.Namespace, folder: Path) -> Trial:
+    """The whole trial in a new folder. Whatever ends it, what was found until then is in what it returns."""
     (folder / "journals").mkdir(parents=True)
     db = folder / "annotations.db"
     typists_item = campaign.made(db, given.clients, given.items, scorers=given.clients)
-    served = Served(db, folder / "app.log")
-    trial = Trial(served, Journals(folder / "journals"), random.Random(given.seed))
+    served, journals = Served(db, folder / "app.log"), Journals(folder / "journals")
+    trial = Trial(served, journals, random.Random(given.seed), given.kills, folder / "result.md")
     try:
         served.start()
         served.answers()
         with ExitStack() as stack:
             typist = stack.enter_context(_typist(trial, typists_item)) if given.in_browser else None
             stack.enter_context(people_at_work(served, folder, given.clients, given.seed, typists_item))
-            kill_again_and_again(trial, given.kills, typist, given.in_browser)
+            kill_again_and_again(trial, typist, given.in_browser)
         served.stop()
-        trial.finished()
-    except (DidNotStart, subprocess.TimeoutExpired) as problem:
-        trial.faults.append(str(problem))
+    except KeyboardInterrupt:
+        trial.stopped = True
+    except Exception as problem:  # as in a round: the reason is among the faults, beside what was measured
+        trial.went_wrong(problem)
     finally:
         served.kill()
+    trial.finished()
     return trial
 
 
@@ -175,34 +136,6 @@ def _typist(trial: Trial, item: int) -> Typist:
     from soak.typing_page import Typist  # the browser, for who asks for it
 
     return Typist(trial.served.url, campaign.TYPIST, campaign.PASSWORD, item, trial.rng)
-
-
-def told(trial: Trial) -> str:
-    """The result as Markdown."""
-    of_kind = list(checking.counted(trial.journals))
-    lines = [
-        "| kills | restarts | actions acknowledged | sent again | lost | doubled | longest restart, s |",
-        "|---:|---:|---:|---:|---:|---:|---:|",
-        f"| {trial.done} | {len(trial.starts)} | {sum(row[1] for row in of_kind):,} | "
-        f"{sum(row[2] for row in of_kind)} | {trial.lost} | {trial.doubled} | "
-        f"{max(trial.starts, default=0):.1f} |",
-        "",
-        "Killed " + ", ".join(f"{moment}: {times}" for moment, times in trial.kills.items()) + ".",
-        "",
-        "| action | acknowledged | sent again | refused by the rules |",
-        "|---|---:|---:|---:|",
-        *(f"| {kind} | {heard:,} | {again} | {refused} |" for kind, heard, again, refused in of_kind),
-    ]
-    if trial.faults:
-        lines += [
-            "",
-            f"**{len(trial.faults)} faults:**",
-            "",
-            *(f"- {fault}" for fault in trial.faults[:ENOUGH]),
-        ]
-    else:
-        lines += ["", "Nothing was lost, nothing doubled, and every check held."]
-    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -223,10 +156,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     given = parser.parse_args(argv)
     folder = given.db_dir or Path(tempfile.mkdtemp(prefix="spec-o3-kills-"))
+    # A shell lets what it starts in the background ignore Ctrl C.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    print(f"The result so far is in {folder / 'result.md'}.", file=sys.stderr, flush=True)
     trial = run(given, folder)
-    print(told(trial))
-    if trial.faults:
-        print(f"\nDatabase, journals and the app's log are kept in {folder}.")
+    print(trial.told())
+    if trial.faults or trial.stopped:
+        print(f"\nDatabase, journals and the app's log are kept in {folder}.", file=sys.stderr)
         return 1
     if given.db_dir is None:
         shutil.rmtree(folder)

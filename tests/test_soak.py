@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
+import re
 import sqlite3
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -18,7 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from soak import campaign, checking, kills, load
 from soak.journal import Journal, Journals
+from soak.served import ROOT, Served
+from soak.trial import Trial
 from soak.unsent import Unsent
+
+if TYPE_CHECKING:
+    from soak.typing_page import Typist
 
 
 def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
@@ -28,7 +38,53 @@ def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
     assert trial.done >= 5
     assert (trial.lost, trial.doubled) == (0, 0)
     assert sum(one.acknowledged for one in trial.journals) > 10
-    assert "Nothing was lost" in kills.told(trial)
+    assert "Nothing was lost" in trial.told()
+    assert f"| kills | {trial.done} |" in trial.result.read_text(encoding="utf-8")
+
+
+def test_a_trial_that_is_stopped_tells_what_it_has(tmp_path: Path) -> None:
+    folder = tmp_path / "trial"
+    more = ("--kills", "200", "--clients", "1", "--in-browser", "0", "--items", "40", "--db-dir", str(folder))
+    command = [sys.executable, "-m", "soak.kills", *more]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as trial:
+        while not (folder / "result.md").exists():
+            assert trial.poll() is None
+            time.sleep(0.05)
+        trial.terminate()
+        told, _ = trial.communicate()
+    assert trial.returncode == 1
+    assert re.search(r"\| kills \| [1-9]", told)
+    assert re.search(r"Stopped by hand after \d+ of 200 kills", told)
+    assert "| faults | 0 |" in told
+
+
+class Broken:
+    """A page on which nothing works, which Chromium does not have on demand."""
+
+    not_ready = ("chrome-error://chromewebdata/: no such page",)
+
+    def through_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
+        kill()
+        raise RuntimeError("the browser is gone")
+
+
+def test_what_one_round_meets_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "trial"
+    (folder / "journals").mkdir(parents=True)
+    campaign.made(folder / "annotations.db", reviewers=1, items=2, scorers=1)
+    served, journals = Served(folder / "annotations.db", folder / "app.log"), Journals(folder / "journals")
+    trial = Trial(served, journals, random.Random(1), 3, folder / "result.md")
+    try:
+        trial.start()
+        kills.kill_again_and_again(trial, cast("Typist", Broken()), in_browser=1)
+    finally:
+        served.kill()
+    assert trial.faults == ["after 1 kills: RuntimeError: the browser is gone"]
+    assert trial.done >= 3
+    told = trial.result.read_text(encoding="utf-8")
+    assert "| of these while typing | 1 |" in told
+    assert "| of these all unsent text found | 0 |" in told
+    assert "no such page" in told
 
 
 def test_reviewers_at_once_meet_no_error_and_lose_nothing(tmp_path: Path) -> None:
