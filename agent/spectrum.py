@@ -142,6 +142,11 @@ class Spectrum:
         for key, value in self.meta.items():
             if not isinstance(value, str | int | float | bool | None):
                 raise SpectrumError(self.name, f"meta[{key!r}] of {type(value).__name__}", "a JSON scalar")
+        # JSON has no infinity: what holds one could be read and never be kept.
+        for what, mapping in (("snr", self.snr), ("meta", self.meta)):
+            for key, value in mapping.items():
+                if isinstance(value, float) and not np.isfinite(value):
+                    raise SpectrumError(self.name, f"{what}[{key!r:.60}] {value!r}", "a finite number")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spectrum):

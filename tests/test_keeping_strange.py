@@ -11,7 +11,8 @@ from kept_campaign import fill
 
 from reviewer.keeping.errors import BadBackup
 from reviewer.keeping.restoring import restore
-from reviewer.store import Store, StoreError
+from reviewer.store import Damaged, Store, StoreError
+from reviewer.store.rows import glance
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 STRANGE = {
@@ -76,3 +77,28 @@ def test_nothing_is_left_of_a_refused_restore_whatever_the_database_is_called(tm
     with pytest.raises(BadBackup, match="the tallies do not add up"):
         restore(given, tmp_path / "round [1].db")
     assert [path.name for path in tmp_path.iterdir()] == ["given.db"]
+
+
+def with_a_name_nobody_can_read(path: Path) -> None:
+    """SQLite quotes it when it says that the schema is malformed, and Python cannot read what it says."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(
+            "UPDATE sqlite_schema SET name = CAST(x'ff' AS TEXT), sql = 'no SQL' WHERE name = 'people'"
+        )
+        db.commit()
+
+
+def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(tmp_path: Path) -> None:
+    broken, good = tmp_path / "annotations.db", tmp_path / "good.db"
+    with Store.open(broken) as store:
+        store.backup(good)
+    with_a_name_nobody_can_read(broken)
+    with pytest.raises(Damaged, match="malformed database schema"):
+        Store.open(broken)
+    with pytest.raises(StoreError, match="malformed database schema"):
+        restore(broken, good)
+    with pytest.raises(StoreError, match="malformed database schema"):
+        glance(broken)
+    done = restore(good, broken)
+    assert (done.items, done.replaced) == (0, None)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from reviewer.store.connection import damage_told
 from reviewer.store.errors import CannotWrite, InUse
 
 # Where SQLite locks, whatever the file's length: https://www.sqlite.org/fileformat2.html#the_lock_byte_page
@@ -51,7 +52,8 @@ def alone(path: Path) -> Iterator[None]:
 def _lock(db: sqlite3.Connection) -> bool:
     """Leave the write-ahead log, which works for the last connection only, and lock; False: it is damaged."""
     try:
-        db.execute("PRAGMA journal_mode = DELETE")
+        with damage_told():
+            db.execute("PRAGMA journal_mode = DELETE")
         db.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError:
         raise

@@ -31,8 +31,10 @@ def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     try:
-        # FULL: an acknowledged vote is on the disk, whatever happens to the power.
-        connection.execute("PRAGMA synchronous = FULL")
+        # The first to read the schema, and so the one that fails where that is damaged.
+        with damage_told():
+            # FULL: an acknowledged vote is on the disk, whatever happens to the power.
+            connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         # Without this, INSERT OR REPLACE would delete a fact past the trigger that guards it.
         connection.execute("PRAGMA recursive_triggers = ON")
@@ -40,6 +42,20 @@ def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def damage_told() -> Iterator[None]:
+    """SQLite quotes the file when it says what is damaged, and Python cannot read that where it is no UTF-8.
+
+    :raises sqlite3.DatabaseError: instead of the error about its own message
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        damaged = sqlite3.DatabaseError("malformed database schema")
+        damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise damaged from error
 
 
 def use_wal(connection: sqlite3.Connection) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewer.store.clock import utc_now
-from reviewer.store.connection import Base, connect
+from reviewer.store.connection import Base, connect, damage_told
 from reviewer.store.errors import CannotWrite, NotAnnotations, NotFound, StoreError
 from reviewer.store.log_chain import Head, head
 from reviewer.store.migrate import applied, migrate
@@ -104,7 +104,9 @@ def at_rest(path: Path) -> Iterator[Moment]:
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
             db.row_factory = sqlite3.Row
-            yield _ours(db, path)
+            with damage_told():
+                moment = _ours(db, path)
+            yield moment
     except sqlite3.DatabaseError as error:
         raise unreadable(error, path) from error
 

@@ -26,7 +26,7 @@ _STRANGE_PARTS = (
     f"CREATE TRIGGER strange AFTER INSERT ON log BEGIN SELECT ({_ENDLESS} SELECT max(x) FROM c); END",
     "CREATE TRIGGER strange AFTER INSERT ON log BEGIN DELETE FROM people; END",
     "CREATE TRIGGER strange AFTER UPDATE ON sessions BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
-    "CREATE INDEX strange ON log (length(hex(zeroblob(length(hash) * 5000000))))",
+    "CREATE INDEX strange ON log (length(hex(zeroblob(length(hash) * 500000))))",
     "CREATE TABLE strange (a, b GENERATED ALWAYS AS (hex(zeroblob(a))))",
     "CREATE VIRTUAL TABLE strange USING fts5(text)",
     "ALTER TABLE people ADD COLUMN strange CHECK (length(zeroblob(length(name) * 9000000)) > 0) DEFAULT 1",
