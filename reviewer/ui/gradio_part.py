@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -50,11 +51,15 @@ class GradioPart:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._asked is None or self._running is None:
-            app = await run_in_threadpool(self.app)
+            app: ASGIApp = await run_in_threadpool(self.app)
         else:
             self._asked.set()
-            # Whoever goes away while waiting takes nobody else's waiting along.
-            app = await asyncio.shield(self._running)
+            try:
+                # Whoever goes away while waiting takes nobody else's waiting along.
+                app = await asyncio.shield(self._running)
+            except asyncio.CancelledError:
+                # The server was stopped before it was made; the page asks again.
+                app = PlainTextResponse("The server is being stopped.", status_code=503)
         await app(scope, receive, send)
 
     @asynccontextmanager

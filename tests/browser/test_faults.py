@@ -158,7 +158,8 @@ def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands
 ) -> None:
     """Gradio would, as soon as the server is back, and the next letters would be keys."""
     page.route("**/gradio_api/queue/join*", lambda route: route.abort())
-    at_item(page, app, 13, "RV")
+    with page.expect_event("requestfailed", lambda request: "queue/join" in request.url):
+        at_item(page, app, 13, "RV")
     expect(page.get_by_role("tab", name="People")).to_be_visible()
     app.kill()
     card = write(page, " Not under my hands.")

@@ -12,10 +12,9 @@ from review_app import serving
 from reviewer import demo
 from reviewer.store import Draft, Store
 
-REQUESTS = 75
-"""Until the first item is there, the page's own included: the desk's modules, styles and plotly, what is
-asked of the server for one item and its pictures, and Gradio's files that its page names. Gradio's other
-hundred come after it."""
+REQUESTS = 72
+"""Until the first item is there, the page's own included: the desk's modules, styles and plotly, and what is
+asked of the server for one item and its pictures. Gradio's hundred and more come after it."""
 PAINTED = """() => window.specO3?.review?.current
   && document.querySelector('.so-review .card') && document.querySelector('.so-review .so-full .main-svg')"""
 
@@ -41,14 +40,13 @@ def test_the_first_item_is_there_before_gradio_is_asked_for(address: str, opened
     opened.on("request", lambda request: asked.append(request.url))
     opened.goto(address, wait_until="commit")
     opened.wait_for_function(PAINTED, timeout=60_000)
-    # Gradio's program is fetched with the page; once it runs it asks for its other parts.
     expect(opened.locator("#so-tabs [role=tab]").first).to_be_visible(timeout=60_000)
-    spectrum = next(at for at, url in enumerate(asked) if "/api/spectrum/" in url)
-    program = [at for at, url in enumerate(asked) if "/assets/" in url and url.endswith(".js")]
-    assert program[0] < spectrum < program[1] <= REQUESTS, asked[: program[1]]
-    once = [
-        url for url in asked[: program[1]] if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url
-    ]
+    gradio = next(at for at, url in enumerate(asked) if url.endswith("/page"))
+    before = asked[:gradio]
+    assert any("/api/spectrum/" in url for url in before)
+    assert not any("/assets/" in url or "/gradio_api/" in url for url in before)
+    assert gradio <= REQUESTS, before
+    once = [url for url in before if "/ui/" in url or "/api/me" in url or "/api/spectrum/" in url]
     assert len(once) == len(set(once)), sorted(once)
 
 
