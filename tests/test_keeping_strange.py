@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kept_campaign import fill
+from kept_campaign import fill, of_an_earlier_schema, unguarded
 
 from reviewer.keeping.errors import BadBackup
 from reviewer.keeping.restoring import restore
@@ -102,3 +102,20 @@ def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(
         glance(broken)
     done = restore(good, broken)
     assert (done.items, done.replaced) == (0, None)
+
+
+def test_a_refusal_names_the_backup_and_not_what_was_being_made_of_it(tmp_path: Path) -> None:
+    old, headless = tmp_path / "old.db", tmp_path / "headless.db"
+    of_an_earlier_schema(old, 1)
+    with unguarded(old) as db:
+        db.execute("INSERT INTO barred VALUES ('RE', 99)")
+    with Store.open(headless) as store:
+        fill(store)
+    with unguarded(headless) as db:
+        db.execute("DELETE FROM versions WHERE item = 4")
+    with pytest.raises(BadBackup, match=r"old\.db: it cannot be brought to this schema: .*barred") as refused:
+        restore(old, tmp_path / "annotations.db")
+    assert "part" not in str(refused.value)
+    with pytest.raises(BadBackup, match=r"headless\.db: it cannot be read through: There is no item 4"):
+        restore(headless, tmp_path / "annotations.db")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["headless.db", "old.db"]

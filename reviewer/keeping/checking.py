@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reviewer.keeping.errors import BadBackup
-from reviewer.store import Head, Store, StoreError
+from reviewer.store import CannotWrite, Head, Store
 
 _TOLD = 3
 
@@ -19,7 +19,7 @@ def require_sound(store: Store, named: Path, known: Head | None) -> None:
     """
     try:
         wrong = store.verify(known)
-    except StoreError:
+    except CannotWrite:
         raise
     except Exception as error:
         # What is read in the check is not to be trusted: rows that no reader expects are what it may find.

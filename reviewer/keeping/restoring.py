@@ -107,7 +107,16 @@ def _bring(source: Path, part: Path, progress: Callable[[int, int], None] | None
 
 def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) -> int:
     """Bring it to the present schema, check it, and say in its log where it comes from."""
-    with Store.open(part) as store:
+    try:
+        opened = Store.open(part)
+    except CannotWrite:
+        raise
+    except StoreError as error:
+        # What it says is about the part, of which nothing stays.
+        raise BadBackup(
+            f"{source}: it cannot be brought to this schema: {error.__cause__ or error}"
+        ) from error
+    with opened as store:
         require_sound(store, source, head)
         store.say_restored(source.name, head, replaced)
         return sum(sum(states.values()) for states in store.counts().by_task.values())
