@@ -9,6 +9,7 @@ import { mountReview } from './review.js'
 import { comeBack } from './tabs.js'
 
 const PATIENCE = 5000 // ms, where the first item does not come
+const TABS_PATIENCE = 20_000 // ms from when Gradio's part is in the page
 
 let early = null
 let row = null // in the place of the tabs until they are there
@@ -17,9 +18,16 @@ let row = null // in the place of the tabs until they are there
 async function bringTabs() {
   try {
     await startGradio(() => early)
+    await pause(TABS_PATIENCE)
+    if (row.isConnected) notTabs('')
   } catch (problem) {
-    row.lastChild.replaceWith(h('span', { role: 'alert' }, `The other tabs did not come: ${problem.message}`))
+    notTabs(` ${problem.message}`)
   }
+}
+
+/** A part of Gradio was lost on the way, as when the network is cut meanwhile. Only a reload asks for it again. */
+function notTabs(why) {
+  row.lastChild.replaceWith(h('span', { role: 'alert' }, `The other tabs did not come.${why} `, h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')))
 }
 
 /** The Review tab is there. */

@@ -88,3 +88,22 @@ def test_gradios_styles_do_not_win_over_ours(address: str, opened: Page) -> None
     expect(comment).to_have_css("border-radius", "7px")
     opened.get_by_role("tab", name="Blind").click()
     expect(opened.locator(".so-blind input[type=checkbox]").first).to_have_css("appearance", "auto")
+
+
+def test_where_gradios_program_is_lost_on_the_way_the_page_says_so_and_the_desk_works(
+    address: str, opened: Page
+) -> None:
+    opened.clock.install()
+    opened.route("**/assets/*.js", lambda route: route.abort())
+    with opened.expect_event("requestfailed", lambda request: "/assets/" in request.url):
+        opened.goto(address, wait_until="commit")
+        opened.wait_for_function(PAINTED, timeout=60_000)
+    expect(opened.locator(".so-coming")).to_contain_text("the other tabs are coming")
+    opened.clock.fast_forward(30_000)
+    expect(opened.locator(".so-coming [role=alert]")).to_contain_text("The other tabs did not come")
+    opened.keyboard.press("n")
+    opened.wait_for_function("window.specO3.review.current.place")
+    opened.unroute_all()
+    opened.get_by_role("button", name="Reload").click()
+    expect(opened.locator("#so-tabs [role=tab]").first).to_be_visible(timeout=60_000)
+    expect(opened.locator(".so-coming")).to_have_count(0)
