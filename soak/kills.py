@@ -40,8 +40,9 @@ from soak.trial import MOMENTS, Trial
 if TYPE_CHECKING:
     from soak.typing_page import Typist
 
-AT_WORK = (0.1, 1.5)
-"""Seconds from the first answer to a kill at work, from and to."""
+AT_WORK = (0.1, 4.0)
+"""Seconds from the first answer to a kill at work, from and to. Gradio, through which coordinators work, is
+imported after the first answer."""
 ENOUGH = 20
 """Faults after which the trial ends."""
 TO_FINISH = 180.0
