@@ -173,7 +173,11 @@ def test_somebody_elses_file_is_left_alone(path):
     assert path.read_text() == "Dear diary,\n\ntoday"
 
 
-@pytest.mark.parametrize("bad", ["no JSON", "[1]", '{"schema": 1}'])
+NOWHERE = '{"source": {"path": "a.fits", "target": ""}, "sample": 0}'
+NO_TARGET = '{"source": {"file": "a.fits", "target": null}, "sample": 0}'
+
+
+@pytest.mark.parametrize("bad", ["no JSON", "[1]", '{"schema": 1}', NOWHERE, NO_TARGET])
 def test_a_damaged_line_in_the_middle_is_named(path, bad):
     with Journal(path, SETTINGS) as journal:
         journal.add(an_outcome())

@@ -222,4 +222,7 @@ def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
     source, sample = row.get("source"), row.get("sample")
     if not isinstance(source, Mapping) or not isinstance(sample, int):
         raise JournalError(f"{path}: line {number}: found no source and sample, wanted a line of a run")
-    return key_of(str(source.get("file")), str(source.get("target") or "")), sample
+    file, target = source.get("file"), source.get("target")
+    if not isinstance(file, str) or not isinstance(target, str):
+        raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, wanted file and target")
+    return key_of(file, target), sample
