@@ -79,6 +79,19 @@ def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Pat
     check_sentence(str(refused.value))
 
 
+@pytest.mark.parametrize("text", [None, [], {}, 3, True])
+def test_a_session_with_something_else_for_a_text_is_refused(text: object, tmp_path: Path) -> None:
+    (whole,) = sessions()
+    given = json.loads(whole)
+    given["items"][1]["content_hash"] = text
+    with (
+        Store.open(tmp_path / "annotations.db") as store,
+        pytest.raises(PlanError, match="session: found the content_hash") as refused,
+    ):
+        again.plan_data(given, store.items_by_content)
+    check_sentence(str(refused.value))
+
+
 def test_a_session_whose_texts_are_not_here_is_refused(tmp_path: Path) -> None:
     (whole,) = sessions()
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(NotFound) as refused:

@@ -40,7 +40,7 @@ def plan_data(session: Mapping[str, Any], find: Find) -> dict[str, Any]:
 
     Orders and sides are drawn anew for the new scorers; the pairs are those that the same items make.
 
-    :raises PlanError: the file lacks a field
+    :raises PlanError: the file lacks a field, or has something else in its place
     :raises NotFound: (of the store) a text is not here as an item's current version
     """
     try:
@@ -52,6 +52,9 @@ def plan_data(session: Mapping[str, Any], find: Find) -> dict[str, Any]:
         sources = [] if people else plan["sources"]
     except (KeyError, TypeError) as error:
         raise PlanError("session", f"a file without {error}", "a report's session.json as it was") from None
+    for text in texts.values():
+        if not isinstance(text, str):
+            raise PlanError("session", f"the content_hash {text!r:.60}", "a report's session.json as it was")
     here = find(texts.values())
     try:
         drawn = sorted(here[text] for number, text in texts.items() if number not in gold)
