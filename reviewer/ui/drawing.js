@@ -54,10 +54,14 @@ export class Drawing {
     return { ...current.item.edited_by, ...Object.fromEntries(mine) }
   }
 
-  /** @param steps  as they will be, where that is known before they are */
-  windows(steps = this.desk.drafting.steps) {
-    const { current, spectrum, trace } = this.desk
-    if (current.spectrum) spectrum.update({ windows: windowsOf(steps), selected: trace.selected })
+  windows() {
+    const { current, drafting, spectrum, trace } = this.desk
+    if (current.spectrum) spectrum.update({ windows: windowsOf(drafting.steps), selected: trace.selected })
+  }
+
+  /** @param steps  as they will be once the server has looked */
+  foresee(steps) {
+    if (this.desk.current.spectrum) this.desk.spectrum.foresee(windowsOf(steps))
   }
 
   /** What the cards of the trace do. */

@@ -114,10 +114,11 @@ export class Editing {
     this.looks.set(id, ticket + 1)
     try {
       const looking = postJSON('/api/look', { item, arguments: args })
-      // The spectrum is drawn while the server draws the picture; when that comes, the window is where it was put.
-      this.desk.drawing.windows(replaceStep(this.desk.drafting.steps, id, { arguments: args }))
+      this.desk.drawing.foresee(replaceStep(this.desk.drafting.steps, id, { arguments: args }))
       const seen = await looking
       if (this.desk.current?.item.id !== item || this.looks.get(id) !== ticket + 1) return
+      // On its way before its card is drawn.
+      if (seen.step.picture) new Image().src = this.desk.trace.state.pictureURL(seen.step)
       if (!seen.step.ok) this.desk.toast(seen.step.observation)
       this.hints.set(asked(item, seen.step), seen.hints)
       this.restep(replaceStep(this.desk.drafting.steps, id, seen.step))

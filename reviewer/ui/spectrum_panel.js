@@ -80,9 +80,21 @@ export class Panel {
     this.scene = scene
     if (!(this.width > 120 && this.height > 100)) return
     const geometry = this.#measure()
+    if (this.#isDrawn(geometry)) return
     const draw = this.gd ? this.plotly.react : this.plotly.newPlot
     draw(this.plot, this.#traces(geometry), this.#layout(geometry), CONFIG)
     if (!this.gd) this.#listen()
+  }
+
+  /** Whether plotly has drawn just this: most of what a person changes is in the marks, and plotly takes 30 ms whatever it is. */
+  #isDrawn({ top, range, yRange }) {
+    const { scene } = this
+    const before = this.drawnFrom
+    this.drawnFrom = [
+      scene.id, scene.wavelength, scene.drawn, scene.raw, scene.error, scene.template, scene.scale, scene.factor, scene.colours,
+      this.revision, this.width, this.height, top, ...range, ...yRange,
+    ]
+    return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before[i]))
   }
 
   /** Draw the marks again at the present ranges, and leave the data. */

@@ -59,7 +59,6 @@ export class SpectrumView {
    */
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
-    const before = this.#aimed()
     for (const part of ['windows', 'second', 'editable', 'template']) if (part in changed) this.item[part] = changed[part]
     if (selected !== this.selected) this.look = null
     this.selected = selected
@@ -67,7 +66,7 @@ export class SpectrumView {
       this.#drawWindows()
       return
     }
-    const moved = before?.join() !== this.#aimed()?.join()
+    const moved = this.aimedAt?.join() !== this.#aimed()?.join()
     if (moved) this.#aim()
     if (moved || 'template' in changed) this.#draw()
     else {
@@ -75,6 +74,12 @@ export class SpectrumView {
       this.#drawWindows()
       this.controls.render(this.state, this.item)
     }
+  }
+
+  /** Windows that are about to be these: their marks move at once, the lower plot with the next update. */
+  foresee(windows) {
+    this.item.windows = windows
+    this.#drawWindows()
   }
 
   /** What the upper plot shows, in the data's wavelengths (Å). */
@@ -226,6 +231,7 @@ export class SpectrumView {
 
   #aim() {
     const aimed = this.#aimed()
+    this.aimedAt = aimed
     const room = aimed ? Math.max(CONTEXT * (aimed[1] - aimed[0]), 0.5) : 0
     this.step.setRange(aimed && [aimed[0] - room, aimed[1] + room])
     this.step.host.classList.toggle('so-idle', !aimed)
