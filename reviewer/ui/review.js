@@ -268,12 +268,17 @@ class ReviewDesk {
   }
 
   async #refilter() {
+    // What came next did so under the filter that was.
+    if (this.current) Object.assign(this.current, { place: null, ahead: [] })
     try {
       await this.queue.load()
       if (!this.current) await this.start()
       else {
-        this.current.place = await this.#place(this.current.item.id)
-        this.queue.setCurrent(this.current.item.id, this.current.place.before)
+        const at = this.current
+        const place = await this.#place(at.item.id)
+        if (at !== this.current) return
+        at.place = place
+        this.queue.setCurrent(at.item.id, place.before)
       }
     } catch (error) {
       this.tell(error)
