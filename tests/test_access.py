@@ -105,10 +105,14 @@ OF_SOMETHING: dict[str, tuple[str, ...]] = {
 What an item's rounds let each person do is asked again by the store (``DECIDING``)."""
 
 TO_AUDIT = ("RE", "keep"), ("RE", "submit")
+TO_VOTE = *TO_AUDIT, ("AX", "pass"), ("JU", "pass")
 DECIDING: tuple[tuple[tuple[tuple[str, str], ...], str, tuple[str, ...]], ...] = (
     ((), "keep", ("RE", "CO")),
     ((("RE", "keep"),), "submit", ("RE", "CO")),
     (TO_AUDIT, "pass", ("AU", "CO")),
+    (TO_VOTE, "approve", ("RE", "AU", "CO")),
+    ((*TO_VOTE, ("CO", "approve")), "approve", ("RE", "AU")),
+    ((*TO_VOTE, ("VO", "approve"), ("AX", "reject")), "approve", ("AU", "CO")),
 )
 """What was decided on an item before, what is decided now, and who may."""
 
