@@ -369,6 +369,14 @@ def test_reasoning_is_kept_apart_from_the_verdict(text, said, thought) -> None:
     assert apart(text, " first ") == (said, "\n\n".join(filter(None, ("first", thought))))
 
 
+def test_beginnings_without_an_end_are_read_in_one_pass() -> None:
+    """Hours, if the end of each were looked for from its beginning."""
+    text = "<thought></think>" * 100_000
+    said, thought = apart(text)
+    assert said == ""
+    assert thought.count("<thought>") == 100_000
+
+
 def test_reasoning_that_holds_another_verdict_is_stored_and_does_not_count(store) -> None:
     session = opened(store, items=(1,))
     text = f"<think>Perhaps {verdict(0, 0)}?</think>{verdict(5, 5)}"

@@ -15,7 +15,7 @@ from reviewer.blind.sheet import OwnPreference
 from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Score
 
 _TAG = "think|thinking|thought|reasoning"
-_BLOCK = re.compile(rf"<({_TAG})>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
+_EDGE = re.compile(rf"<(/?)({_TAG})>", re.IGNORECASE)
 # Some chat templates open the block themselves, so that only its end is in the answer.
 _REST = re.compile(rf"^(.*)</(?:{_TAG})>", re.DOTALL | re.IGNORECASE)
 _OPEN = re.compile(rf"<(?:{_TAG})>(.*)$", re.DOTALL | re.IGNORECASE)
@@ -37,9 +37,35 @@ def apart(text: str, reasoning: str = "") -> tuple[str, str]:
         thoughts.extend(match[match.lastindex or 0].strip() for match in pattern.finditer(text))
         return pattern.sub("", text)
 
-    for pattern in (_BLOCK, _REST, _OPEN):
+    blocks = list(_blocks(text))
+    thoughts.extend(text[start:end].strip() for _, start, end, _ in blocks)
+    ends = (0, *(after for *_, after in blocks))
+    begins = (*(before for before, *_ in blocks), len(text))
+    text = "".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
+    for pattern in (_REST, _OPEN):
         text = taken(pattern, text)
     return text.strip(), "\n\n".join(filter(None, thoughts))
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Where each block begins, its thought begins and ends, and the block ends: at the first end of its name.
+
+    Looking from each beginning for its end would take as long as there are beginnings, times the text.
+    """
+    edges = list(_EDGE.finditer(text))
+    following: dict[str, re.Match[str]] = {}
+    closed: list[tuple[re.Match[str], re.Match[str]]] = []
+    for edge in reversed(edges):
+        name = edge[2].lower()
+        if edge[1]:
+            following[name] = edge
+        elif name in following:
+            closed.append((edge, following[name]))
+    done = 0
+    for begin, end in reversed(closed):
+        if begin.start() >= done:
+            yield begin.start(), begin.end(), end.start(), end.end()
+            done = end.end()
 
 
 def read_score(text: str, dimensions: Collection[Dimension], steps: Collection[str]) -> JudgedScore:
