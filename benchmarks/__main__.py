@@ -100,8 +100,8 @@ SECTIONS = (
     Section(
         "start",
         "Starting the app",
-        "Over a large database, until it answers and until the first item is painted: the goal is 3 s. Gradio "
-        "is imported after that.",
+        "Over a large database, until it answers and until the first item is painted: the goal is 3 s. "
+        "Gradio is imported after that.",
         ("-m", "benchmarks.app_start"),
     ),
     Section(

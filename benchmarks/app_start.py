@@ -8,9 +8,9 @@ hundred have the pictures of their own spectrum; the others name the pictures of
 which nobody looks at here. Then the clock runs from starting ``python app.py --no-browser`` until it answers
 ``/api/me``, until Chromium, which is open already, has painted the first item, and until the tabs of Gradio
 are there, which is imported after that. The first start is told apart: as after an installation, Python
-compiles every module it imports, and keeps them for the later ones. Last, which modules a start imports before
-it answers, and what that costs the processor: on a busy machine that says more than the clock. Markdown,
-seconds.
+compiles every module it imports, and keeps them for the later ones. Last, which modules a start imports
+before it answers, and what that costs the processor: on a busy machine that says more than the clock.
+Markdown, seconds.
 """
 
 from __future__ import annotations
