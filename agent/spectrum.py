@@ -7,6 +7,7 @@ which pixels hold no data and which the survey flagged. Its arrays are checked o
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -104,6 +105,9 @@ class Spectrum:
         put(self, "ivar", _vector(self.name, "ivar", self.ivar))
         mask = np.zeros(self.flux.shape, dtype=bool) if self.mask is None else self.mask
         put(self, "mask", _read_only(np.asarray(mask, dtype=bool)))
+        # Survey headers have NaN and infinity where nothing was measured; JSON, which keeps this, has neither.
+        put(self, "snr", {key: value for key, value in self.snr.items() if _is_finite(value)})
+        put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
         for mapping in ("ids", "snr", "meta"):
             put(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
         self._check_arrays()
@@ -142,11 +146,6 @@ class Spectrum:
         for key, value in self.meta.items():
             if not isinstance(value, str | int | float | bool | None):
                 raise SpectrumError(self.name, f"meta[{key!r}] of {type(value).__name__}", "a JSON scalar")
-        # JSON has no infinity: what holds one could be read and never be kept.
-        for what, mapping in (("snr", self.snr), ("meta", self.meta)):
-            for key, value in mapping.items():
-                if isinstance(value, float) and not np.isfinite(value):
-                    raise SpectrumError(self.name, f"{what}[{key!r:.60}] {value!r}", "a finite number")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Spectrum):
@@ -227,6 +226,10 @@ _CHOICES = {
     "frame": ("observed", "rest"),
     "errors": ("measured", "estimated"),
 }
+
+
+def _is_finite(value: object) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _vector(name: str, what: str, values: ArrayLike) -> FloatArray:

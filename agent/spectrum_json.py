@@ -60,6 +60,10 @@ def from_facts(data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> S
         values[key] = None if number is None else _number(name, key, number)
     values["ids"] = {str(k): str(v) for k, v in values["ids"].items()}
     values["snr"] = {str(k): _number(name, "snr", v) for k, v in values["snr"].items()}
+    for mapping in ("snr", "meta"):
+        for key, value in values[mapping].items():
+            if isinstance(value, float) and not np.isfinite(value):
+                raise SpectrumError(name, f"{mapping}[{key!r:.60}] {value!r}", "a finite number")
     return Spectrum(**values)
 
 

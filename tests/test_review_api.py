@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from agent import plot, tool
 from agent.simulate import simulate
+from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rounds import Rules
@@ -263,10 +264,11 @@ def test_only_our_own_files_are_served(app: Any) -> None:
         assert client.get(f"/ui/{name}").status_code == 404
 
 
-def test_a_header_value_that_is_no_number_reaches_the_page_as_null():
+def test_a_header_value_that_is_no_number_is_none_on_the_page_and_in_what_is_kept():
     spectrum = simulate("cv", "LAMOST", 20.0, 1)
     odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan")}, snr={"g": float("inf"), "r": 3.0})
     packed = spectrum_bytes(odd)
     (length,) = struct.unpack("<I", packed[:4])
     header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
-    assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"g": None, "r": 3.0})
+    assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"r": 3.0})
+    assert Spectrum.from_json(json.loads(json.dumps(odd.to_json(), allow_nan=False))) == odd

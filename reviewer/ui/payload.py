@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 import struct
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -217,20 +215,12 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
         "errors": spectrum.errors,
         "redshift": spectrum.redshift,
         "catalogue_class": spectrum.catalogue_class,
-        "snr": _json_scalars(spectrum.snr),
+        "snr": dict(spectrum.snr),
         "snr_typical": spectrum.snr_typical,
         "ids": dict(spectrum.ids),
-        "meta": _json_scalars(spectrum.meta),
+        "meta": dict(spectrum.meta),
         "position": position,
         "links": links(spectrum),
-    }
-
-
-def _json_scalars(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with null for a number that JSON does not have; survey headers hold NaN for unknown."""
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in values.items()
     }
 
 
