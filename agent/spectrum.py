@@ -105,7 +105,7 @@ class Spectrum:
         put(self, "ivar", _vector(self.name, "ivar", self.ivar))
         mask = np.zeros(self.flux.shape, dtype=bool) if self.mask is None else self.mask
         put(self, "mask", _read_only(np.asarray(mask, dtype=bool)))
-        # Survey headers have NaN and infinity where nothing was measured; JSON, which keeps this, has neither.
+        # Survey headers have NaN and infinity where nothing was measured; JSON, which keeps it, has neither.
         put(self, "snr", {key: value for key, value in self.snr.items() if _is_finite(value)})
         put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
         for mapping in ("ids", "snr", "meta"):
