@@ -31,7 +31,7 @@ browser: $(VENV)/test
 
 # With a tiny real model: trained by TRL, loaded in this process, and behind a real vLLM on the CPU.
 test-models: $(MODELS)/made
-	$(MODELS)/bin/python -m pytest tests/models
+	$(MODELS)/bin/python -m pytest --timeout 900 tests/models
 
 bench: $(VENV)/test
 	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
