@@ -25,21 +25,25 @@ export class TopBar {
   }
 
   saved(iso) {
+    this.notSent = false
     this.state.className = 'saved'
     this.state.title = ''
     this.state.textContent = `saved ${new Date(iso).toLocaleTimeString('sv')}`
   }
 
   sending() {
+    this.notSent = false
     this.#look('sending …', '')
   }
 
+  /** Unsent text that the server does not have. Where something was to be sent and was not, that is said, until it is saved. */
   unsaved(message) {
-    this.#look('not saved yet', message)
+    if (!this.notSent) this.#look('not saved yet', message)
   }
 
   /** A decision or a version that waits for the server. */
   unsent(message) {
+    this.notSent = true
     this.#look('not sent yet', message)
   }
 

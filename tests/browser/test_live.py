@@ -136,7 +136,8 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
         texts = [s["text"] for s in seen if s["whole"] == 0 and s["text"]]
         assert THOUGHTS[0][:20] in {t[:20] for t in texts}
         assert any(0 < len(t) < len(THOUGHTS[0]) for t in texts)
-        assert any(s["called"] == "6400 – 6700" for s in seen)
+        # A call and its look may come in one frame too, but hardly both times.
+        assert {"6400 – 6700", "4800 – 4920"} & {s["called"] for s in seen}
         assert shown(page, "trace.steps.map((s) => s.kind)") == [
             "think",
             "zoom",
