@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from agent.steps import object_of, step_to_json
-from agent.trajectory import Trajectory, TrajectoryError, Zoom
+from agent.steps import object_of
+from agent.trajectory import TrajectoryError
 from reviewer.keeping.daily import DailyBackups
 from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.ui import requests
 from reviewer.ui.desk import FOREVER, At, Who
+from reviewer.ui.looking import looked, png_in_base64, revise, seen_json
 from reviewer.ui.payload import (
     atlas_json,
     autosave_stamp,
@@ -25,7 +25,6 @@ from reviewer.ui.payload import (
     stamp,
     template_json,
 )
-from reviewer.ui.pictures import Gallery
 from reviewer.ui.withheld import Kept, refuse_withheld
 from reviewer.workflow import REASONS
 
@@ -175,10 +174,12 @@ def look(at: At, kept: Kept, sent: requests.Look) -> dict[str, Any]:
     sha256 = found.row.spectrum_sha256
     if sha256 is None:
         raise TrajectoryError("This item came without its spectrum, so no new picture can be drawn.")
-    step = _looked(at.gallery, sha256, found.version.trajectory, "new", sent.arguments)
+    trajectory = found.version.trajectory
+    step = looked(at.gallery, sha256, trajectory, "new", sent.arguments)
     spectrum = at.gallery.spectrum(sha256)
     return {
-        "step": _seen_json(step),
+        "step": seen_json(step),
+        "png": png_in_base64(at.gallery, sha256, trajectory, step),
         "hints": at.hints(spectrum, step, at.tasks.get(found.row.task)) if step.ok else [],
     }
 
@@ -266,30 +267,6 @@ def verdict(person: Who, at: At, item_id: int, sent: requests.OwnVerdictGiven) -
     return {"verdict": made.verdict, "at": made.at.isoformat()}
 
 
-def revise(base: Trajectory, steps: list[dict[str, Any]], gallery: Gallery) -> Trajectory:
-    """``base`` with the steps a page sent. Zooms that differ from the base's are looked at again here, so
-    that no page can bind a picture or a tool's answer to a window that did not give it.
-
-    :raises TrajectoryError: naming the step and the field that cannot be read
-    """
-    sent = Trajectory.from_json({**base.to_json(), "steps": steps})
-    known = {zoom.id: zoom for zoom in base.zooms}
-    steps_now = tuple(
-        _checked(step, known.get(step.id), base, gallery) if isinstance(step, Zoom) else step
-        for step in sent.steps
-    )
-    return replace(sent, steps=steps_now)
-
-
-def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -> Zoom:
-    # JSON from a browser has 6500 for 6500.0; keeping the old step keeps the version's hash.
-    if old is not None and dict(old.arguments) == dict(sent.arguments):
-        return old
-    if base.spectrum_sha256 is None:
-        raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
-    return _looked(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
-
-
 def _object_in(text: str) -> dict[str, Any]:
     """:raises TrajectoryError: it is no JSON object"""
     try:
@@ -297,27 +274,6 @@ def _object_in(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = text
     return object_of({"arguments": found}, "arguments")
-
-
-def _looked(
-    gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, arguments: Mapping[str, Any]
-) -> Zoom:
-    observation, picture = gallery.look(sha256, trajectory.redshift, arguments)
-    return Zoom(
-        id=step_id,
-        arguments=dict(arguments),
-        frame=observation.frame,
-        z=observation.z,
-        medium=gallery.spectrum(sha256).medium,
-        observation=observation.text,
-        ok=observation.ok,
-        picture=picture,
-    )
-
-
-def _seen_json(step: Zoom) -> dict[str, Any]:
-    """What a look gives to the step that asked for it, which has its own id."""
-    return {name: value for name, value in step_to_json(step).items() if name not in ("id", "kind")}
 
 
 def _lease_json(lease: Lease) -> dict[str, Any]:

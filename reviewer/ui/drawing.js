@@ -18,7 +18,7 @@ export class Drawing {
     desk.trace.show({
       steps, originals: new Map((item.originals.length ? item.originals : item.trajectory.steps).map((s) => [s.id, s])),
       editedBy: this.editedBy(), marks: item.marks.mine, hints: item.row.spectrum ? hints : Object.fromEntries(steps.map((s) => [s.id, []])),
-      pictureURL: (step) => pictureURL(item.trajectory, step.picture, step.arguments),
+      pictureURL: (step) => desk.editing.pictures.get(step.picture) ?? pictureURL(item.trajectory, step.picture, step.arguments),
       overviewURL: pictureURL(item.trajectory, item.trajectory.overview, {}), editable: desk.editable, markable: !item.hidden && item.standing.round !== null,
       hidden: item.hidden, faults: item.trajectory.faults,
     })

@@ -7,6 +7,7 @@ import { insertAfter, newStepId, replaceStep, windowOf } from './steps.js'
 const round = (x) => Math.round(x * 10) / 10
 
 const WIDEST_NEW_WINDOW = 400
+const PICTURES = 20
 
 /** A window for a new zoom: what is in view, or its middle 200 Å where that is most of the spectrum; in the tool's frame. */
 function newWindow([lo, hi], stretch) {
@@ -25,6 +26,7 @@ export class Editing {
     this.looks = new Map()
     this.underway = new Set()
     this.hints = new Map()
+    this.pictures = new Map() // as they came with the look: asked for by name, they would come later
   }
 
   /** A change made inside a card, which shows it already. */
@@ -117,8 +119,7 @@ export class Editing {
       this.desk.drawing.foresee(replaceStep(this.desk.drafting.steps, id, { arguments: args }))
       const seen = await looking
       if (this.desk.current?.item.id !== item || this.looks.get(id) !== ticket + 1) return
-      // On its way before its card is drawn.
-      if (seen.step.picture) new Image().src = this.desk.trace.state.pictureURL(seen.step)
+      if (seen.png) this.#keepPicture(seen.step.picture, seen.png)
       if (!seen.step.ok) this.desk.toast(seen.step.observation)
       this.hints.set(asked(item, seen.step), seen.hints)
       this.restep(replaceStep(this.desk.drafting.steps, id, seen.step))
@@ -127,6 +128,11 @@ export class Editing {
       this.desk.trace.setSteps([...this.desk.drafting.steps])
       this.desk.updateWindows()
     }
+  }
+
+  #keepPicture(name, png) {
+    this.pictures.set(name, `data:image/png;base64,${png}`)
+    if (this.pictures.size > PICTURES) this.pictures.delete(this.pictures.keys().next().value)
   }
 
   relabel(id, label) {
