@@ -134,7 +134,7 @@ SECTIONS = (
     Section(
         "inspect",
         "Ten thousand spectra inspected",
-        "The baseline over simulated spectra with one process and with two, as above.",
+        "The baseline over simulated spectra with two processes, as above.",
         ("-m", "benchmarks.bulk", "--sizes", "--inspect", "10000"),
     ),
     Section(

@@ -6,7 +6,8 @@ Simulated spectra of every kind, on each survey's grid, as FITS files; the basel
 are approved in a new database, exported, and imported into empty ones. Each line is a run of the ``spec-o3``
 program, its start included, with one process and with two. "CPU" is the processor's time of the program and
 its processes. Memory is the peak of their resident memory together, looked at every 50 ms; what they share is
-counted in each. ``--sizes`` without a number after it leaves only what ``--inspect`` asks for. Markdown.
+counted in each. ``--sizes`` without a number after it leaves only what ``--inspect`` asks for, which is
+run with two processes only. Markdown.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def main() -> None:
             exported(place, there, number)
             imported(place, number)
         for more in chosen.inspect:
-            inspected(place, more)
+            inspected(place, more, processes=(2,))
         if chosen.sizes:
             manifest = place / "exports" / f"{number}-1" / MANIFEST
             counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
@@ -68,11 +69,11 @@ def main() -> None:
     print(f"\nLoad of the machine before the first line: {busy:.1f}.")
 
 
-def inspected(place: Path, number: int) -> None:
-    for processes in (1, 2):
-        out = place / f"{number}-{processes}.jsonl"
-        asked = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", processes]
-        told("inspect", number, processes, "inspect", place / "spectra", *asked, "--out", out)
+def inspected(place: Path, number: int, processes: Sequence[int] = (1, 2)) -> None:
+    for count in processes:
+        out = place / f"{number}-{count}.jsonl"
+        asked = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", count]
+        told("inspect", number, count, "inspect", place / "spectra", *asked, "--out", out)
 
 
 def exported(place: Path, database: Path, number: int) -> None:
