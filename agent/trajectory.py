@@ -183,13 +183,16 @@ class Trajectory:
         simulated = data.get("simulated", False)
         if not isinstance(simulated, bool):
             raise TrajectoryError(f"simulated: found {simulated!r:.60}, wanted true or false")
+        redshift = number_of(data, "redshift")
+        if redshift is not None and redshift <= -1:
+            raise TrajectoryError(f"redshift: found {redshift!r}, wanted one above -1, or null")
         return cls(
             task=text_of(data, "task"),
             system=text_of(data, "system"),
             prompt=text_of(data, "prompt"),
             spectrum_name=text_of(spectrum, "name", "spectrum."),
             spectrum_sha256=text_or_none(spectrum, "sha256", "spectrum."),
-            redshift=number_of(data, "redshift"),
+            redshift=redshift,
             medium=one_of(data, "medium", ("vacuum", "air")),
             overview=text_or_none(data, "overview"),
             drafter=Drafter(

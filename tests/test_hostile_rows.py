@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import stat
@@ -17,7 +18,9 @@ import pytest
 from hostile_files import zip_of
 from made_data import specvi_row
 
+from agent.readers import opened
 from agent.spectrum import Spectrum, SpectrumError
+from agent.trajectory import Trajectory, TrajectoryError
 from reviewer.blind import again
 from reviewer.blind.fields import PlanError
 from reviewer.drafts import ImportFileError, import_file
@@ -167,3 +170,34 @@ def test_a_device_in_a_zip_is_unpacked_as_the_file_that_it_is_there(tmp_path: Pa
     with laid_out([tmp_path / "dropped.zip"]) as (rows,):
         assert stat.S_ISREG(rows.lstat().st_mode)
         assert rows.read_bytes() == b"{}"
+
+
+def test_a_trajectory_whose_redshift_no_spectrum_can_have_is_refused_by_its_field() -> None:
+    given = json.loads(own_lines()[0].splitlines()[0]) | {"redshift": -1}
+    with pytest.raises(TrajectoryError, match="redshift: found -1") as refused:
+        Trajectory.from_json(given)
+    check_sentence(str(refused.value))
+
+
+TWICE = """
+H4sIAAAAAAAEA+2ZsW/TUBDGO8B/0eENiCCE1NRJiTNUOGlNaylxrMSFIDHgKKaNlDip60qNxMDAwFBFHRhAYmBgYEAyAwMDAwNS
+GBgYGBjYyj8ACMHI87uUKNyLS2lVtdHdkES/nL/v/NmRrEvFKFoFnbF5xrKKkkpllGTqsjqXzmTm1GSGHbjyhm0ZVaGHj1XZDHN8
+3+myuhM4LOh2XNw0Ssxc1ahwxOfDleR63mar5vqsfXtPudFyvY1G29vA/ZzoVVs3F8fo2dJDYqEQi+2gLykBSoASoAQoAUqAEqAE
+JimBCj0/Dy8nPT8Ps6BPlAAlQAlQApQAJUAJUALSBKJ1bMUomfMskTdMO5cv6AnemOUV9c+wWsNz/C4LnFrTZe5WAMtdqVYEj3X/
+rBx8/yz22bPy/bOS5npN11sN1qJ9dn1vk814/7gSeopcLx3tx2V6vH9cWQulFZM/x//Dvn3Vb292WMfxnZYbuL58374Upzc7kp/Q
+k6sMp429vjE5DRVGP9n2DUsX1yNxPXdNL+jmkr0c3YH/WfbVUrkIevxfBlGHUGNs4c98koFSErYPEvOJ+yVxJPOJ/Pgc/Perl8uH
+P18xH+gdyXz0/8w+NwR9TQlQApQAJXAqE9BCbSoq7Zx4m7rytT+93p/2tXAR+PkB/95Td3vqFy1cBn5hwH+siNLCAvCLA/4zklnv
+a6EF/NKA/+Iqu72sFtrAkW8VOPK9CRz53gKOfOvAke8acOTbBI58O8CRbwAc+W4BR753gCPfu8CR7z3gyPc+cOS7DRz57gBHvg+A
+I9+HwJHvY+DI9wlw5PsUOPJ9Bhz5PgeOfF8AR74vgSPfV8CR72vgyPcNcOT7FjjyfQcc+b4Hjnw/AEe+H4Ej308RZxry/Qz9f/kK
+SC8nLoEzJ24iGogSoAQmL4FvxbOPJu+sTscZ/QZE89EX/iwAAA==
+"""
+"""A gzip file as the fuzzer found it: a table whose header has BITPIX twice."""
+
+
+def test_a_fits_file_that_says_its_size_twice_is_not_given_to_another_library(tmp_path: Path) -> None:
+    """astropy takes the other of the two, and looks for the next header in the data, for minutes."""
+    path = tmp_path / "twice.fits.gz"
+    path.write_bytes(base64.b64decode(TWICE))
+    with pytest.raises(SpectrumError, match="in a layout known here") as refused, opened(path) as targets:
+        targets.read(None)
+    check_sentence(str(refused.value), tmp_path)

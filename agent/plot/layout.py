@@ -104,7 +104,7 @@ class Frame:
         if self.content.wavelength.minor.size:
             # A minor tick has a label too: an empty one, which is a point.
             lows.append(np.dot(_moved(0.0, -1 * _MINOR_PAD / 72), self.x_axis).item(1, 2))
-        low = min(*lows, self.bottom_spine[1])
+        low = min([*lows, self.bottom_spine[1]])
         x = affine_transform(np.array([[0.5, 0.0]]), self.axes).item(0, 0)
         return Placed(block("Wavelength (Å)", NAME, "center", "top"), x, low - _NAME_PAD * DPI / 72)
 
@@ -113,7 +113,7 @@ class Frame:
         lefts = [placed.box[0] for placed in self.flux_numbers]
         if self.content.flux.minor.size:
             lefts.append(np.dot(_moved(-1 * _MINOR_PAD / 72, 0.0), self.y_axis).item(0, 2))
-        left = min(*lefts, self.left_spine[0])
+        left = min([*lefts, self.left_spine[0]])
         y = affine_transform(np.array([[0.0, 0.5]]), self.axes).item(0, 1)
         return Placed(upright("Flux", NAME), left - _NAME_PAD * DPI / 72, y)
 

@@ -236,8 +236,9 @@ class FitsFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file is HDUs to its end, and nothing after them."""
-        return [hdu.end for hdu in self][-1] >= self._size
+        """Whether the file is HDUs to its end, and nothing after them, whoever reckons their sizes."""
+        hdus = list(self)
+        return hdus[-1].end >= self._size and not any(hdu.header.says_its_size_twice for hdu in hdus)
 
     def __getitem__(self, index: int) -> Hdu:
         while len(self._found) <= index and not self._ended:

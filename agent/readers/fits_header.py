@@ -8,6 +8,7 @@ from math import isfinite
 _STRING = re.compile(r"\s*'((?:[^']|'')*)'")
 
 Value = str | int | float | bool | None
+_OF_SIZE = re.compile(r"SIMPLE|XTENSION|BITPIX|NAXIS[0-9]*|PCOUNT|GCOUNT|GROUPS")
 
 
 class Header:
@@ -16,9 +17,13 @@ class Header:
     def __init__(self, raw: bytes) -> None:
         text = raw.decode("latin-1")
         self._cards: dict[str, str] = {}
+        self.says_its_size_twice = False
+        """Which of the two counts is not agreed on between programs."""
         for start in range(0, len(text), 80):
             if text[start + 8 : start + 10] == "= ":
-                self._cards.setdefault(text[start : start + 8].rstrip(), text[start + 10 : start + 80])
+                key = text[start : start + 8].rstrip()
+                self.says_its_size_twice |= key in self._cards and _OF_SIZE.fullmatch(key) is not None
+                self._cards.setdefault(key, text[start + 10 : start + 80])
 
     def __contains__(self, key: str) -> bool:
         return key in self._cards

@@ -28,7 +28,7 @@ def file_beside(rows: Path, path: object) -> Path:
         found = (folder / path).resolve()
         is_there = found.is_file()
     except (OSError, ValueError) as error:  # too long a name, or one that no file can have
-        raise DataError(f"found {path!r:.80}, wanted the path of a picture ({error})") from error
+        raise DataError(f"found {path!r:.80}, wanted the path of a picture") from error
     if not found.is_relative_to(folder):
         raise DataError(f"found {path!r:.80}, wanted a path inside {rows.parent}")
     if not is_there:
