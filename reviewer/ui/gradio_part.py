@@ -22,7 +22,7 @@ UNASKED = 2.0
 """Seconds after the start at which it is made though nobody has asked. A page that is opened meanwhile waits
 for the processor beside it, so not at once."""
 PAGE = "/page"
-"""Where the page finds Gradio's own page, to take in what is in it (opening.js)."""
+"""Where the page finds Gradio's own page, to take in what is in it (gradio.js)."""
 
 
 class GradioPart:

@@ -40,7 +40,7 @@ _CORS = ("access-control-allow-origin", "access-control-allow-credentials")
 def page_policy(host: str, nonce: str) -> str:
     """The policy of the main page.
 
-    Gradio's own inline scripts get the nonce from ours, which takes them into the page (opening.js).
+    Gradio's own inline scripts get the nonce from ours, which takes them into the page (gradio.js).
 
     :param host: as the browser called this server, with its port
     """
