@@ -34,12 +34,12 @@ test-models: $(MODELS)/made
 	$(MODELS)/bin/python -m pytest --timeout 900 tests/models
 
 bench: $(VENV)/test
-	$(BIN)/python -m benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
+	$(BIN)/python -m tests.benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))
 
 # Kills, load and bad input in their long form, some forty minutes: nothing else should run on the machine.
 soak: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
-	$(BIN)/python -m soak
+	$(BIN)/python -m tests.soak
 
 # Renews the lock files; what changed is for somebody to read before it is committed. Wants uv.
 LOCK := uv pip compile pyproject.toml --group build --universal --python-version 3.11 --generate-hashes \
@@ -71,6 +71,6 @@ $(VENV)/test: requirements-test.lock pyproject.toml | $(VENV)/bin/python
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(MODELS)/made: pyproject.toml tests/models/make_env.py | $(VENV)/bin/python
-	$(BIN)/python tests/models/make_env.py $(MODELS)
+$(MODELS)/made: pyproject.toml tests/models/support/make_env.py | $(VENV)/bin/python
+	$(BIN)/python tests/models/support/make_env.py $(MODELS)
 	@touch $@

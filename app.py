@@ -9,11 +9,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from agent.command import CANNOT_RUN, CannotRun, Command
-from agent.commands import COMMANDS as AGENT_COMMANDS
-from agent.sentence import one_line
-from reviewer.commands import COMMANDS as REVIEWER_COMMANDS
-from training.commands import COMMANDS as TRAINING_COMMANDS
+from agent.cli import COMMANDS as AGENT_COMMANDS
+from agent.cli.command import CANNOT_RUN, CannotRun, Command
+from agent.text import one_line
+from reviewer.cli import COMMANDS as REVIEWER_COMMANDS
+from training.cli import COMMANDS as TRAINING_COMMANDS
 
 COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *AGENT_COMMANDS, *TRAINING_COMMANDS)
 WITHOUT_A_COMMAND = "app"

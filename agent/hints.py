@@ -28,7 +28,7 @@ from agent.measure import (
     signal_to_noise,
     two_maxima,
 )
-from agent.measure.text import number, plus_minus
+from agent.measure.values import number, plus_minus
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from agent.trajectory import Zoom
@@ -132,9 +132,7 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
 def _entries_of(feature: Feature) -> tuple[Line | Band, ...]:
     """The lines, or bands, of the lists at a feature's wavelengths; the principal wavelength first."""
     known: tuple[Line | Band, ...] = lines() if feature.kind == "line" else bands()
-    return tuple(
-        entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5
-    )
+    return tuple(entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5)
 
 
 def _outside(view: _View) -> list[Hint]:
@@ -269,8 +267,4 @@ def _overlap(view: _View, band: SkyBand, window: Window) -> bool:
 
 def _frame_note(view: _View) -> str:
     """Said where the numbers would be read on the wrong axis."""
-    return (
-        " observed"
-        if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4
-        else ""
-    )
+    return " observed" if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4 else ""

@@ -1,7 +1,7 @@
 """The inspection loop: a policy thinks, the tool shows a window, the policy thinks again, until it answers.
 
 The loop is one whoever thinks: a served model, a local one, the measuring baseline. What they share is the
-tagged text of ``agent.wire``; a policy for an interface with tool calls of its own writes such a call as
+tagged text of ``agent.trajectory.tags``; a policy for an interface with tool calls of its own writes such a call as
 ``<tool_call>`` text, and turns the text of earlier turns back. Everything that happens is an event, at once,
 so that a page can show a thought while it is being thought.
 
@@ -24,14 +24,13 @@ from typing import Any, Literal
 from PIL import Image
 
 from agent import tool
-from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Usage
+from agent.conversation import Conversation, Exchange, Policy, PolicyError, Remark, Stop, Usage
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
-from agent.steps import Answer, Step, Think, Zoom
-from agent.stop import Stop
 from agent.tasks import Task
 from agent.trajectory import Trajectory
-from agent.wire import Call, parse
+from agent.trajectory.steps import Answer, Step, Think, Zoom
+from agent.trajectory.tags import Call, parse
 
 MAX_TURNS = 8
 """Assistant turns in the published code (``max_assistant_turns``)."""

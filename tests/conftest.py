@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("spec-o3", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("spec-o3")
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")

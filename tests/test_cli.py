@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from astropy.table import Table
-from drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 import app
-from agent.command import Bar
+from agent.cli.command import Bar
 from agent.tasks import FOLDER
-from reviewer.drafts import own_row
+from reviewer.exchange.imports import own_row
 from reviewer.store import QueueFilter, Store
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
@@ -62,9 +62,7 @@ def test_every_argument_of_every_command_says_what_it_is_for():
 
 
 def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_file, tmp_path):
-    drafted = run(
-        "draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path
-    )
+    drafted = run("draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path)
     assert drafted.returncode == 0, drafted.stderr
     assert json.loads(drafted.stdout) == {"drafted": 1, "added": 0, "refused": []}
     survey_file.rename(tmp_path / "elsewhere")
@@ -75,9 +73,7 @@ def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_
         trajectory = store.item(1).version.trajectory
     assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
     (tmp_path / "elsewhere").rename(survey_file)
-    again = run(
-        "draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path
-    )
+    again = run("draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path)
     assert json.loads(again.stdout) == {"drafted": 1, "added": 0, "refused": []}
 
 
@@ -89,9 +85,7 @@ def test_an_export_is_made_and_comes_in_again(tmp_path):
     assert made.returncode == 0, made.stderr
     told = json.loads(made.stdout)
     assert (Path(told["folder"]).name, told["counts"]["items"], told["left_out"]) == ("one", 1, [])
-    assert (
-        run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
-    )
+    assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
     with Store.open(tmp_path / "b.db") as store:
         assert store.item(1).version.trajectory == wanted
     taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)
@@ -200,7 +194,7 @@ class Terminal:
 
 def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("agent.command.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("agent.cli.command.time.monotonic", lambda: now[0])
     terminal = Terminal()
     with Bar(10, "drafting", terminal) as bar:
         now[0] += 1.9
@@ -214,7 +208,7 @@ def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
 
 def test_a_bar_tells_the_rate_and_the_time_left_in_units_that_people_use(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("agent.command.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("agent.cli.command.time.monotonic", lambda: now[0])
     shown = []
     for seconds, done, total in (
         (3, 0, 50),

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import app
-from reviewer.workflow import ROUNDS, VERBS
+from reviewer.rules.workflow import ROUNDS, VERBS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ALL = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 

@@ -9,10 +9,11 @@ import tomllib
 from importlib.resources import files
 
 import pytest
-from conftest import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CORE = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
@@ -33,8 +34,7 @@ def locked_in(name: str) -> dict[str, list[Version]]:
 
 @pytest.mark.parametrize(
     ("lock", "wanted"),
-    [("requirements.lock", one) for one in CORE]
-    + [("requirements-test.lock", one) for one in (*CORE, *TEST)],
+    [("requirements.lock", one) for one in CORE] + [("requirements-test.lock", one) for one in (*CORE, *TEST)],
 )
 def test_what_the_project_asks_for_is_locked_to_a_version_it_accepts(lock: str, wanted: str) -> None:
     requirement = Requirement(wanted)

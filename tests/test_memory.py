@@ -11,7 +11,7 @@ import pytest
 _THREADS = """
 import ctypes, sys, threading
 sys.path.insert(0, sys.argv[1])
-from reviewer.ui.memory import keep_together
+from reviewer.web.app import keep_together
 
 if sys.argv[2] == "together" and not keep_together():
     sys.exit(3)
@@ -36,7 +36,7 @@ libc.fclose(file)
 def heaps(folder: Path, how: str) -> int:
     """How many heaps sixteen threads at work leave behind."""
     told = folder / f"{how}.xml"
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[1]
     environment = {"PATH": "/usr/bin:/bin"}
     done = subprocess.run([sys.executable, "-c", _THREADS, root, how, told], env=environment, check=False)
     if done.returncode == 3 or not told.exists():

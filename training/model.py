@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.policies.weights import Weights, source
-from agent.sentence import OneLine
+from agent.policies.local.weights import Weights, source
+from agent.text import OneLine
 from training.settings import ModelSettings, Part
 
 MODEL = "model"
@@ -285,3 +285,31 @@ def _reason(error: BaseException) -> str:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
+
+
+class Resumable:
+    """Goes before a trainer of transformers or TRL among the classes that a trainer is made of."""
+
+    model: Any
+    is_fsdp_enabled: bool
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        # An adapter's names are its own, and FSDP's and DeepSpeed's files have the names of today.
+        if self.is_fsdp_enabled or hasattr(self.model, "peft_config"):
+            super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
+        else:
+            put_back(self.model if model is None else model, resume_from_checkpoint)
+
+
+def put_back(model: Any, checkpoint: str) -> None:
+    """Give ``model`` all weights of ``checkpoint``, each held as the model holds it.
+
+    :raises ModelError: one is missing there, or of another shape
+    """
+    import torch
+
+    saved, found = type(model).from_pretrained(checkpoint, dtype=torch.float32, output_loading_info=True)
+    wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
+    if wrong:
+        raise ModelError(f"{checkpoint}: weights are missing or of another shape: {wrong[0]}")
+    model.load_state_dict(saved.state_dict())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agent.wire import between
+from agent.trajectory.tags import between
 
 CLASSES = ("YES", "NO")
 

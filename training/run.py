@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 from training.environment import environment
 from training.model import MODEL
 from training.settings import ModelSettings, loaded, to_mapping, to_yaml
@@ -98,9 +98,7 @@ class Run:
         if start == "again":
             return
         if self.finished:
-            raise RunError(
-                f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it"
-            )
+            raise RunError(f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it")
         if start == "new":
             raise RunError(
                 f"{self.folder} holds an unfinished run: --resume to go on, --overwrite to begin again, or "
@@ -143,9 +141,7 @@ class Run:
         except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
         if other := _difference(found, to_mapping(settings)):
-            raise RunError(
-                f"{self.folder} holds a run with other settings ({other}): a resumed run keeps its settings"
-            )
+            raise RunError(f"{self.folder} holds a run with other settings ({other}): a resumed run keeps its settings")
 
     def _checkpoints(self) -> list[Path]:
         return [one for one in self.folder.glob("checkpoint-*") if one.name.partition("-")[2].isdigit()]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 Settings = TypeVar("Settings")
 

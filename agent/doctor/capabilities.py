@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agent import looks
-from agent.doctor import machine, packages, renderer, servers
+from agent.doctor import machine, packages, servers
+from agent.doctor import machine as renderer
 from agent.doctor.finding import Finding
 
 
@@ -21,6 +21,21 @@ class Where:
     database: Path
     servers: Path | None = None
     python: Path | None = None
+
+
+Look = Callable[[Where], Iterator[Finding]]
+
+_LOOKS: dict[str, list[Look]] = {}
+
+
+def look_also(name: str, look: Look) -> None:
+    """Look at the capability of this name in this way too, after what is known of it here."""
+    _LOOKS.setdefault(name, []).append(look)
+
+
+def also(name: str) -> tuple[Look, ...]:
+    """What was asked for with ``look_also``."""
+    return tuple(_LOOKS.get(name, ()))
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,7 @@ def diagnose(names: Sequence[str], where: Where) -> list[Diagnosis]:
 
 def _findings(one: Capability, where: Where) -> Iterator[Finding]:
     yield from one.look(where)
-    for look in looks.also(one.name):
+    for look in also(one.name):
         yield from look(where)
 
 

@@ -77,6 +77,4 @@ def _wanted(name: str) -> list[Requirement] | None:
 
 def _only_with(requirement: Requirement, extra_name: str) -> bool:
     marker = requirement.marker
-    return (
-        marker is not None and marker.evaluate({"extra": extra_name}) and not marker.evaluate({"extra": ""})
-    )
+    return marker is not None and marker.evaluate({"extra": extra_name}) and not marker.evaluate({"extra": ""})

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.doctor import machine
 from agent.doctor.finding import Finding, pip
 from agent.doctor.packages import DISTRIBUTION
-from agent.serving.build import ServeError, find_build
+from agent.vllm.flags import ServeError, find_build
 
 _SERVE = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in servers.toml (docs/live.md)"
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.lines.refraction import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
-from agent.sentence import OneLine
+from agent.lines.air_vacuum import Medium, air_to_vacuum, convert, refractive_index, vacuum_to_air
+from agent.text import OneLine
 
 __all__ = [
     "Band",

@@ -15,9 +15,8 @@ Conventions, everywhere in this package
 
 from __future__ import annotations
 
-from agent.measure.bands import band_index, depth, flux_ratio, slope
+from agent.measure.bands import band_index, depth, flux_ratio, measure_feature, slope
 from agent.measure.continuum import Continuum, beside, local_continuum, running_continuum
-from agent.measure.features import measure_feature
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
 from agent.measure.pixels import coverage, flagged, mean_flux, rest, signal_to_noise
 from agent.measure.profile import (

@@ -8,10 +8,12 @@ import numpy as np
 
 from agent.lines import Index
 from agent.measure.continuum import excess
+from agent.measure.gaussian import fit_line
 from agent.measure.pixels import mean_flux, shown
 from agent.measure.profile import equivalent_width
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
+from agent.tasks import Feature
 
 
 def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) -> Measured | Undefined:
@@ -41,9 +43,7 @@ def band_index(spectrum: Spectrum, index: Index) -> Measured | Undefined:
     return flux_ratio(spectrum, band, continuum)
 
 
-def depth(
-    spectrum: Spectrum, span: Window, side_bands: Sequence[Window] | None = None
-) -> Measured | Undefined:
+def depth(spectrum: Spectrum, span: Window, side_bands: Sequence[Window] | None = None) -> Measured | Undefined:
     """The mean of 1 − F/C over ``span`` against the straight line through ``side_bands``; absorption > 0."""
     width = equivalent_width(spectrum, span, side_bands)
     if isinstance(width, Undefined):
@@ -78,3 +78,30 @@ def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined
     level = (weight * y).sum() / weight.sum()
     scale = excess((y - level - value * (x - middle)) / sigma, len(good) - 2) if len(good) > 2 else 1.0
     return measured(float(value), float(np.sqrt(scale / spread)))
+
+
+def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:
+    """The feature's own quantity (``Feature.quantity``) in a spectrum at rest (see ``rest``), in whichever
+    medium that is."""
+    feature = feature.in_medium(spectrum.medium)
+    match feature.quantity:
+        case "equivalent_width":
+            return equivalent_width(spectrum, feature.span, feature.side_bands)
+        case "fwhm":
+            return _fwhm(spectrum, feature)
+        case "depth":
+            return depth(spectrum, feature.span, feature.side_bands)
+        case "ratio":
+            return flux_ratio(spectrum, feature.span, feature.side_bands)
+        case "slope":
+            return slope(spectrum, feature.side_bands)
+
+
+def _fwhm(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:
+    fit = fit_line(spectrum, feature.span, feature.side_bands)
+    if isinstance(fit, Undefined):
+        return fit
+    found = "absorption" if fit.depth.value > 0 else "emission"
+    if feature.sign not in (found, "either"):
+        return Undefined(f"the line is in {found}")
+    return fit.fwhm

@@ -62,17 +62,13 @@ def instrument_fwhm(spectrum: Spectrum, wavelength: float) -> float | None:
     return float(SPEED_OF_LIGHT / resolving_power)
 
 
-def fwhm(
-    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
-) -> Measured | Undefined:
+def fwhm(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> Measured | Undefined:
     """The FWHM of the line in a window in km/s, from ``fit_line``."""
     fit = fit_line(spectrum, window, side_bands)
     return fit if isinstance(fit, Undefined) else fit.fwhm
 
 
-def fit_line(
-    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
-) -> LineFit | Undefined:
+def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> LineFit | Undefined:
     """The Gaussian that fits the strongest feature of ``window``, with a straight continuum fitted along with
     it to the window and ``side_bands``. Undefined where the data are, where nothing stands out by 3σ, or
     where no single peak fits.
@@ -89,8 +85,7 @@ def fit_line(
         if not isinstance(side, Undefined):
             quiet = np.abs(side.depth) < 5.0 * np.maximum(side.sigma, np.std(side.depth))
             x, y, sigma = (
-                np.append(a, b[quiet])
-                for a, b in ((x, side.wavelength), (y, side.depth), (sigma, side.sigma))
+                np.append(a, b[quiet]) for a, b in ((x, side.wavelength), (y, side.depth), (sigma, side.sigma))
             )
     solved = _levenberg_marquardt(x, y, sigma, start, window)
     if solved is None:
@@ -113,9 +108,7 @@ def fit_line(
 def _start(profile: Profile) -> FloatArray:
     """Where to start from: the strongest feature after smoothing, as wide as its area and height say."""
     size = max(3, min(9, profile.depth.size // 8) | 1)
-    smooth = np.convolve(
-        np.pad(profile.depth, size // 2, mode="edge"), np.full(size, 1.0 / size), mode="valid"
-    )
+    smooth = np.convolve(np.pad(profile.depth, size // 2, mode="edge"), np.full(size, 1.0 / size), mode="valid")
     at = int(np.argmax(np.abs(smooth)))
     height = float(smooth[at])
     area = float((profile.depth * profile.width).sum())

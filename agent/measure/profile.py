@@ -35,9 +35,7 @@ class Profile:
     continuum: Continuum
 
 
-def line_profile(
-    spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
-) -> Profile | Undefined:
+def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> Profile | Undefined:
     """The profile of a line over ``window`` against the straight line through ``side_bands`` (None:
     ``beside(window)``).
 
@@ -85,12 +83,8 @@ def profile_width(profile: Profile) -> Measured | Undefined:
     level_at = profile.continuum.at(profile.wavelength)
     # dW/dC = Σ Δλ F/C², for the level and, times its lever, for the tilt of the continuum.
     slope_of_width = profile.width * (1.0 - profile.depth) / level_at
-    gradient = np.array(
-        [slope_of_width.sum(), (slope_of_width * (profile.wavelength - profile.continuum.pivot)).sum()]
-    )
-    variance = (
-        (profile.width * profile.sigma) ** 2
-    ).sum() + gradient @ profile.continuum.covariance @ gradient
+    gradient = np.array([slope_of_width.sum(), (slope_of_width * (profile.wavelength - profile.continuum.pivot)).sum()])
+    variance = ((profile.width * profile.sigma) ** 2).sum() + gradient @ profile.continuum.covariance @ gradient
     return measured(float((profile.width * profile.depth).sum()), float(np.sqrt(variance)), "Å")
 
 

@@ -34,3 +34,27 @@ def measured(value: float, error: float, unit: str = "") -> Measured | Undefined
     if math.isfinite(value) and math.isfinite(error):
         return Measured(float(value), float(error), unit)
     return Undefined("flux or ivar is beyond the range of numbers")
+
+
+MINUS = "\N{MINUS SIGN}"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number with that many decimals (negative: rounded to tens, hundreds, ...); groups of three from 1000
+    on."""
+    rounded = round(value, decimals)
+    text = f"{abs(rounded):,.{max(0, decimals)}f}".replace(",", THIN)
+    return f"{MINUS}{text}" if rounded < 0 else text
+
+
+def plus_minus(measured: Measured) -> str:
+    """``−46.3 ± 1.2 Å``: the error to two digits if it begins with 1, else to one, the value to the same
+    decimals."""
+    unit = f" {measured.unit}" if measured.unit else ""
+    if measured.error <= 0:
+        return f"{number(measured.value, 2)}{unit}"
+    exponent = math.floor(math.log10(measured.error))
+    decimals = (1 if measured.error / 10.0**exponent < 1.95 else 0) - exponent
+    decimals = max(-12, min(6, decimals))
+    return f"{number(measured.value, decimals)} ± {number(measured.error, decimals)}{unit}"

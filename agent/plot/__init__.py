@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image
 
-from agent.plot import fast
 from agent.plot.curve import DPI, PlotError, pixels_to_draw
-from agent.plot.layout import NotPromised
-from agent.plot.png_file import png_bytes
+from agent.plot.exact import render
+from agent.plot.exact.layout import NotPromised
+from agent.plot.png import png_bytes
 
 __all__ = ["DPI", "RENDERER", "PlotError", "draw", "pixels_sha256", "png"]
 
@@ -46,7 +46,7 @@ def draw(
     """
     curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
     try:
-        return Image.fromarray(fast.pixels(curve, title))
+        return Image.fromarray(render.pixels(curve, title))
     except NotPromised:
         # Figures and axes take as long to import as everything else here together.
         from agent.plot import reference

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 DPI = 80
 

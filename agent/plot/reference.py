@@ -22,9 +22,7 @@ from agent.plot.curve import DPI, Curve
 # matplotlib's parameters are one table for the whole process, and `rc_context` swaps them for all
 # threads at once; the lock keeps two pictures from restoring each other's table.
 _style_lock = threading.Lock()
-_STYLE = {
-    k: v for k, v in matplotlib.rcParamsDefault.items() if k not in matplotlib.style.core.STYLE_BLACKLIST
-}
+_STYLE = {k: v for k, v in matplotlib.rcParamsDefault.items() if k not in matplotlib.style.core.STYLE_BLACKLIST}
 
 
 class _QuietLocator(MultipleLocator):

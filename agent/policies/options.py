@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.command import CannotRun
+from agent.cli.command import CannotRun
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
-    from agent.policies.native_prompts import Guidance
+    from agent.policies.native import Guidance
     from agent.policies.roster import Roster
     from agent.policies.sampling import Sampling
     from agent.policies.servers import Server
@@ -51,9 +51,7 @@ def add_policy(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="baseline (the default, no model), spec-o3, openai, local, replay, or one of servers.toml",
     )
-    group.add_argument(
-        "--server", metavar="URL", help="where spec-o3 or openai is, such as http://HOST:8000/v1"
-    )
+    group.add_argument("--server", metavar="URL", help="where spec-o3 or openai is, such as http://HOST:8000/v1")
     group.add_argument("--model", metavar="NAME", help="the model; for local a folder, or a name on the Hub")
     group.add_argument("--adapter", metavar="PATH", help="local: a PEFT adapter for the model")
     group.add_argument("--device", help="local: cpu, cuda, cuda:1 (the GPU if there is one)")
@@ -61,9 +59,7 @@ def add_policy(parser: ArgumentParser) -> None:
     group.add_argument("--temperature", type=float, metavar="X", help="0 takes the likeliest token each time")
     group.add_argument("--top-p", type=float, metavar="X", help="choose among the likeliest that make up X")
     group.add_argument("--max-tokens", type=int, metavar="N", help="tokens that a turn may have")
-    group.add_argument(
-        "--seed", type=int, metavar="N", help="of the first sample; each next one has the next"
-    )
+    group.add_argument("--seed", type=int, metavar="N", help="of the first sample; each next one has the next")
     group.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml (SPEC_O3_SERVERS)")
     group.add_argument(
         "--api-key-file",
@@ -134,9 +130,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Choic
     if samples > 1 and not entry.samples_ok:
         raise CannotRun(f"--samples: found {samples}, wanted 1: {entry.key} says the same each time")
     if samples > 1 and sampling.temperature == 0:
-        raise CannotRun(
-            f"--samples: {samples} at temperature 0 are the same; give --temperature, such as 0.7"
-        )
+        raise CannotRun(f"--samples: {samples} at temperature 0 are the same; give --temperature, such as 0.7")
     return choice
 
 
@@ -159,7 +153,7 @@ def _refuse_meaningless(arguments: Namespace) -> None:
 
 def _with_given(arguments: Namespace, roster: Roster) -> Roster:
     """The roster with what the options name put in its place."""
-    from agent.policies.weights import Weights
+    from agent.policies.local.weights import Weights
 
     match arguments.policy:
         case "local":
@@ -185,9 +179,7 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
 def _openai(arguments: Namespace) -> Server:
     from agent.policies.servers import Server, checked_url
 
-    where, url = (
-        ("--server", arguments.server) if arguments.server else (OPENAI_URL, os.environ.get(OPENAI_URL))
-    )
+    where, url = ("--server", arguments.server) if arguments.server else (OPENAI_URL, os.environ.get(OPENAI_URL))
     if arguments.model is None:
         raise CannotRun("--policy openai needs --model, such as gpt-5")
     has_key = bool(os.environ.get(OPENAI_KEY, "").strip())

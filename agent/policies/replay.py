@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.conversation import Conversation, Piece
 from agent.trajectory import Drafter, Trajectory
-from agent.wire import turn_text
+from agent.trajectory.tags import turn_text
 
 
 class Replay:

@@ -16,17 +16,16 @@ from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from agent.conversation import Policy, PolicyError
-from agent.policies.baseline import NAME as BASELINE
-from agent.policies.baseline import Baseline
-from agent.policies.endpoint import Endpoint, Health
-from agent.policies.local import Local
-from agent.policies.native import Native
-from agent.policies.native_prompts import Guidance
+from agent.policies.baseline.rule import NAME as BASELINE
+from agent.policies.baseline.rule import Baseline
+from agent.policies.local.policy import Local
+from agent.policies.local.weights import Weights
+from agent.policies.native import Guidance, Native
+from agent.policies.openai.endpoint import Endpoint, Health
 from agent.policies.replay import Replay
 from agent.policies.sampling import Sampling
-from agent.policies.served import Served
 from agent.policies.servers import Dialect, RosterError, Server, checked_url, read
-from agent.policies.weights import Weights
+from agent.policies.spec_o3 import Served
 from agent.trajectory import Trajectory
 
 __all__ = ["Entry", "Roster", "RosterError", "default_server", "local_policy"]
@@ -72,9 +71,7 @@ class Roster:
         self._asked = {server.key: _Asked(server, clock) for server in servers}
 
     @classmethod
-    def load(
-        cls, servers_file: Path | None = None, url: str | None = None, beside: Path | None = None
-    ) -> Self:
+    def load(cls, servers_file: Path | None = None, url: str | None = None, beside: Path | None = None) -> Self:
         """The roster of this machine. The server "spec-o3" is always on it: as the file defines it, else at
         ``url``, else at ``SPEC_O3_SERVER``, else on this machine's port 8000. A model in this process is on
         it where ``SPEC_O3_MODEL`` names one (with ``SPEC_O3_ADAPTER``, if that is set).

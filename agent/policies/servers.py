@@ -26,7 +26,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from agent.policies.sampling import Sampling
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 Dialect = Literal["spec-o3", "native"]
 

@@ -26,12 +26,11 @@ import numpy as np
 from numpy.random import Generator
 
 from agent.simulate import compact, emitters, stars
-from agent.simulate.continua import reddening
 from agent.simulate.instrument import SURVEYS, observe
-from agent.simulate.profiles import C_KM_S, FloatArray, grid
+from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe
 from agent.spectrum import Spectrum
-from agent.steps import Verdict
+from agent.trajectory.steps import Verdict
 
 _RECIPES: Mapping[str, Callable[[FloatArray, Generator], Recipe]] = MappingProxyType(
     {

@@ -175,9 +175,7 @@ def haze(wavelength: FloatArray) -> FloatArray:
     return np.clip(depth, 0, 6)
 
 
-def emission_lines(
-    flux: FloatArray, wavelength: FloatArray, lines: dict[float, float], fwhm_km_s: float
-) -> None:
+def emission_lines(flux: FloatArray, wavelength: FloatArray, lines: dict[float, float], fwhm_km_s: float) -> None:
     """Gaussian emission lines {air Å: equivalent width Å}."""
     for air, ew in lines.items():
         emit_gaussian(flux, wavelength, air_to_vacuum(air), ew, fwhm_km_s)

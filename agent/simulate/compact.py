@@ -8,9 +8,8 @@ from numpy.random import Generator
 from agent.lines import air_to_vacuum
 from agent.simulate import atoms, molecules
 from agent.simulate.atoms import balmer_absorption
-from agent.simulate.continua import balmer_jump, planck
 from agent.simulate.molecules import absorb_bands
-from agent.simulate.profiles import FloatArray, absorb_lorentzian, absorb_stark
+from agent.simulate.profiles import FloatArray, absorb_lorentzian, absorb_stark, balmer_jump, planck
 from agent.simulate.stars import Recipe
 
 
@@ -18,9 +17,7 @@ def hydrogen_white_dwarf(wavelength: FloatArray, temperature: float, strength: f
     """DA: Balmer lines tens of Å wide that vanish quickly towards the series limit (log g near 8)."""
     flux = planck(wavelength, temperature) * balmer_jump(wavelength, 0.12 if temperature < 20000 else 0.03)
     hgamma = atoms.white_dwarf_balmer(temperature) * strength
-    balmer_absorption(
-        flux, wavelength, hgamma, core=0.5 + 0.1 * (temperature < 20000), last=9, steepness=0.35
-    )
+    balmer_absorption(flux, wavelength, hgamma, core=0.5 + 0.1 * (temperature < 20000), last=9, steepness=0.35)
     return flux
 
 
@@ -39,9 +36,7 @@ def hot_subdwarf(wavelength: FloatArray, rng: Generator) -> Recipe:
     kind = str(rng.choice(["sdB", "sdO", "He-sdO"], p=[0.6, 0.2, 0.2]))
     temperature = rng.uniform(24000, 34000) if kind == "sdB" else rng.uniform(38000, 55000)
     flux = planck(wavelength, temperature)
-    hydrogen = {"sdB": rng.uniform(5.0, 8.5), "sdO": rng.uniform(3.5, 5.5), "He-sdO": rng.uniform(0.3, 1.5)}[
-        kind
-    ]
+    hydrogen = {"sdB": rng.uniform(5.0, 8.5), "sdO": rng.uniform(3.5, 5.5), "He-sdO": rng.uniform(0.3, 1.5)}[kind]
     balmer_absorption(flux, wavelength, hydrogen, core=0.55, last=12, steepness=0.08)
     helium = {"sdB": (0.4, 0.0), "sdO": (0.3, 1.2), "He-sdO": (2.0, 2.5)}[kind]
     for lines, ew in zip((atoms.HELIUM_I, atoms.HELIUM_II), helium, strict=True):

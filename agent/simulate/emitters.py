@@ -8,8 +8,7 @@ from numpy.random import Generator
 from agent.lines import air_to_vacuum
 from agent.simulate import atoms
 from agent.simulate.compact import hydrogen_white_dwarf
-from agent.simulate.continua import power_law
-from agent.simulate.profiles import FloatArray, absorb_stark, emit_disc, emit_gaussian
+from agent.simulate.profiles import FloatArray, absorb_stark, emit_disc, emit_gaussian, power_law
 from agent.simulate.stars import Recipe, cool_star, m_dwarf
 
 _HELIUM_IN_DISCS = {4471.5: 0.22, 4921.9: 0.10, 5015.7: 0.12, 5875.6: 0.30, 6678.2: 0.18, 7065.2: 0.15}
@@ -36,9 +35,7 @@ def t_tauri_star(wavelength: FloatArray, rng: Generator) -> Recipe:
     Herczeg & Calvet 2016, ARA&A 54, 135).
     """
     flux = (
-        m_dwarf(wavelength, rng)[0]
-        if rng.random() < 0.5
-        else cool_star(wavelength, rng.uniform(4000, 4500), 1.0, True)
+        m_dwarf(wavelength, rng)[0] if rng.random() < 0.5 else cool_star(wavelength, rng.uniform(4000, 4500), 1.0, True)
     )
     flux = flux + rng.uniform(0.0, 0.6) * power_law(wavelength, -1.0)
     absorb_stark(flux, wavelength, air_to_vacuum(6707.8), 0.4, 0.4)
@@ -153,9 +150,7 @@ def blank_sky(wavelength: FloatArray, rng: Generator) -> Recipe:
     return np.zeros_like(wavelength), {"state": "blank sky", "e_bv": 0.0}
 
 
-def _disc_lines(
-    flux: FloatArray, wavelength: FloatArray, halpha: float, decrement: float, rim: float
-) -> None:
+def _disc_lines(flux: FloatArray, wavelength: FloatArray, halpha: float, decrement: float, rim: float) -> None:
     for upper in range(3, 9):
         emit_disc(flux, wavelength, atoms.balmer_wavelength(upper), halpha * decrement ** (upper - 3), rim)
     for air, share in _HELIUM_IN_DISCS.items():
@@ -229,9 +224,7 @@ def _polar(wavelength: FloatArray, rng: Generator) -> FloatArray:
         4685.7: helium_two * 0.85,
     } | _HELIUM_IN_DISCS
     for width, part in ((350.0, 0.4), (1300.0, 0.6)):
-        atoms.emission_lines(
-            flux, wavelength, {air: halpha * part * share for air, share in shares.items()}, width
-        )
+        atoms.emission_lines(flux, wavelength, {air: halpha * part * share for air, share in shares.items()}, width)
     return flux
 
 

@@ -16,10 +16,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from agent.csv_cells import CsvTable
-from agent.readers import own
 from agent.simulate import KINDS, simulate, truth
 from agent.spectrum import Spectrum
+from agent.spectrum.readers import own
+from agent.text import CsvTable
 
 LABELS = "labels.csv"
 PER_SEED = 1_000_000

@@ -102,9 +102,7 @@ class Exposure:
     mask: NDArray[np.bool_]
 
 
-def observe(
-    wavelength: FloatArray, source: FloatArray, survey: Survey, snr: float, rng: Generator
-) -> Exposure:
+def observe(wavelength: FloatArray, source: FloatArray, survey: Survey, snr: float, rng: Generator) -> Exposure:
     """Observe ``source``, given on the working grid ``wavelength``, at a median S/N of ``snr`` a pixel.
 
     A source of zeros is a sky fibre: noise of unit level. Flux and ivar are rounded to float32, as surveys
@@ -151,9 +149,7 @@ def _air(survey: Survey, rng: Generator) -> FloatArray:
     depth = np.zeros_like(survey.wavelength)
     for head, tail, deepest in _AIR_BANDS:
         beyond = survey.wavelength - head
-        depth += (
-            deepest * np.clip(beyond / 6 + 1, 0, 1) * np.exp(-np.maximum(beyond, 0) / tail) * (beyond > -6)
-        )
+        depth += deepest * np.clip(beyond / 6 + 1, 0, 1) * np.exp(-np.maximum(beyond, 0) / tail) * (beyond > -6)
     factor: FloatArray = 1 - share * np.minimum(depth, 0.95)
     return factor
 
@@ -161,9 +157,7 @@ def _air(survey: Survey, rng: Generator) -> FloatArray:
 def _calibration_error(survey: Survey, rng: Generator) -> FloatArray:
     """A slow wave, and a step at each join of two arms."""
     x = np.linspace(-1, 1, survey.wavelength.size)
-    wave = sum(
-        rng.normal(0, survey.calibration) * np.cos(k * np.pi * x + rng.uniform(0, 6)) for k in (1, 2, 3)
-    )
+    wave = sum(rng.normal(0, survey.calibration) * np.cos(k * np.pi * x + rng.uniform(0, 6)) for k in (1, 2, 3))
     factor: FloatArray = np.exp(wave)
     for join in survey.joins:
         factor = factor * (1 + rng.normal(0, survey.calibration / 2) * (survey.wavelength > join))

@@ -42,9 +42,7 @@ def absorb_gaussian(flux: FloatArray, wavelength: FloatArray, centre: float, ew:
     flux[at] *= np.exp(-tau)
 
 
-def absorb_lorentzian(
-    flux: FloatArray, wavelength: FloatArray, centre: float, ew: float, fwhm: float
-) -> None:
+def absorb_lorentzian(flux: FloatArray, wavelength: FloatArray, centre: float, ew: float, fwhm: float) -> None:
     """Multiply in a line with damping wings: τ a Lorentzian of area ``ew`` and full width ``fwhm``, in Å."""
     at = _reach(wavelength, centre, 20 * fwhm)
     tau = ew * 2 / (np.pi * fwhm) / (1 + (2 * (wavelength[at] - centre) / fwhm) ** 2)
@@ -67,9 +65,7 @@ def absorb_stark(flux: FloatArray, wavelength: FloatArray, centre: float, ew: fl
     flux[at] *= 1 - depth
 
 
-def emit_gaussian(
-    flux: FloatArray, wavelength: FloatArray, centre: float, ew: float, fwhm_km_s: float
-) -> None:
+def emit_gaussian(flux: FloatArray, wavelength: FloatArray, centre: float, ew: float, fwhm_km_s: float) -> None:
     """Add an emission line of equivalent width ``ew`` Å (a positive number) over the flux at its centre."""
     sigma = fwhm_km_s / C_KM_S * centre * FWHM_TO_SIGMA
     at = _reach(wavelength, centre, 5 * sigma)
@@ -123,3 +119,44 @@ def broaden(values: FloatArray, fwhm_points: float) -> FloatArray:
     padded = np.concatenate([np.full(half, values[0]), values, np.full(half, values[-1])])
     smooth: FloatArray = np.convolve(padded, kernel / kernel.sum(), mode="valid")
     return smooth
+
+
+_C2 = 1.438776877e8
+"""Second radiation constant hc/k in Å K (CODATA 2018)."""
+
+
+def planck(wavelength: FloatArray, temperature: float) -> FloatArray:
+    """Black body B_λ, scaled to 1 at 5500 Å. ``temperature`` in K."""
+    shape = wavelength**-5.0 / np.expm1(_C2 / (wavelength * temperature))
+    scaled: FloatArray = shape / (5500.0**-5 / np.expm1(_C2 / (5500.0 * temperature)))
+    return scaled
+
+
+def power_law(wavelength: FloatArray, index: float) -> FloatArray:
+    """F_λ ∝ λ^``index``, 1 at 5500 Å. A steady-state optically thick disc has -7/3 (Lynden-Bell 1969, Nature
+    223, 690).
+    """
+    law: FloatArray = (wavelength / 5500.0) ** index
+    return law
+
+
+def balmer_jump(wavelength: FloatArray, dex: float) -> FloatArray:
+    """Factor for the jump of ``dex`` at the Balmer limit, washed out over about 60 Å where the high lines
+    merge.
+    """
+    step = 0.5 * (1 + np.tanh((wavelength - 3690.0) / 40.0))
+    factor: FloatArray = 10 ** (-dex * (1 - step))
+    return factor
+
+
+def reddening(wavelength: FloatArray, e_bv: float) -> FloatArray:
+    """Interstellar extinction for colour excess ``e_bv`` in mag, R_V = 3.1.
+
+    Optical polynomial of Cardelli, Clayton & Mathis (1989, ApJ 345, 245, eq. 3). Observed frame; used
+    between 3300 and 11,000 Å.
+    """
+    y = 1e4 / wavelength - 1.82
+    a = np.polynomial.Polynomial([1, 0.17699, -0.50447, -0.02427, 0.72085, 0.01979, -0.77530, 0.32999])(y)
+    b = np.polynomial.Polynomial([0, 1.41338, 2.28305, 1.07233, -5.38434, -0.62251, 5.30260, -2.09002])(y)
+    factor: FloatArray = 10 ** (-0.4 * 3.1 * e_bv * (a + b / 3.1))
+    return factor

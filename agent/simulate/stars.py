@@ -12,9 +12,8 @@ from numpy.random import Generator
 from agent.lines import air_to_vacuum
 from agent.simulate import atoms, molecules
 from agent.simulate.atoms import balmer_absorption, cool_star_lines, hot_star_lines
-from agent.simulate.continua import balmer_jump, planck
 from agent.simulate.molecules import absorb_bands
-from agent.simulate.profiles import FloatArray, absorb_gaussian, absorb_lorentzian, emit_disc
+from agent.simulate.profiles import FloatArray, absorb_gaussian, absorb_lorentzian, balmer_jump, emit_disc, planck
 
 Facts = dict[str, str | float]
 Recipe = tuple[FloatArray, Facts]
@@ -114,9 +113,7 @@ def cool_star(wavelength: FloatArray, temperature: float, metals: float, dwarf: 
     flux = planck(wavelength, temperature) * balmer_jump(wavelength, 0.12)
     balmer_absorption(flux, wavelength, atoms.main_sequence_balmer(temperature), core=0.7, last=10)
     cool_star_lines(flux, wavelength, temperature, metals, dwarf)
-    absorb_bands(
-        flux, wavelength, molecules.MGH, 0.6 * float(np.clip((5000 - temperature) / 900, 0, 1)) * dwarf
-    )
+    absorb_bands(flux, wavelength, molecules.MGH, 0.6 * float(np.clip((5000 - temperature) / 900, 0, 1)) * dwarf)
     absorb_bands(flux, wavelength, molecules.TIO, 0.2 * float(np.clip((4250 - temperature) / 400, 0, 1)))
     absorb_bands(flux, wavelength, molecules.CN_VIOLET, 0.25 * (not dwarf) * metals, to_red=False)
     return flux
@@ -149,9 +146,7 @@ def m_giant(wavelength: FloatArray, rng: Generator) -> Recipe:
     temperature = float(np.interp(subtype, range(9), _M_GIANT_TEMPERATURE))
     flux = planck(wavelength, temperature)
     cool_star_lines(flux, wavelength, max(temperature, 3500), 0.8, dwarf=False)
-    absorb_bands(
-        flux, wavelength, molecules.TIO, float(np.interp(subtype, range(9), _M_TIO)) * rng.uniform(0.9, 1.1)
-    )
+    absorb_bands(flux, wavelength, molecules.TIO, float(np.interp(subtype, range(9), _M_TIO)) * rng.uniform(0.9, 1.1))
     absorb_bands(flux, wavelength, molecules.VO, 0.35 * max(subtype - 4.5, 0))
     absorb_bands(flux, wavelength, molecules.CN_RED, 0.08)
     return flux, {"subtype": subtype, "state": "giant", "e_bv": float(rng.gamma(1.5, 0.15))}
@@ -226,9 +221,7 @@ def carbon_star(wavelength: FloatArray, rng: Generator) -> Recipe:
         "R or CH": rng.uniform(3900, 5000),
         "dwarf": rng.uniform(3700, 4300),
     }[state]
-    swan = {"N": rng.uniform(1.0, 2.8), "R or CH": rng.uniform(0.45, 1.8), "dwarf": rng.uniform(0.5, 1.5)}[
-        state
-    ]
+    swan = {"N": rng.uniform(1.0, 2.8), "R or CH": rng.uniform(0.45, 1.8), "dwarf": rng.uniform(0.5, 1.5)}[state]
     flux = planck(wavelength, temperature)
     cool_star_lines(flux, wavelength, max(temperature, 3700), 0.9, dwarf=state == "dwarf")
     absorb_bands(flux, wavelength, molecules.SWAN, swan, to_red=False)

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
-from agent.sentence import OneLine, one_line
 from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task, Window
+from agent.text import OneLine, one_line
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
@@ -231,11 +231,7 @@ class _Table:
 
     def tables(self, field: str, wanted: str = "") -> tuple[_Table, ...]:
         value = self.data.get(field, [])
-        if (
-            not isinstance(value, list)
-            or not all(isinstance(v, dict) for v in value)
-            or (wanted and not value)
-        ):
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value) or (wanted and not value):
             raise self.error(field, _shown(value), f"{wanted or 'any number of'} [[{field}]]".strip())
         return tuple(
             _Table(

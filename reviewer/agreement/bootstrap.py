@@ -60,9 +60,7 @@ def estimate(
 ) -> Estimate:
     """A value with the interval that its statistic's resamples give: ``resampled``, then ``concluded``."""
     drawn = resampled(statistic, sizes, resampling, width)
-    return concluded(
-        definition, value, drawn, sizes, resampling, n=n, n_of=n_of, detail=detail, caution=caution, of=of
-    )
+    return concluded(definition, value, drawn, sizes, resampling, n=n, n_of=n_of, detail=detail, caution=caution, of=of)
 
 
 def resampled(
@@ -80,9 +78,7 @@ def resampled(
     found = []
     for done in range(0, resampling.draws, at_once):
         rows = min(at_once, resampling.draws - done)
-        groups = [
-            start + rng.integers(size, size=(rows, size)) for start, size in zip(starts, sizes, strict=True)
-        ]
+        groups = [start + rng.integers(size, size=(rows, size)) for start, size in zip(starts, sizes, strict=True)]
         found.append(statistic(np.concatenate(groups, axis=1).astype(np.intp)))
     return np.concatenate(found)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, estimate
-from reviewer.agreement.means import mean
+from reviewer.agreement.distribution import mean
 from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError
 
 _MEAN = "Mean over items of an item's mean score, of the traces whose verdict is {}."
@@ -50,8 +50,7 @@ def score_by_correctness(
         raise ScoresError(f"correctness of {len(correct)} verdicts for {len(scores.items)} items")
     means = scores.item_means()
     right, wrong = (
-        means[np.array([one is kind for one in correct], dtype=bool) & ~np.isnan(means)]
-        for kind in (True, False)
+        means[np.array([one is kind for one in correct], dtype=bool) & ~np.isnan(means)] for kind in (True, False)
     )
     return ByCorrectness(
         _mean(right, "correct", resampling),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, Statistic, divided, estimate, times_drawn
-from reviewer.agreement.means import share
+from reviewer.agreement.distribution import share
 from reviewer.agreement.values import SCALE, Estimate, FloatArray, Scores, ScoresError
 
 _KAPPA = (
@@ -18,9 +18,7 @@ _KAPPA = (
     "by chance from the two scorers' own distributions. Cohen 1968, Psychological Bulletin 70, 213."
 )
 _RAW = "Raw agreement: the share of the items that both scored to which they gave the very same score."
-_SPEARMAN = (
-    "Spearman's rank correlation, tied values at their mean rank. Spearman 1904, Am. J. Psychology 15, 72."
-)
+_SPEARMAN = "Spearman's rank correlation, tied values at their mean rank. Spearman 1904, Am. J. Psychology 15, 72."
 NONE_IN_COMMON = "no item has a value on both sides"
 
 
@@ -75,9 +73,7 @@ def weighted_kappa(
     if len(constant) == 2 and x[0] == y[0]:
         return Estimate.undefined(f"both gave {x[0]:g} every time", n, _KAPPA, detail)
     caution = f"{constant[0]} gave one score every time, so kappa is 0 whatever else" if constant else ""
-    return estimate(
-        _KAPPA, _kappa(x, y, scale), _kappas(x, y), (n,), resampling, detail=detail, caution=caution
-    )
+    return estimate(_KAPPA, _kappa(x, y, scale), _kappas(x, y), (n,), resampling, detail=detail, caution=caution)
 
 
 def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAULT) -> Estimate:

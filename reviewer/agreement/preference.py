@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import partial
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reviewer.agreement.bootstrap import DEFAULT, Resampling
-from reviewer.agreement.means import by_item, share
-from reviewer.agreement.values import Estimate, ScoresError
+from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, concluded, resampled, times_drawn
+from reviewer.agreement.distribution import by_item, share
+from reviewer.agreement.values import Estimate, FloatArray, ScoresError
 
 Verdict = Literal["a", "b", "equal", "both bad"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -19,9 +20,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Side = Literal["left", "right", "equal", "both bad"]
 SIDES: tuple[Side, ...] = get_args(Side)
 
-_RATE = (
-    "Preference: the share of all answers to pairs of {} and {} that were {}; the interval resamples pairs."
-)
+_RATE = "Preference: the share of all answers to pairs of {} and {} that were {}; the interval resamples pairs."
 _DECIDED = (
     "Preference among decided answers: the share that chose {} over {}, ties of both kinds left out; "
     "the interval resamples pairs."
@@ -110,9 +109,7 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
         hits, every = by_item(pairs, chosen(verdicts, hit), np.ones(len(pairs)))
         definition = _RATE.format(source, other, words)
         none = f"{source} and {other} were never compared"
-        return share(
-            hits, every, definition, resampling, none=none, n=len(pairs), n_of="answers", detail=detail
-        )
+        return share(hits, every, definition, resampling, none=none, n=len(pairs), n_of="answers", detail=detail)
 
     wins, decided = by_item(pairs, chosen(verdicts, "a"), chosen(verdicts, "a", "b"))
     every_tie = "every answer was a tie" if pairs else f"{source} and {other} were never compared"
@@ -174,3 +171,151 @@ def refuse_unknown(found: Sequence[str], known: Sequence[str]) -> None:
     """:raises ScoresError: something that is not an answer"""
     if strange := next((one for one in found if one not in known), None):
         raise ScoresError(f"preferences: {strange!r} is no answer; they are {', '.join(known)}")
+
+
+ALPHA = 0.1
+"""Strength of the regularisation. Ten wins of ten then make a lead of 3.4 and not an infinite one."""
+
+_DEFINITION = (
+    "Bradley-Terry strength: the log odds that a source is preferred to one of strength 0; the "
+    "difference of two strengths is the log odds between them. A tie, of either kind, is half a win "
+    "for each. Held finite by a normal prior (regularisation {:g}, choix); strengths add up to 0. "
+    "Bradley & Terry 1952, Biometrika 39, 324."
+)
+_STEPS = 30
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """A strength for each source, strongest first.
+
+    :param caution: what the order owes to the regularisation alone; empty if nothing
+    """
+
+    sources: Mapping[str, Estimate]
+    caution: str = ""
+
+
+def bradley_terry(votes: Votes, alpha: float = ALPHA, resampling: Resampling = DEFAULT) -> Strengths:
+    """Strengths by choix (maximum a posteriori, ``opt_pairwise``), pairs resampled for the intervals.
+
+    n is the comparisons in which a source was; ``detail`` has its wins (half ones too) and its chance against
+    a source of strength 0. Undefined for all when the sources fall into groups that never met: nothing
+    compares the groups. When some never lost to others (Ford 1957: no finite strengths without
+    regularisation), ``caution`` and each ``reason`` say so.
+
+    :param alpha: regularisation, greater than 0; the prior's variance is 1 / (2 alpha)
+    """
+    if alpha <= 0:
+        raise ValueError(f"alpha is {alpha:g}; it must be greater than 0")
+    sources = votes.sources
+    definition = _DEFINITION.format(alpha)
+    per_pair = _wins(votes, sources)
+    wins = per_pair.sum(axis=0)
+    met = (wins + wins.T).sum(axis=1)
+    if why := _apart(wins, sources):
+        missing = {
+            source: Estimate.undefined(why, int(met[i]), definition, n_of="comparisons")
+            for i, source in enumerate(sources)
+        }
+        return Strengths(missing, why)
+    if not sources:
+        return Strengths({}, "nothing was compared")
+    caution = _one_sided(wins, sources, alpha)
+    values = _strengths_by_choix(wins, alpha)
+    sizes = (len(per_pair),)
+    drawn = resampled(partial(_resampled, per_pair, alpha), sizes, resampling, 4 * len(sources) ** 2)
+    found = {}
+    for i in np.argsort(-values, kind="stable"):
+        detail = {"wins": wins[i].sum(), "chance_against_strength_0": 1 / (1 + np.exp(-values[i]))}
+        found[sources[i]] = concluded(
+            definition,
+            float(values[i]),
+            drawn[:, i],
+            sizes,
+            resampling,
+            n=int(met[i]),
+            n_of="comparisons",
+            detail=detail,
+            caution=caution,
+            of="pairs",
+        )
+    return Strengths(found, caution)
+
+
+def _wins(votes: Votes, sources: tuple[str, ...]) -> FloatArray:
+    """(n_pairs, n_sources, n_sources): how often the row's source beat the column's, a tie half for each."""
+    names = {name: i for i, name in enumerate(sources)}
+    pairs = {name: i for i, name in enumerate(sorted(set(votes.pairs)))}
+    wins = np.zeros((len(pairs), len(sources), len(sources)))
+    for pair, a, b, verdict in zip(votes.pairs, votes.a, votes.b, votes.verdicts, strict=True):
+        for_a = {"a": 1.0, "b": 0.0}.get(verdict, 0.5)
+        wins[pairs[pair], names[a], names[b]] += for_a
+        wins[pairs[pair], names[b], names[a]] += 1 - for_a
+    return wins
+
+
+def _groups(wins: FloatArray, sources: tuple[str, ...], connection: str) -> list[list[str]]:
+    from scipy.sparse.csgraph import connected_components
+
+    _, label = connected_components(wins > 0, connection=connection)
+    return [[source for source, its in zip(sources, label, strict=True) if its == one] for one in np.unique(label)]
+
+
+def _apart(wins: FloatArray, sources: tuple[str, ...]) -> str:
+    if not sources:
+        return ""
+    groups = _groups(wins, sources, "weak")
+    if len(groups) == 1:
+        return ""
+    return "never compared, directly or through others: " + " | ".join(", ".join(one) for one in groups)
+
+
+def _one_sided(wins: FloatArray, sources: tuple[str, ...], alpha: float) -> str:
+    groups = _groups(wins, sources, "strong")
+    if len(groups) == 1:
+        return ""
+    index = {source: i for i, source in enumerate(sources)}
+    never_lost, never_won = [], []
+    for group in groups:
+        inside = [index[source] for source in group]
+        outside = [i for i in range(len(sources)) if i not in inside]
+        if wins[np.ix_(outside, inside)].sum() == 0:
+            never_lost.append(", ".join(group))
+        elif wins[np.ix_(inside, outside)].sum() == 0:
+            never_won.append(", ".join(group))
+    said = [f"{one} never lost to another" for one in never_lost]
+    said += [f"{one} never won against another" for one in never_won]
+    return f"{'; '.join(said)}: only the regularisation ({alpha:g}) keeps the strengths finite"
+
+
+def _strengths_by_choix(wins: FloatArray, alpha: float) -> FloatArray:
+    """choix takes whole wins: every comparison goes in twice, with the prior to match."""
+    from choix import opt_pairwise
+
+    twice = np.rint(2 * wins).astype(int)
+    data = [(int(i), int(j)) for i, j in np.argwhere(twice) for _ in range(twice[i, j])]
+    found = opt_pairwise(len(wins), data, alpha=2 * alpha, method="Newton-CG", tol=1e-8)
+    return cast(FloatArray, np.asarray(found, dtype=float))
+
+
+def _resampled(per_pair: FloatArray, alpha: float, picks: Picks) -> FloatArray:
+    """(draws, n_sources): the same maximum for every resample, by Newton's method on all of them at once."""
+    n_pairs, n_sources, _ = per_pair.shape
+    wins = (times_drawn(picks, n_pairs) @ per_pair.reshape(n_pairs, -1)).reshape(-1, n_sources, n_sources)
+    met = wins + wins.transpose(0, 2, 1)
+    strengths = np.zeros((len(picks), n_sources))
+    prior = 2 * alpha * np.eye(n_sources)
+    for _ in range(_STEPS):
+        apart = strengths[:, :, None] - strengths[:, None, :]
+        chance = 1 / (1 + np.exp(-apart))
+        gradient = (wins - met * chance).sum(axis=2) - 2 * alpha * strengths
+        curvature = met * chance * (1 - chance)
+        hessian = prior - curvature
+        hessian[:, range(n_sources), range(n_sources)] += curvature.sum(axis=2)
+        step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+        # Far from the top a whole step of Newton's may overshoot; two units are far on a scale of log odds.
+        strengths = strengths + step / np.maximum(1.0, abs(step).max(axis=1, keepdims=True) / 2)
+        if abs(step).max() < 1e-9:
+            break
+    return cast(FloatArray, strengths)

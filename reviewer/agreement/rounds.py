@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from reviewer.agreement.alpha import krippendorff_alpha
 from reviewer.agreement.bootstrap import DEFAULT, Resampling
-from reviewer.agreement.means import by_item, share
+from reviewer.agreement.distribution import by_item, share
+from reviewer.agreement.reliability import krippendorff_alpha
 from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError, unshared
 
 _RAW = (
@@ -87,8 +87,7 @@ def gold_agreement(
     """
     if not len(items) == len(given) == len(expected):
         raise ScoresError(
-            f"decisions: {len(items)} items, {len(given)} decisions, {len(expected)} expected; "
-            "one each is wanted"
+            f"decisions: {len(items)} items, {len(given)} decisions, {len(expected)} expected; one each is wanted"
         )
     right = [own == wanted for own, wanted in zip(given, expected, strict=True)]
     hits, every = by_item(items, right, np.ones(len(right)))

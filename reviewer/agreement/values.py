@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 FloatArray = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields as fields_of
 from typing import Any, TypeVar
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 _Word = TypeVar("_Word", bound=str)
 

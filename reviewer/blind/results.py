@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from agent.conversation import Usage
-from agent.steps import Verdict
+from agent.trajectory.steps import Verdict
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import OwnPreference, OwnScore, Question
 from reviewer.blind.values import Gold, Kind, Plan, Score
@@ -125,9 +125,7 @@ class Results:
 
     def first(self, kind: Kind) -> tuple[Said, ...]:
         """What counts: no repeats, no gold items; assignments without an answer are among them."""
-        return tuple(
-            one for one in self.said if one.kind == kind and one.repeat_of is None and one.gold is None
-        )
+        return tuple(one for one in self.said if one.kind == kind and one.repeat_of is None and one.gold is None)
 
     def repeats(self, kind: Kind) -> tuple[tuple[Said, Said], ...]:
         """First showing and repeat, wherever both were answered."""

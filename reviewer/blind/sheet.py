@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from agent.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
 from agent.trajectory import Trajectory
+from agent.trajectory.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
 from reviewer.blind.values import Kind, Preference, Score
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reviewer.agreement.preference import Side, Verdict, Votes
+from reviewer.agreement.preference import Side, Votes
+from reviewer.agreement.preference import Verdict as Preference
 from reviewer.agreement.values import Scores
 from reviewer.blind.results import Results, Said, ShownTrace
 from reviewer.blind.sheet import OwnPreference, OwnScore
@@ -63,11 +64,11 @@ def on_gold(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatA
 def votes(results: Results) -> Votes:
     """Every answer to a pair with left and right undone: "a" is the source that the plan names first, or
     comes first by name."""
-    rows: list[tuple[str, str, str, Verdict]] = []
+    rows: list[tuple[str, str, str, Preference]] = []
     for one, answer in _preferred(results):
         left, right = (results.traces[version] for version in one.shown)
         a, b = sorted((left.source, right.source), key=lambda source: _rank(results, source))
-        won: dict[str, Verdict] = {
+        won: dict[str, Preference] = {
             "left": "a" if left.source == a else "b",
             "right": "b" if left.source == a else "a",
             "equal": "equal",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 from reviewer.blind.fields import Fields, PlanError
-from reviewer.rounds import STATES
+from reviewer.rules.campaign import STATES
 
 __all__ = [
     "CANNOT_TELL",
@@ -188,9 +188,7 @@ class Plan:
         if self.items and (self.number is not None or self.filter != Filter()):
             raise PlanError("items", "items and a number or a filter", "either the items or the others")
         if self.mode != "scores" and len(self.sources) == 1:
-            raise PlanError(
-                "sources", "one source", "two or more to compare in pairs, or none for all of them"
-            )
+            raise PlanError("sources", "one source", "two or more to compare in pairs, or none for all of them")
         self._check_gold()
 
     def _check_gold(self) -> None:

@@ -1,15 +1,7 @@
 """annotations.db: the one door to the reviewers' work."""
 
-from reviewer.store.blind_values import (
-    Behind,
-    BlindProgress,
-    BlindSession,
-    BlindState,
-    BlindWork,
-    GivenAway,
-    ToJudge,
-)
-from reviewer.store.connection import SUBMIT_SECONDS
+from reviewer.store.audit.chain import Entry, Head
+from reviewer.store.blind.values import Behind, BlindProgress, BlindSession, BlindState, BlindWork, GivenAway, ToJudge
 from reviewer.store.errors import (
     CannotWrite,
     Damaged,
@@ -27,8 +19,8 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
-from reviewer.store.facts import WITHHELD
-from reviewer.store.log_chain import Entry, Head
+from reviewer.store.history import WITHHELD
+from reviewer.store.sqlite.connection import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.values import (
     MARKS,

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.sentence import OneLine
+from agent.text import OneLine
 
 if TYPE_CHECKING:
     from agent.trajectory import Trajectory

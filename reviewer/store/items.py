@@ -13,14 +13,14 @@ from typing import Any
 
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from reviewer.store.clock import stamp
+from reviewer.rules.workflow import Decision, Standing
 from reviewer.store.errors import CannotWrite, NotFound, WrongSpectrum
-from reviewer.store.facts import Facts, version_by_id, version_from
+from reviewer.store.history import Facts, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
+from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.spool import Waiting
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
-from reviewer.store.waiting import Waiting
-from reviewer.workflow import Decision, Standing
 
 _INSERT = """
 INSERT INTO items

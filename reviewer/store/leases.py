@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from reviewer.people import new_token
-from reviewer.store.clock import ALLOWANCE, stamp
+from reviewer.rules.people import new_token
+from reviewer.rules.workflow import Standing, work_refusal
 from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
-from reviewer.store.facts import Facts, version_by_id
+from reviewer.store.history import Facts, version_by_id
+from reviewer.store.sqlite.clock import ALLOWANCE, stamp
 from reviewer.store.values import Autosave, Lease, Version
-from reviewer.workflow import Standing, work_refusal
 
 LEASE_TIME = timedelta(minutes=15)
 
@@ -104,9 +104,7 @@ class Leases(Facts):
             )
         return Autosave(person, item_id, base_version_id, body, at)
 
-    def _after_the_others(
-        self, db: sqlite3.Connection, person: str, item_id: int, base_version_id: int
-    ) -> datetime:
+    def _after_the_others(self, db: sqlite3.Connection, person: str, item_id: int, base_version_id: int) -> datetime:
         """Now; where the clock was set back, a moment after what is kept of other versions: the latest is
         what its writer is shown."""
         (last,) = db.execute(

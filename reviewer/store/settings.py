@@ -9,11 +9,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from reviewer.rules.workflow import Rules
 from reviewer.store.accounts import Accounts
-from reviewer.store.clock import stamp
-from reviewer.store.facts import rules_json
+from reviewer.store.history import rules_json
+from reviewer.store.sqlite.clock import stamp
 from reviewer.store.values import Export
-from reviewer.workflow import Rules
 
 
 class Settings(Accounts):
@@ -45,9 +45,7 @@ class Settings(Accounts):
     def setting(self, name: str, default: Any = None) -> Any:
         """The latest value of a setting, as it was given; ``default`` where it never was."""
         with self._reading() as db:
-            row = db.execute(
-                "SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)
-            ).fetchone()
+            row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
         return default if row is None else json.loads(row[0])
 
     def set_setting(self, person: str | None, name: str, value: Any) -> None:

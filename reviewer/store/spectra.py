@@ -5,17 +5,62 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
-from reviewer.store.blobs import pack, pack_mask, unpack, unpack_mask
-from reviewer.store.clock import stamp
-from reviewer.store.connection import Base
 from reviewer.store.errors import NotFound
+from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.connection import Base
+
+Width = Literal["<f4", "<f8"]
+
+
+def pack(array: NDArray[np.float64]) -> tuple[Width, bytes]:
+    """A float64 array as float32 if that loses not one bit, else as float64; and which of the two.
+
+    The bytes are shuffled before zlib (all first bytes of the numbers, then all second bytes ...): signs and
+    exponents change slowly along a spectrum and compress well once they lie together.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        short = array.astype("<f4")
+    exact = np.array_equal(short.astype("<f8").view("<u8"), array.astype("<f8", copy=False).view("<u8"))
+    width: Width = "<f4" if exact else "<f8"
+    return width, pack_as(width, array)
+
+
+def pack_as(width: Width, array: NDArray[np.float64]) -> bytes:
+    """As ``pack``, at a width that is known already."""
+    numbers = array.astype(width, copy=False)
+    shuffled = numbers.view("u1").reshape(numbers.size, numbers.itemsize).T
+    return zlib.compress(shuffled.tobytes(), 6)
+
+
+def unpack(width: Width, blob: bytes) -> NDArray[np.float64]:
+    """The float64 array that ``pack`` was given."""
+    return unpack_as(width, blob).astype(np.float64)
+
+
+def unpack_as(width: Width, blob: bytes) -> NDArray[Any]:
+    """The numbers at the width they are stored with."""
+    itemsize = np.dtype(width).itemsize
+    rows = np.frombuffer(zlib.decompress(blob), dtype="u1").reshape(itemsize, -1)
+    return np.ascontiguousarray(rows.T).view(width).ravel()
+
+
+def pack_mask(mask: NDArray[np.bool_]) -> bytes:
+    """A mask at one bit a pixel, zlib."""
+    return zlib.compress(np.packbits(mask).tobytes(), 6)
+
+
+def unpack_mask(blob: bytes, pixels: int) -> NDArray[np.bool_]:
+    """The mask that ``pack_mask`` was given; ``pixels`` is its length."""
+    return np.unpackbits(np.frombuffer(zlib.decompress(blob), dtype="u1"), count=pixels).astype(bool)
+
 
 _INSERT = """
 INSERT INTO spectra (sha256, grid, name, survey, medium, frame, flux_unit, redshift, ra, dec, catalogue_class,
@@ -88,9 +133,7 @@ def insert_spectrum(db: sqlite3.Connection, row: Mapping[str, Any]) -> None:
     """Write what ``encode`` made, unless it is there."""
     if spectrum_exists(db, row["sha256"]):
         return
-    db.execute(
-        "INSERT INTO grids VALUES (:grid, :pixels, :wavelength_type, :wavelength) ON CONFLICT DO NOTHING", row
-    )
+    db.execute("INSERT INTO grids VALUES (:grid, :pixels, :wavelength_type, :wavelength) ON CONFLICT DO NOTHING", row)
     db.execute(_INSERT, row)
 
 

@@ -9,21 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from reviewer.store.alike import Alike
 from reviewer.store.blind import Blind
-from reviewer.store.clock import Clock, Times, utc_now
-from reviewer.store.connection import BUSY_SECONDS, DAMAGE, connect, use_wal
 from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
 from reviewer.store.items import Items
-from reviewer.store.migrate import migrate
-from reviewer.store.progress import Counting
+from reviewer.store.marks import Remarks
 from reviewer.store.queue import Queue
-from reviewer.store.remarks import Remarks
-from reviewer.store.review import Review
-from reviewer.store.schema import MIGRATIONS, Migration
+from reviewer.store.reviews import Review
 from reviewer.store.settings import Settings
-from reviewer.store.soundness import Soundness
-from reviewer.store.upkeep import Upkeep
+from reviewer.store.sqlite.clock import Clock, Times, utc_now
+from reviewer.store.sqlite.connection import BUSY_SECONDS, DAMAGE, connect, use_wal
+from reviewer.store.sqlite.migrations import migrate
+from reviewer.store.sqlite.schema import MIGRATIONS, Migration
+from reviewer.store.statistics import Alike, Counting
+from reviewer.store.upkeep import Soundness, Upkeep
 
 _OPENING = {
     sqlite3.SQLITE_READONLY: "the file, its folder or its disk may not be written by you",

@@ -6,12 +6,14 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from reviewer.store.clock import stamp
-from reviewer.store.copies import copy
-from reviewer.store.facts import Facts, derived
-from reviewer.store.log_chain import Head
-from reviewer.store.rows import Rows
-from reviewer.store.schema import TALLIED
+from reviewer.store.audit.chain import Head
+from reviewer.store.errors import Damaged, restore_instead
+from reviewer.store.history import Facts, derived
+from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.connection import Base
+from reviewer.store.sqlite.copies import copy
+from reviewer.store.sqlite.rows import Rows
+from reviewer.store.sqlite.schema import TALLIED
 
 
 class Upkeep(Rows, Facts):
@@ -50,8 +52,7 @@ class Upkeep(Rows, Facts):
         with self._reading() as db:
             wrong = [f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
             wrong += [
-                f"{row[0]} row {row[1]} names a missing {row[2]}"
-                for row in db.execute("PRAGMA foreign_key_check")
+                f"{row[0]} row {row[1]} names a missing {row[2]}" for row in db.execute("PRAGMA foreign_key_check")
             ]
             rules = self._current_rules(db)[1]
             for (item_id,) in db.execute("SELECT id FROM items ORDER BY id").fetchall():
@@ -96,3 +97,30 @@ def _wrong_tallies(db: sqlite3.Connection) -> list[str]:
         f"SELECT * FROM ({kept} EXCEPT {counted}))"
     ).fetchone()
     return ["the tallies do not add up to the standings; rebuild"] if differing else []
+
+
+# Spectra, pictures and the texts of versions are nearly all of the file, and each is checked against its
+# hash when it is read; reading them all would make a start take as long as the disk does.
+_LARGE = ("versions", "pictures", "spectra")
+
+
+class Soundness(Base):
+    """What the app asks before it opens its doors."""
+
+    def require_sound(self) -> None:
+        """Check that the file may be written, and the pages of every table of facts but the large ones, which
+        `verify` checks as well.
+
+        :raises CannotWrite: it may not, or another program holds it
+        :raises Damaged: SQLite finds a fault in one of the tables
+        """
+        with self._writing() as db:
+            # IMMEDIATE alone does not touch the file; what is written here is what is there.
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            db.execute(f"PRAGMA user_version = {version}")
+        with self._reading() as db:
+            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            for table in sorted(set(tables) - set(_LARGE)):
+                (found,) = db.execute(f"PRAGMA quick_check('{table}')").fetchone()
+                if found != "ok":
+                    raise Damaged(restore_instead(self.path, f"table {table}: {found}"))

@@ -9,11 +9,9 @@ from typing import Any, Literal, get_args
 
 from agent.spectrum import Spectrum
 from agent.trajectory import DrafterKind, Trajectory, Verdict
-from reviewer.workflow import Decision, Round, Standing, State
+from reviewer.rules.workflow import Decision, Round, Standing, State
 
-MarkKind = Literal[
-    "supported", "not supported", "hallucinated feature", "wrong frame", "needless zoom", "cleared"
-]
+MarkKind = Literal["supported", "not supported", "hallucinated feature", "wrong frame", "needless zoom", "cleared"]
 MARKS: tuple[MarkKind, ...] = get_args(MarkKind)
 OwnVerdict = Literal["YES", "NO", "cannot tell"]
 OWN_VERDICTS: tuple[OwnVerdict, ...] = get_args(OwnVerdict)

@@ -15,9 +15,9 @@ def serve(
     public: str | None = None,
     backups: Path | None = None,
 ) -> None:
-    """Serve the app until stopped; see ``reviewer.ui.server.serve``."""
+    """Serve the app until stopped; see ``reviewer.web.app.serve``."""
     from reviewer.ui.uncollected import uncollected
 
     with uncollected():
-        from reviewer.ui.server import serve as serve_app
+        from reviewer.web.app import serve as serve_app
     serve_app(db, host, port, open_browser, servers, server, public, backups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 _ON_LOAD = """
-import('/ui/blind.js').then(({ mountBlind }) => mountBlind(element.querySelector('.so-blind')))
+import('/ui/blind/blind.js').then(({ mountBlind }) => mountBlind(element.querySelector('.so-blind')))
 """
 
 

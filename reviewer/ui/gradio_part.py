@@ -76,9 +76,7 @@ class GradioPart:
             await life
             self._asked = self._running = None
 
-    async def _live(
-        self, asked: asyncio.Event, running: asyncio.Future[FastAPI], ending: asyncio.Event
-    ) -> None:
+    async def _live(self, asked: asyncio.Event, running: asyncio.Future[FastAPI], ending: asyncio.Event) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(asked.wait(), UNASKED)
         if ending.is_set():

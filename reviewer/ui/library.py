@@ -7,14 +7,13 @@ from collections.abc import Mapping
 import gradio as gr
 
 from agent.tasks import Task
-from reviewer.keeping.daily import DailyBackups
+from reviewer.backup.schedule import DailyBackups
 from reviewer.store import Store
-from reviewer.ui import backups_form, draft_form, export_form, import_form
-from reviewer.ui.edge import STYLES, Changes, asking, line, markup, spoken, whenever_shown
+from reviewer.ui import backups as backups_form
+from reviewer.ui import drafts, exports, imports
+from reviewer.ui.widgets import STYLES, Changes, asking, line, markup, spoken, whenever_shown
 
-_NOT_YOURS = (
-    "What comes in and goes out is a coordinator's to decide; you can see here what has been exported."
-)
+_NOT_YOURS = "What comes in and goes out is a coordinator's to decide; you can see here what has been exported."
 
 
 def build(store: Store, local: bool, known: Mapping[str, Task], backups: DailyBackups | None = None) -> None:
@@ -27,12 +26,12 @@ def build(store: Store, local: bool, known: Mapping[str, Task], backups: DailyBa
     with gr.Row(elem_classes="so-columns"):
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
-                drafting = draft_form.build(store, local, known)
+                drafting = drafts.build(store, local, known)
             with gr.Column(elem_classes="so-sheet"):
-                importing = import_form.build(store, local)
+                importing = imports.build(store, local)
         with gr.Column(scale=1, min_width=420):
             with gr.Column(elem_classes="so-sheet"):
-                exporting = export_form.build(store, local, known)
+                exporting = exports.build(store, local, known)
             backing_up = backups_form.build(store, local, backups)
 
     @spoken(notice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 _ON_LOAD = """
-import('/ui/live.js').then(({ mountLive }) => mountLive(element.querySelector('.so-live')))
+import('/ui/live/live.js').then(({ mountLive }) => mountLive(element.querySelector('.so-live')))
 """
 
 

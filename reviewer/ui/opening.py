@@ -7,6 +7,7 @@ takes Gradio's part into the page and moves into its tab when that is there (ope
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,18 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-HERE = Path(__file__).parent
-STYLES = ("theme", "spectrum_view", "trace_view", "review", "live", "blind", "progress")
-SCRIPT = "opening.js"
-_IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"]\./([\w.]+)['"]""", re.MULTILINE)
+HERE = Path(__file__).parent / "static"
+STYLES = (
+    "common/theme",
+    "spectrum/view",
+    "trace/trace_view",
+    "review/review",
+    "live/live",
+    "blind/blind",
+    "progress/progress",
+)
+SCRIPT = "review/opening.js"
+_IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
 # The frame that Gradio (6.31) gives its page, so that nothing moves when Gradio comes.
 _FRAME = "margin: 0; padding: 0; display: flex; flex-direction: column;"
 
@@ -51,12 +60,12 @@ def head() -> str:
     """The markup: nothing in it is inline, so that the page's policy need not allow what is."""
     return "\n".join(
         (
-            '<script src="/ui/first_theme.js"></script>',
+            '<script src="/ui/common/first_theme.js"></script>',
             '<script src="/ui/plotly.min.js" async></script>',
             f'<script type="module" src="/ui/{SCRIPT}"></script>',
             *(f'<link rel="modulepreload" href="/ui/{name}">' for name in modules(SCRIPT)),
             *(f'<link rel="preload" as="style" href="/ui/{name}.css">' for name in STYLES),
-            '<link rel="preload" as="fetch" crossorigin href="/ui/keymap.json">',
+            '<link rel="preload" as="fetch" crossorigin href="/ui/review/keymap.json">',
             '<link rel="preload" as="fetch" crossorigin href="/api/me">',
         )
     )
@@ -76,5 +85,6 @@ def modules(first: str) -> list[str]:
     found = [first]
     for name in found:
         text = (HERE / name).read_text(encoding="utf-8")
-        found += [other for other in dict.fromkeys(_IMPORTED.findall(text)) if other not in found]
+        others = [posixpath.normpath(f"{posixpath.dirname(name)}/{other}") for other in _IMPORTED.findall(text)]
+        found += [other for other in dict.fromkeys(others) if other not in found]
     return found[1:]

@@ -9,12 +9,12 @@ import gradio as gr
 from fastapi import FastAPI, Request
 
 from agent.tasks import Task
-from reviewer.keeping.daily import DailyBackups
+from reviewer.backup.schedule import DailyBackups
 from reviewer.store import Store
-from reviewer.ui import blind, library, live, people_tab, progress, review
-from reviewer.ui.gate import PERSON
+from reviewer.ui import blind, library, live, people, progress, review
+from reviewer.web.access import PERSON
 
-HEAD = '<script src="/ui/first_theme.js"></script>'
+HEAD = '<script src="/ui/common/first_theme.js"></script>'
 """What Gradio puts into the page's head by script, once it has chosen a theme of its own; what has to be
 there before is in ``opening``."""
 
@@ -28,9 +28,7 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(
-    store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
-) -> gr.Blocks:
+def build(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> gr.Blocks:
     """Everything one sees. ``backups``: None where the app makes none."""
     with (
         gr.Blocks(
@@ -54,13 +52,11 @@ def build(
         with gr.Tab("Library", id="library"):
             library.build(store, local, tasks, backups)
         with gr.Tab("People", id="people"):
-            people_tab.build(store, local)
+            people.build(store, local)
     return blocks
 
 
-def mounted(
-    store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
-) -> FastAPI:
+def mounted(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> FastAPI:
     """An app that is Gradio's page and its routes, and begins and ends as Gradio wants it."""
     blocks = build(store, tasks, local, backups)
 
@@ -81,7 +77,7 @@ def mounted(
         favicon_path=None,
         theme=theme(),
         head=HEAD,
-        css_paths=[Path(__file__).parent / "theme.css"],
+        css_paths=[Path(__file__).parent / "static" / "common" / "theme.css"],
     )
     # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
     # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.

@@ -7,7 +7,7 @@ import gradio as gr
 from reviewer.store import Store
 
 _ON_LOAD = """
-import('/ui/progress.js').then(({ mountProgress }) => mountProgress(element.querySelector('.so-progress')))
+import('/ui/progress/progress.js').then(({ mountProgress }) => mountProgress(element.querySelector('.so-progress')))
 """
 
 

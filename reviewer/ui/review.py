@@ -1,7 +1,7 @@
 """The Review tab: a place on the page. Its work is in review.js; what it shows comes over ``/api``.
 
 Gradio gives it the place and nothing else: an event of Gradio's that carries a spectrum takes half a second,
-the routes of ``reviewer.ui.api`` a few milliseconds.
+the routes of ``reviewer.web.routes.review`` a few milliseconds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import gradio as gr
 
 _ON_LOAD = """
-import('/ui/opening.js').then(({ moveIn }) => moveIn(element.querySelector('.so-review')))
+import('/ui/review/opening.js').then(({ moveIn }) => moveIn(element.querySelector('.so-review')))
 """
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from agent import lines
 from agent.spectrum import Spectrum
 from agent.tasks import Task
-from reviewer.ui.known_lines import known_lines
+from reviewer.web.routes.assets import known_lines
 
 __all__ = ["MODULES_FOLDER", "PLOTLY_FOLDER", "SpectrumView", "StepWindow", "spectrum_item"]
 
@@ -145,9 +145,7 @@ class SpectrumView(gr.HTML):  # type: ignore[misc]  # gradio ships no types
         self, value: Mapping[str, Any] | None = None, *, height: int = 620, modules: str = "/ui", **props: Any
     ) -> None:
         # Gradio calls this again with every prop on an update, ours and its own.
-        props.setdefault(
-            "html_template", '<div class="spectrum-view-root" style="height: ${height}px"></div>'
-        )
+        props.setdefault("html_template", '<div class="spectrum-view-root" style="height: ${height}px"></div>')
         props.setdefault("js_on_load", _ON_LOAD)
         props.setdefault("head", _head(modules))
         props.setdefault("apply_default_css", False)

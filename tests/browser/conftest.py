@@ -29,9 +29,7 @@ def chromium() -> Iterator[Browser]:
         try:
             browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
         except Exception as error:
-            pytest.fail(
-                f"no Chromium could be started; install chromium or `playwright install chromium`: {error}"
-            )
+            pytest.fail(f"no Chromium could be started; install chromium or `playwright install chromium`: {error}")
         yield browser
         browser.close()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from campaign import an_item
 from playwright.sync_api import Browser, expect
-from review_app import PASSWORD, serving, signed_in
 
 from reviewer.store import Store
+from tests.browser.support.review_app import PASSWORD, serving, signed_in
+from tests.support.campaign import an_item
 
 pytestmark = pytest.mark.browser
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from blind_app import blind, in_front, open_blind
-from blind_traces import PASSWORD, SCORERS, TELLING, ZETA, team, two_sources
 from playwright.sync_api import Browser, Locator, Page, expect
-from review_app import picture, serving, signed_in
 
 from reviewer.blind.values import Plan
 from reviewer.store import Store
+from tests.browser.support.blind_app import blind, in_front, open_blind
+from tests.browser.support.review_app import picture, serving, signed_in
+from tests.support.blind_traces import PASSWORD, SCORERS, TELLING, ZETA, team, two_sources
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # a busy machine draws pictures slowly

@@ -9,29 +9,25 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from blind_app import blind, in_front
-from blind_traces import OMEGA, SETTINGS, ZETA, team, two_sources
 from playwright.sync_api import Browser, Page
-from review_app import serving
-from wire import relayed
 
 from reviewer.blind.values import Plan
 from reviewer.store import Store
+from tests.browser.support.blind_app import blind, in_front
+from tests.browser.support.review_app import serving
+from tests.browser.support.wire import relayed
+from tests.support.blind_traces import OMEGA, SETTINGS, ZETA, team, two_sources
 
 pytestmark = pytest.mark.browser
 
-OF_SHEETS = re.compile(
-    r"/api/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/picture/[01]/\d+|/score|/prefer)?)"
-)
+OF_SHEETS = re.compile(r"/api/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/picture/[01]/\d+|/score|/prefer)?)")
 
 
 def _unpacked(body: bytes) -> bytes:
     """The spectrum's header and PNG chunks are plain in the body; JSON may write letters as escapes."""
     if b"\\u" not in body:
         return b""
-    return re.sub(
-        rb"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)).encode("utf-8", "replace"), body
-    )
+    return re.sub(rb"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)).encode("utf-8", "replace"), body)
 
 
 @pytest.fixture
@@ -106,12 +102,7 @@ def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Brows
 
     assert len([address for address in sent if "/picture/" in address]) > 30
     read = {a: body + _unpacked(body) for a, body in (sent | pages).items() if not _program(a)}
-    found = {
-        (word, address)
-        for word, needle in needles(session)
-        for address, body in read.items()
-        if needle in body
-    }
+    found = {(word, address) for word, needle in needles(session) for address, body in read.items() if needle in body}
     assert found == set()
     for address, body in blind_only.items():
         assert OF_SHEETS.fullmatch(urlsplit(address).path), address
@@ -132,9 +123,9 @@ def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Brows
 def _program(address: str) -> bool:
     """The program's own files are the same whatever is scored; they know the surveys by name."""
     path = urlsplit(address).path
-    return path.startswith(
-        ("/ui/", "/assets/", "/static/", "/theme", "/gradio_api/startup")
-    ) or path.endswith((".js", ".css", ".woff2"))
+    return path.startswith(("/ui/", "/assets/", "/static/", "/theme", "/gradio_api/startup")) or path.endswith(
+        (".js", ".css", ".woff2")
+    )
 
 
 def _chunks(body: bytes) -> list[bytes]:

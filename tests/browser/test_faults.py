@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bad_server import BadServer, answer, talking
-from bad_server import look as look_at
-from blind_app import in_front
-from blind_traces import team as blind_team
-from blind_traces import two_sources
-from faulty_app import (
+from playwright.sync_api import Browser, Page, Route, expect
+
+from reviewer.blind.values import Plan
+from reviewer.store import Store
+from tests.browser.support.blind_app import in_front
+from tests.browser.support.faulty_app import (
     App,
     at_item,
     enter,
@@ -33,12 +33,12 @@ from faulty_app import (
     visitor,
     write,
 )
-from live_app import RUN, ask, drop, name_servers, open_live, write_csv
-from playwright.sync_api import Browser, Page, Route, expect
-from review_app import PASSWORD, settled
-
-from reviewer.blind.values import Plan
-from reviewer.store import Store
+from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from tests.browser.support.review_app import PASSWORD, settled
+from tests.support.bad_server import BadServer, answer, talking
+from tests.support.bad_server import look as look_at
+from tests.support.blind_traces import team as blind_team
+from tests.support.blind_traces import two_sources
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # two cores are soon full
@@ -153,9 +153,7 @@ def test_a_page_that_stays_open_goes_on_by_itself_when_the_server_is_back(page: 
     assert unsent_here(page) == []
 
 
-def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands(
-    page: Page, app: App
-) -> None:
+def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands(page: Page, app: App) -> None:
     """Gradio would, as soon as the server is back, and the next letters would be keys."""
     page.route("**/gradio_api/queue/join*", lambda route: route.abort())
     with page.expect_event("requestfailed", lambda request: "queue/join" in request.url):
@@ -240,9 +238,7 @@ def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, a
 # ---- who one is
 
 
-def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(
-    chromium: Browser, app: App
-) -> None:
+def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(chromium: Browser, app: App) -> None:
     with visitor(chromium) as context:
         page = context.new_page()
         page.clock.install()
@@ -268,9 +264,7 @@ def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(
         assert unsent_here(page) == []
 
 
-def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anothers_name(
-    page: Page, app: App
-) -> None:
+def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anothers_name(page: Page, app: App) -> None:
     at_item(page, app, 7, "RV")
     write(page, " By RV.")
     saved(page)
@@ -325,9 +319,7 @@ def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: 
     write(page, " Too slow.")
     saved(page)
     with sqlite3.connect(app.db) as db:
-        db.execute(
-            "UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE item = 9 AND ended IS NULL"
-        )
+        db.execute("UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE item = 9 AND ended IS NULL")
     db.close()
     with Store.open(app.db) as store:
         taken = store.lease("RB", 9)
@@ -351,9 +343,7 @@ def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page,
     with Store.open(app.db) as store:
         store.undo("RC", 10, "the screening taken back")
     submit(page)
-    expect(notice(page)).to_contain_text(
-        "in revision only; this item is in screening. What you wrote is kept"
-    )
+    expect(notice(page)).to_contain_text("in revision only; this item is in screening. What you wrote is kept")
     look(page, "went-back")
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
     with Store.open(app.db) as store:
@@ -497,9 +487,7 @@ def blind_answers(app: App) -> int:
     return int(count)
 
 
-def test_a_blind_answer_and_a_live_run_when_the_server_dies(
-    page: Page, blind_app: App, tmp_path: Path
-) -> None:
+def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_app: App, tmp_path: Path) -> None:
     enter(page, blind_app, "SA")
     at_first_sheet(page, blind_app)
     page.keyboard.press("2")
@@ -533,9 +521,7 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(
     assert blind_answers(blind_app) == 1
 
 
-def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out(
-    page: Page, blind_app: App
-) -> None:
+def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out(page: Page, blind_app: App) -> None:
     enter(page, blind_app, "SB")
     at_first_sheet(page, blind_app)
     lost: list[int] = []

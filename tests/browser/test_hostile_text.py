@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from bad_server import BadServer, answer, look, talking
-from blind_app import in_front, open_blind
-from hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
-from live_app import RUN, ask, drop, name_servers, open_live, write_csv
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
-from review_app import picture, serving, settled, signed_in
+
+from tests.browser.support.blind_app import in_front, open_blind
+from tests.browser.support.hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
+from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from tests.browser.support.review_app import picture, serving, settled, signed_in
+from tests.support.bad_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)

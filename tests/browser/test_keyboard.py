@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from review_app import picture, serving, settled
 
 from reviewer.store import Store
+from tests.browser.support.review_app import picture, serving, settled
 
 pytestmark = pytest.mark.browser
 
@@ -53,9 +53,7 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
 
     first_zoom = page.locator(".card.zoom").first
     while "selected" not in (first_zoom.get_attribute("class") or ""):
-        press(
-            page, "ArrowRight" if page.locator(".card.selected .number").inner_text() == "1" else "ArrowLeft"
-        )
+        press(page, "ArrowRight" if page.locator(".card.selected .number").inner_text() == "1" else "ArrowLeft")
     before = first_zoom.locator("img").get_attribute("src")
     press(page, "Enter")
     page.keyboard.type("6400")

@@ -7,10 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bad_server import BadServer, Behaviour, Say, answer, look, talking
-from live_app import RUN, ask, cards, drop, live, name_servers, open_live, row, shown, team, write_csv
 from playwright.sync_api import Browser, Page, expect
-from review_app import picture, serving, settled
+
+from tests.browser.support.live_app import (
+    RUN,
+    ask,
+    cards,
+    drop,
+    live,
+    name_servers,
+    open_live,
+    row,
+    shown,
+    team,
+    write_csv,
+)
+from tests.browser.support.review_app import picture, serving, settled
+from tests.support.bad_server import BadServer, Behaviour, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
 
@@ -148,9 +161,7 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
         ]
 
 
-def test_the_baseline_answers_and_arrows_step_through_its_windows(
-    chromium: Browser, url: str, csv: Path
-) -> None:
+def test_the_baseline_answers_and_arrows_step_through_its_windows(chromium: Browser, url: str, csv: Path) -> None:
     with live(chromium, url, "CC") as page:
         drop(page, csv)
         ask(page, "baseline")
@@ -217,9 +228,7 @@ def test_a_vote_without_a_majority_asks_a_person_and_shows_where_the_traces_part
         expect(page.locator(".so-live .notice")).to_contain_text("are in the queue")
 
 
-def test_a_server_that_is_not_there_is_a_sentence_and_the_page_goes_on(
-    chromium: Browser, url: str, csv: Path
-) -> None:
+def test_a_server_that_is_not_there_is_a_sentence_and_the_page_goes_on(chromium: Browser, url: str, csv: Path) -> None:
     with live(chromium, url, "EE") as page:
         drop(page, csv)
         ask(page, "gone")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bad_server import BadServer, Behaviour, Say, answer, look, talking
-from live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
 from playwright.sync_api import Browser, Page, expect
-from review_app import picture, serving
+
+from tests.browser.support.live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
+from tests.browser.support.review_app import picture, serving
+from tests.support.bad_server import BadServer, Behaviour, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
 
@@ -71,9 +72,7 @@ def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServ
     assert desk.locator(".so-live .live-trace b, .so-live .live-trace img[src=x]").count() == 0
 
 
-def test_a_call_that_cannot_be_run_is_shown_and_the_fault_is_told_quietly(
-    desk: Page, model: BadServer
-) -> None:
+def test_a_call_that_cannot_be_run_is_shown_and_the_fault_is_told_quietly(desk: Page, model: BadServer) -> None:
     reversed_and_cut = look(6700, 6400).removesuffix("}\n</tool_call>")
     model.answers = talking((reversed_and_cut, answer("NO")), pieces=5)
     ran(desk)
@@ -137,9 +136,7 @@ def test_the_library_is_searched_and_picked_from_by_keyboard(desk: Page) -> None
     assert found[0]["name"] == picked
 
 
-def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(
-    desk: Page, model: BadServer
-) -> None:
+def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(desk: Page, model: BadServer) -> None:
     turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(5)]
     model.answers = talking((*turns, answer("YES")), delay=0.06, pieces=10)
     desk.keyboard.press("r")
@@ -227,9 +224,7 @@ def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
     expect(desk.locator(RUN)).to_contain_text("Again")
 
 
-def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(
-    chromium: Browser, tmp_path: Path
-) -> None:
+def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(chromium: Browser, tmp_path: Path) -> None:
     with serving(team(tmp_path / "annotations.db", "AA")) as url, live(chromium, url, "AA") as page:
         page.set_viewport_size({"width": 1600, "height": 900})
         page.locator(".so-live .welcome button", has_text="Try one").click()

@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from review_app import serving
 
-from reviewer import demo
+from reviewer.drafting import demo
 from reviewer.store import Draft, Store
+from tests.browser.support.review_app import serving
 
 REQUESTS = 72
 """Until the first item is there, the page's own included: the desk's modules, styles and plotly, and what is

@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 import uvicorn
 from astropy.io import fits
-from drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 from playwright.sync_api import Page, TimeoutError, expect
 
 from agent.simulate import simulate
-from reviewer import export as exporting
+from reviewer.exchange import exports as exporting
+from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
-from reviewer.ui import server
-from reviewer.workflow import Rules
+from reviewer.web import app as server
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 
 pytestmark = pytest.mark.browser
 # A first page load on a busy machine takes its time; nothing here is timed.
@@ -231,9 +231,7 @@ def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path
     store.work_alone("AB")
     with serving(store) as address, httpx.Client(base_url=address) as client:
         config = client.get("/config").json()
-        (button,) = (
-            c["id"] for c in config["components"] if c["props"].get("value") == "Draft with the baseline"
-        )
+        (button,) = (c["id"] for c in config["components"] if c["props"].get("value") == "Draft with the baseline")
         event = next(d for d in config["dependencies"] if [button, "click"] in d["targets"])
         file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
         asked = {"data": [[file], "cv", ""], "fn_index": event["id"], "session_hash": "abc"}
@@ -256,9 +254,7 @@ def test_the_export_button_writes_a_folder_and_says_where_it_is(
     expect(page.get_by_text("wanted letters, digits")).to_be_visible()
     page.get_by_label("Name of the folder").fill("first")
     page.get_by_role("button", name="Export", exact=True).click()
-    expect(page.get_by_text("Written to")).to_contain_text(
-        str(tmp_path / "approved" / "first"), timeout=30_000
-    )
+    expect(page.get_by_text("Written to")).to_contain_text(str(tmp_path / "approved" / "first"), timeout=30_000)
     row = page.get_by_role("row", name="first")
     expect(row).to_contain_text("2 items · 4 pictures · cv 2 · drafted by baseline 2")
     with page.expect_download() as download:
@@ -286,16 +282,12 @@ def test_an_export_comes_back_in_as_a_zip(
     assert {store.item(i).version.content_hash for i in (1, 2)} == before
 
 
-def test_progress_draws_charts_and_defines_every_number(
-    campaign: Store, campaign_address: str, page: Page
-) -> None:
+def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaign_address: str, page: Page) -> None:
     enter(page, campaign_address, "AA", PASSWORD)
     open_tab(page, "Progress")
     progress = page.locator(".so-progress")
     expect(progress.locator(".plot .main-svg").first).to_be_visible()
-    expect(progress.get_by_role("definition")).to_have_text(
-        ["4", "1", "2", "1", "67\u202f% 2 of 3", "0\u202f% 0 of 2"]
-    )
+    expect(progress.get_by_role("definition")).to_have_text(["4", "1", "2", "1", "67\u202f% 2 of 3", "0\u202f% 0 of 2"])
     expect(progress.locator(".chart").nth(0)).to_contain_text("4 items")
     expect(progress.locator(".chart").nth(1)).to_contain_text("2 versions")
     tiles = progress.locator(".tiles")
@@ -319,7 +311,7 @@ def test_the_yield_so_far_counts_everything_decided_until_then(address: str, pag
     enter(page, address, "ab")
     expect(page.get_by_role("tab", name="Progress", exact=True)).to_be_visible()
     yields = page.evaluate(
-        "import('/ui/progress_charts.js').then(({ yieldSoFar }) => yieldSoFar([0, 1, 3], [1, 0, 0]))"
+        "import('/ui/progress/charts.js').then(({ yieldSoFar }) => yieldSoFar([0, 1, 3], [1, 0, 0]))"
     )
     assert yields == [0, 0.5, 0.8]
 

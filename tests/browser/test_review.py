@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from review_app import PASSWORD, drag_window, picture, serving, settled, signed_in, spec_o3
 
-from reviewer.rounds import Rules
+from reviewer.rules.campaign import Rules
 from reviewer.store import Store
+from tests.browser.support.review_app import PASSWORD, drag_window, picture, serving, settled, signed_in, spec_o3
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
-from review_app import serving, settled, signed_in, spec_o3
+
+from tests.browser.support.review_app import serving, settled, signed_in, spec_o3
 
 pytestmark = pytest.mark.browser
 

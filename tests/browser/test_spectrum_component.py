@@ -22,9 +22,7 @@ pytestmark = pytest.mark.browser
 
 def item(name: str, lo: float = 6500) -> Item:
     spectrum = simulate("cv", "LAMOST", snr=15, seed=3)
-    return spectrum_item(
-        spectrum, name, windows=[StepWindow("s2", 2, lo, lo + 130, label="Hα")], selected="s2"
-    )
+    return spectrum_item(spectrum, name, windows=[StepWindow("s2", 2, lo, lo + 130, label="Hα")], selected="s2")
 
 
 def blocks() -> gr.Blocks:
@@ -70,9 +68,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def app(page: Page, address: str) -> Page:
     page.goto(address)
-    page.wait_for_function(
-        "document.querySelector('.spectrum-view-root')?.spectrumView?.full?.gd", timeout=30_000
-    )
+    page.wait_for_function("document.querySelector('.spectrum-view-root')?.spectrumView?.full?.gd", timeout=30_000)
     page.evaluate("window.view = document.querySelector('.spectrum-view-root').spectrumView")
     return page
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser
-from spectrum_page import served
 
 from agent.lines import air_to_vacuum, vacuum_to_air
+from tests.browser.support.spectrum_page import served
 
 pytestmark = pytest.mark.browser
 
@@ -186,17 +186,13 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 )
 def test_ticks_are_round_numbers(javascript: Call, low: float, high: float, expected: list[float]) -> None:
     count = len(expected) if len(expected) > 3 else 3
-    np.testing.assert_allclose(
-        math(javascript, "niceTicks", low, high, count)["values"], expected, atol=1e-12
-    )
+    np.testing.assert_allclose(math(javascript, "niceTicks", low, high, count)["values"], expected, atol=1e-12)
 
 
 def test_a_template_is_scaled_onto_the_data_by_weighted_least_squares(javascript: Call) -> None:
     wavelength = np.linspace(4000, 5000, 101)
     template = 1 + 0.3 * np.sin(wavelength / 50)
-    scale = math(
-        javascript, "templateScale", wavelength, 7 * template, np.ones(101), wavelength - 1e-9, template
-    )
+    scale = math(javascript, "templateScale", wavelength, 7 * template, np.ones(101), wavelength - 1e-9, template)
     assert scale == pytest.approx(7, rel=1e-6)
 
 

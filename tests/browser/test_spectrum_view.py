@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
-from spectrum_page import served
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
 from reviewer.ui.spectrum_view import Item, StepWindow, spectrum_item
+from tests.browser.support.spectrum_page import served
 
 pytestmark = pytest.mark.browser
 
@@ -61,9 +61,7 @@ def items() -> dict[str, Item]:
         "galaxy": spectrum_item(galaxy, "galaxy", windows=rest_window, selected="s2"),
         "holed": spectrum_item(holed, "holed"),
         "struck": spectrum_item(struck, "struck"),
-        "air": spectrum_item(
-            flat(medium="air"), "air", windows=[StepWindow("s2", 2, 6500, 6630)], selected="s2"
-        ),
+        "air": spectrum_item(flat(medium="air"), "air", windows=[StepWindow("s2", 2, 6500, 6630)], selected="s2"),
     }
 
 
@@ -296,9 +294,7 @@ def test_a_template_at_rest_is_scaled_onto_the_data_and_moves_with_z(view: Page)
 def bands_at(view: Page) -> list[list[float]]:
     """Where the full plot draws sky bands and windows, in pixels: left edges and widths."""
     rectangles = view.locator(".so-full .so-skies rect, .so-full .so-windows rect")
-    return list(
-        rectangles.evaluate_all("(all) => all.map((r) => [r.x.baseVal.value, r.width.baseVal.value])")
-    )
+    return list(rectangles.evaluate_all("(all) => all.map((r) => [r.x.baseVal.value, r.width.baseVal.value])"))
 
 
 def test_lines_move_with_z_while_sky_windows_and_zoom_stay(view: Page) -> None:
@@ -309,9 +305,7 @@ def test_lines_move_with_z_while_sky_windows_and_zoom_stay(view: Page) -> None:
     still = bands_at(view)
     command(view, "z", 0.01)
     assert shown_range(view) == before
-    assert line_at(view, "Hα") - line == pytest.approx(
-        65.6 / view.evaluate("view.full.geometry.perPixel"), abs=0.3
-    )
+    assert line_at(view, "Hα") - line == pytest.approx(65.6 / view.evaluate("view.full.geometry.perPixel"), abs=0.3)
     assert bands_at(view) == still
 
 
@@ -443,9 +437,7 @@ def test_the_wheel_zooms_about_the_pointer(view: Page) -> None:
         arg=before[1] - before[0],
     )
     low, high = shown_range(view)
-    assert (6563 - low) / (high - low) == pytest.approx(
-        (6563 - before[0]) / (before[1] - before[0]), abs=0.01
-    )
+    assert (6563 - low) / (high - low) == pytest.approx((6563 - before[0]) / (before[1] - before[0]), abs=0.01)
 
 
 def test_selecting_a_step_out_of_view_brings_it_into_view(view: Page) -> None:

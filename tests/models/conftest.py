@@ -16,11 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from learned_traces import INSPECTED, inspected
-from real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
+
+from tests.models.support.learned_traces import INSPECTED, inspected
+from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 LEARNED = (HERE / "tiny.py", ROOT / "training" / "miniature" / "model.py")
 

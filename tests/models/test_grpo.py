@@ -17,29 +17,28 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from learned_traces import INSPECTED, inspected, shown
 
 from agent.loop import Ended, inspect
-from agent.policies.local import Local
+from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
 from agent.tasks import load as load_tasks
 from agent.trajectory import Drafter
-from agent.wire import turn_text
+from agent.trajectory.tags import turn_text
 from app import main
-from training.batches import for_learning
+from tests.models.support.learned_traces import INSPECTED, inspected, shown
 from training.data import questions
+from training.data.records import Question
+from training.grpo.generators import Transformers, Vllm, never_written
 from training.grpo.learning import arguments_of, train, trainer_of
 from training.grpo.rollout import Limits, Request, Rolled, roll
 from training.grpo.settings import GrpoSettings
-from training.grpo.writers import Transformers, Vllm, never_written
 from training.model import Loaded, load
-from training.records import Question
-from training.rendering import END, Rendered, Renderer
+from training.render import END, Rendered, Renderer, for_learning
 from training.reward import score
 from training.run import Run
 from training.settings import ModelSettings, to_yaml
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds until a process that should have got somewhere is given up
 CLOCK = ("seconds", "seconds_writing", "seconds_drawing", "seconds_learning")
 LABELS = {"cv": "YES", "cc": "NO", "wd": "YES"}
@@ -119,9 +118,7 @@ class Round:
 
 
 @pytest.fixture(scope="module")
-def one_round(
-    tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory
-) -> Round:
+def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory) -> Round:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("round") / "run")
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, asked, Run(Path(settings.output)), arguments_of(settings, 2))
@@ -350,9 +347,7 @@ def numbers(run: Run) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def learned(
-    tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory
-) -> Run:
+def learned(tiny_model: Path, data: Path, asked: list[Question], tmp_path_factory: pytest.TempPathFactory) -> Run:
     settings = settings_for(tiny_model, data, tmp_path_factory.mktemp("learned") / "run")
     return train(settings, asked)
 
@@ -454,9 +449,7 @@ def told(capsys: pytest.CaptureFixture[str], settings: GrpoSettings, *more: str)
     return status, out, err
 
 
-def test_a_dry_run_counts_and_writes_nothing(
-    settings: GrpoSettings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = told(capsys, settings, "--dry-run")
     assert status == 0
     assert "3 spectra" in out

@@ -11,15 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 from agent.loop import Ended, inspect
-from agent.policies.local import Local
+from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
+from tests.conftest import ROOT
 from training.miniature.model import shrunk
-from training.miniature.scales import SCALES
 from training.miniature.spectra import questions
-from training.miniature.stages import MODELS
+from training.miniature.stages import MODELS, SCALES
 
 QUICK = SCALES["quick"]
 PATIENCE = 900

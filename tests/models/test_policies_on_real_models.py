@@ -6,19 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from learned_traces import INSPECTED, inspected, shown
-from real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, until
 
-from agent.conversation import Conversation, Exchange, PolicyError
+from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, Event, Looked, Said, inspect
-from agent.policies.local import Local
+from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
 from agent.simulate import simulate
-from agent.stop import Stop
 from agent.tasks import load
 from agent.tool import overview
+from tests.models.support.learned_traces import INSPECTED, inspected, shown
+from tests.models.support.real_server import CONTEXT, ENDLESS, TRAINED, WRITTEN, until
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TASKS = load()
 WILD = Sampling(temperature=2.0, max_tokens=40, seed=1)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from learned_traces import INSPECTED, inspected
 
-from agent.wire import turn_text
-from training.rendering import IMAGE, Renderer
+from agent.trajectory.tags import turn_text
+from tests.models.support.learned_traces import INSPECTED, inspected
+from training.render import IMAGE, Renderer
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,7 @@ def test_spoken_is_what_the_assistant_said_and_its_end(renderer: Renderer, key: 
     said = [renderer.processor.tokenizer.decode(run, skip_special_tokens=False) for run in runs]
     assert said == [turn_text(turn) + "<|im_end|>" for turn in trace.trajectory.turns()]
     image = renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
-    assert not any(
-        spoken for token, spoken in zip(rendered.ids, rendered.spoken, strict=True) if token == image
-    )
+    assert not any(spoken for token, spoken in zip(rendered.ids, rendered.spoken, strict=True) if token == image)
 
 
 def test_without_the_tool_it_is_one_turn(renderer: Renderer) -> None:

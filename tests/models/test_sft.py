@@ -15,21 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from learned_set import written
-from learned_traces import inspected, shown
 
 from agent.loop import Ended, inspect
-from agent.policies.local import Local
+from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
-from agent.spectrum_json import to_json
+from agent.spectrum.as_json import to_json
 from agent.tasks import load as load_tasks
-from agent.wire import turn_text
+from agent.trajectory.tags import turn_text
 from app import main
-from training.batches import UNSPOKEN
+from tests.models.support.learned_set import written
+from tests.models.support.learned_traces import inspected, shown
 from training.data import examples
+from training.data.records import Example
 from training.model import load
-from training.records import Example
-from training.rendering import Renderer
+from training.render import UNSPOKEN, Renderer
 from training.run import Run
 from training.settings import ModelSettings, read, to_yaml
 from training.sft import SftSettings
@@ -37,7 +36,7 @@ from training.sft.learning import Collator, arguments_of, train, trainer_of
 from training.sft.mask import shown as printed
 from training.sft.mask import totals
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds until a process that should have got somewhere is given up
 
 
@@ -98,9 +97,7 @@ def _runs(labels: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def test_labels_are_what_the_assistant_said_token_by_token(
-    settings: SftSettings, learned: list[Example]
-) -> None:
+def test_labels_are_what_the_assistant_said_token_by_token(settings: SftSettings, learned: list[Example]) -> None:
     loaded, batch = _batch(settings, learned)
     tokenizer = loaded.processor.tokenizer
     for row, example in enumerate(learned):
@@ -112,9 +109,7 @@ def test_labels_are_what_the_assistant_said_token_by_token(
         assert batch["attention_mask"][row][there].all()
 
 
-def test_what_is_learned_from_reaches_no_token_but_the_spoken(
-    settings: SftSettings, learned: list[Example]
-) -> None:
+def test_what_is_learned_from_reaches_no_token_but_the_spoken(settings: SftSettings, learned: list[Example]) -> None:
     """The gradient of the trainer's own loss at each place of the last layer, from where the next token is
     foretold: none but before a spoken token, and there everywhere."""
     import torch
@@ -135,9 +130,7 @@ def test_what_is_learned_from_reaches_no_token_but_the_spoken(
     assert torch.equal(reached, foretold)
 
 
-def test_the_loss_is_the_mean_over_spoken_tokens_by_hand(
-    settings: SftSettings, learned: list[Example]
-) -> None:
+def test_the_loss_is_the_mean_over_spoken_tokens_by_hand(settings: SftSettings, learned: list[Example]) -> None:
     import torch
 
     loaded, batch = _batch(settings, learned)
@@ -169,16 +162,12 @@ def test_accumulating_is_the_same_as_one_large_batch(settings: SftSettings, lear
     for left, right in zip(_numbers(one), _numbers(three), strict=True):
         assert left["loss"] == pytest.approx(right["loss"], rel=1e-5)
         assert left["grad_norm"] == pytest.approx(right["grad_norm"], rel=1e-3)
-    weights = [
-        load(ModelSettings(str(run.folder), dtype="float32")).model.state_dict() for run in (one, three)
-    ]
+    weights = [load(ModelSettings(str(run.folder), dtype="float32")).model.state_dict() for run in (one, three)]
     assert all(torch.allclose(weights[0][name], weights[1][name], atol=1e-4) for name in weights[0])
 
 
 @pytest.mark.parametrize("method", ["full", "lora"])
-def test_it_learns_and_what_is_frozen_stays(
-    settings: SftSettings, learned: list[Example], method: Any
-) -> None:
+def test_it_learns_and_what_is_frozen_stays(settings: SftSettings, learned: list[Example], method: Any) -> None:
     import torch
 
     settings = replace(settings, model=replace(settings.model, method=method), epochs=8, learning_rate=3e-3)
@@ -219,9 +208,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: SftSettings, learn
     config.write_text(to_yaml(settings))
     line = [sys.executable, str(ROOT / "app.py"), "sft", "--config", str(config)]
     variables = os.environ | {"OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+    with subprocess.Popen(line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + PATIENCE
         while len(killed.logged()) < 3 and process.poll() is None and time.monotonic() < end:
             time.sleep(0.02)
@@ -229,9 +216,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: SftSettings, learn
         assert process.wait() == -signal.SIGKILL
     assert killed.checkpoint() is not None
     assert not killed.finished
-    again = subprocess.run(
-        [*line, "--resume"], env=variables, capture_output=True, text=True, timeout=PATIENCE
-    )
+    again = subprocess.run([*line, "--resume"], env=variables, capture_output=True, text=True, timeout=PATIENCE)
     assert again.returncode == 0, again.stderr
     alone = train(replace(settings, output=settings.output + "-alone"), learned)
     assert _numbers(killed) == _numbers(alone)
@@ -259,9 +244,7 @@ def test_what_it_learned_plays_in_the_live_loop(
     settings: SftSettings, tiny_model: Path, learned: list[Example]
 ) -> None:
     """The trained tiny model knows the traces by heart; a small step on them leaves it so."""
-    settings = replace(
-        settings, model=replace(settings.model, name=str(tiny_model)), learning_rate=1e-5, max_steps=2
-    )
+    settings = replace(settings, model=replace(settings.model, name=str(tiny_model)), learning_rate=1e-5, max_steps=2)
     run = train(settings, learned)
     assert run.logged()[0]["loss"] < 0.1
     policy = Local(str(run.model), sampling=Sampling(temperature=0.0, max_tokens=256))
@@ -347,9 +330,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     assert not Path(settings.output).exists()
 
 
-def test_a_missing_picture_is_named(
-    settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_missing_picture_is_named(settings: SftSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = written(tmp_path / "set")
     (file.parent / "images" / "lf_cc_0_2.png").unlink()
     status, _, err = _told(capsys, settings, "--data", str(file))
@@ -388,9 +369,7 @@ def test_a_folder_that_holds_a_run_is_kept(
     assert "other settings (learning_rate: 0.001 there, 0.0001 now)" in err
 
 
-@pytest.mark.parametrize(
-    "config", sorted((ROOT / "training" / "configs").glob("sft_*.yaml")), ids=lambda f: f.stem
-)
+@pytest.mark.parametrize("config", sorted((ROOT / "training" / "configs").glob("sft_*.yaml")), ids=lambda f: f.stem)
 def test_shipped_settings_are_read_and_are_understood(config: Path, tmp_path: Path) -> None:
     settings = read(config, SftSettings, [f"output={tmp_path}"])
     assert settings.batch_size * settings.accumulation * (1 if settings.model.method == "lora" else 8) == 32

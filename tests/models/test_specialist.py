@@ -12,7 +12,7 @@ from agent.simulate import simulate, truth
 from agent.simulate.files import for_task, orders
 from agent.spectrum import Spectrum
 from agent.tasks import load
-from training.records import Question
+from training.data.records import Question
 from training.settings import SettingsError
 from training.specialist import Specialist, SpecialistError, SpecialistSettings, train
 from training.specialist.grid import FIRST, LAST, PIXELS, channels, sample
@@ -56,9 +56,7 @@ def spectra(asked: list[Question]) -> list[Spectrum]:
     return [one.spectrum() for one in asked]
 
 
-def test_it_learns_what_a_cataclysmic_variable_looks_like(
-    learned: Specialist, unseen: list[Question]
-) -> None:
+def test_it_learns_what_a_cataclysmic_variable_looks_like(learned: Specialist, unseen: list[Question]) -> None:
     p = learned.predict(spectra(unseen))
     yes = np.array([one.label == "YES" for one in unseen])
     # 48 fair coins fall on the right side 36 times or more with a chance of 4 in 10,000.
@@ -96,9 +94,7 @@ def test_training_leaves_torchs_own_generator_alone() -> None:
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def test_saved_and_loaded_it_says_the_same(
-    learned: Specialist, unseen: list[Question], tmp_path: Path
-) -> None:
+def test_saved_and_loaded_it_says_the_same(learned: Specialist, unseen: list[Question], tmp_path: Path) -> None:
     learned.save(tmp_path / "cv")
     again = Specialist.load(tmp_path / "cv")
     shown = spectra(unseen[:6])
@@ -111,9 +107,7 @@ def test_saved_and_loaded_it_says_the_same(
     )
 
 
-def test_a_folder_without_a_specialist_or_with_other_weights_is_refused(
-    learned: Specialist, tmp_path: Path
-) -> None:
+def test_a_folder_without_a_specialist_or_with_other_weights_is_refused(learned: Specialist, tmp_path: Path) -> None:
     with pytest.raises(SpecialistError, match=r"specialist\.json: No such file"):
         Specialist.load(tmp_path)
     learned.save(tmp_path)

@@ -105,7 +105,7 @@ def test_what_is_wrong_is_told_in_a_line(
 
 
 def test_the_shipped_settings_are_the_defaults() -> None:
-    from training.commands.specialist import CONFIG
+    from training.cli.specialist import CONFIG
     from training.settings import read
     from training.specialist import SpecialistSettings
 

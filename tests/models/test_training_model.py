@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from learned_traces import inspected as drawn
 
-from agent.policies.local_model import Loaded as Live
-from agent.policies.weights import Weights
-from training.batches import for_learning, for_writing
+from agent.policies.local.model import Loaded as Live
+from agent.policies.local.weights import Weights
+from tests.models.support.learned_traces import inspected as drawn
 from training.model import Loaded, ModelError, load, part_of, resolved, save, trainable
-from training.rendering import IMAGE, Rendered, Renderer
+from training.render import IMAGE, Rendered, Renderer, for_learning, for_writing
 from training.settings import Lora, ModelSettings
 
 inspected = cache(drawn)
@@ -163,9 +162,7 @@ def test_full_on_an_adapter_begins_with_what_it_learned(lora: ModelSettings, tmp
     assert _learns(on) == {None}
 
 
-def test_saving_replaces_what_was_there_and_leaves_nothing_half_done(
-    settings: ModelSettings, tmp_path: Path
-) -> None:
+def test_saving_replaces_what_was_there_and_leaves_nothing_half_done(settings: ModelSettings, tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "old").touch()
     save(load(settings), tmp_path / "model")
@@ -216,11 +213,7 @@ def test_a_batch_is_what_the_processor_makes_of_the_whole_text(settings: ModelSe
     n = batch["input_ids"].shape[1]
     assert set(batch) == set(whole)
     for name, ours in batch.items():
-        theirs = (
-            whole[name][:, :n]
-            if name in ("input_ids", "attention_mask", "mm_token_type_ids")
-            else whole[name]
-        )
+        theirs = whole[name][:, :n] if name in ("input_ids", "attention_mask", "mm_token_type_ids") else whole[name]
         assert torch.equal(ours, theirs.to(ours.dtype)), name
 
 

@@ -4,17 +4,17 @@ import json
 import re
 
 import pytest
-from learned_traces import inspected
 from openai import OpenAI
 from PIL import Image
-from real_server import ENDLESS, TRAINED, WRITTEN, until
-from test_dialect import conversation
-from test_messages import as_trajectory, published_cases
 
-from agent.pictures import data_url
-from agent.policies.dialect import messages
-from agent.serving import picture_tokens
-from agent.serving.context import LARGEST_OVERVIEW, LARGEST_ZOOM
+from agent.policies.spec_o3 import messages
+from agent.trajectory.messages import data_url
+from agent.vllm import picture_tokens
+from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM
+from tests.agent.trajectory.test_dialect import conversation
+from tests.agent.trajectory.test_messages import as_trajectory, published_cases
+from tests.models.support.learned_traces import inspected
+from tests.models.support.real_server import ENDLESS, TRAINED, WRITTEN, until
 
 TRACE = inspected("cv")
 IMAGE = "<|image_pad|>"
@@ -92,9 +92,7 @@ def test_the_model_sees_our_pictures_and_in_their_order(vllm_server, tiny_model,
     """The server finds each token of a conversation as likely as the same model does in this process; with
     the pictures the other way round it does not.
     """
-    swatches = [
-        Image.new("RGB", (300, 180), colour) for colour in ("red", "green", "blue", "black", "yellow")
-    ]
+    swatches = [Image.new("RGB", (300, 180), colour) for colour in ("red", "green", "blue", "black", "yellow")]
     said, swapped = (TRACE.trajectory.to_messages(order)[:-1] for order in (swatches, swatches[::-1]))
     here = likelihoods(tiny_model, processor, said, swatches)
     there, otherwise = (served_likelihoods(vllm_server, sent(one)) for one in (said, swapped))

@@ -17,14 +17,14 @@ from io import BytesIO
 from pathlib import Path
 from uuid import uuid4
 
-from campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 from PIL import Image
 
 from agent.plot import pixels_sha256
 from agent.trajectory import Drafter
+from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, SignInRefused, Store
-from reviewer.store.schema import APPLICATION_ID
-from reviewer.workflow import Rules
+from reviewer.store.sqlite.schema import APPLICATION_ID
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
 
 DRAFTERS = ("gpt-5", "Spec-o3-7B")
 
@@ -134,9 +134,7 @@ def main(target: Path) -> None:
             assert store.verify() == []
         with closing(sqlite3.connect(path)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-            empty = [
-                t for (t,) in tables if not connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0]
-            ]
+            empty = [t for (t,) in tables if not connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0]]
         if empty:
             raise SystemExit(f"no rows in {', '.join(empty)}")
         target.write_text(dump(path), encoding="utf-8")

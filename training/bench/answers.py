@@ -1,6 +1,6 @@
 """The journal of a bench: a line a question, with the trace, what was said, and what it took.
 
-It is that of ``spec-o3 inspect`` (``agent.many.journal``), with ``question`` and ``said`` in each line: a
+It is that of ``spec-o3 inspect`` (``agent.batch.journal``), with ``question`` and ``said`` in each line: a
 process killed at any moment goes on with what is missing, a line that was cut is removed, and a run with
 other settings or other questions is refused. ``spec-o3 import`` takes the file as it is. ``questions.jsonl``
 beside it lists what is asked, without the spectra.
@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.many.batch import Outcome as Inspected
-from agent.many.journal import Journal
-from agent.many.journal_files import JournalError, append_text, json_lines, put
+from agent.batch.journal import Journal, JournalError, append_text, json_lines, put
+from agent.batch.run import Outcome as Inspected
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, asked, failed, judged
-from training.records import Question
+from training.data.records import Question
 
 FILE = "answers.jsonl"
 SETTINGS = f"{FILE}.run.json"
@@ -177,3 +177,33 @@ def _wall(path: Path) -> float | None:
     sittings = list(_rows(path)) if path.is_file() else []
     asked = sum(one["asked"] for one in sittings)
     return sum(one["seconds"] for one in sittings) / asked if asked else None
+
+
+def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Question]:
+    """At most ``most`` of each task, drawn by their names and the seed: in whatever order and company they
+    come, the same ones, and a smaller draw is part of a larger one of the same label. Order is kept.
+
+    Each label that there is has at least one, if ``most`` is 2 or more.
+    """
+    given = list(questions)
+    by_task: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
+    for one in given:
+        by_task[one.task.key][one.label].append(one)
+    taken: set[str] = set()
+    for labels in by_task.values():
+        for label, number in _shares({name: len(rows) for name, rows in labels.items()}, most).items():
+            taken.update(place(one) for one in _shuffled(labels[label], seed)[:number])
+    return [one for one in given if place(one) in taken]
+
+
+def _shares(there: dict[str, int], most: int) -> dict[str, int]:
+    """How many of each label: their share, but one at least."""
+    total = sum(there.values())
+    if total <= most or len(there) == 1:
+        return {label: min(number, most) for label, number in there.items()}
+    yes = min(max(1, round(most * there["YES"] / total)), max(1, most - 1))
+    return {"YES": yes, "NO": most - yes}
+
+
+def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:
+    return sorted(questions, key=lambda one: hashlib.sha256(f"{seed} {place(one)}".encode()).digest())

@@ -10,17 +10,17 @@ from string import Template
 
 from PIL import Image
 
-from agent.many.journal_files import put
-from agent.pictures import data_url
-from agent.report.sheet import pictures, window_text
+from agent.batch.journal import put
+from agent.batch.report_sheet import pictures, window_text
 from agent.spectrum import Spectrum
-from agent.steps import Answer, Step, Think, Zoom
 from agent.trajectory import Trajectory
+from agent.trajectory.messages import data_url
+from agent.trajectory.steps import Answer, Step, Think, Zoom
 from training.bench.answers import Run
-from training.bench.choosing import KINDS, chosen, kinds, totals
+from training.bench.build.candidates import KINDS, chosen, kinds, totals
 from training.bench.outcomes import Outcome
-from training.bench.rows import Row
-from training.records import Question
+from training.bench.table import Row
+from training.data.records import Question
 
 FILE = "gallery.html"
 PER_KIND = 12
@@ -70,8 +70,7 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     there = [kind for kind in KINDS if counts[kind]]
     shown_of = {kind: sum(kind in kinds(one) for one in shown) for kind in there}
     told = ", ".join(
-        f"{_many(counts[kind], kind)}"
-        + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
+        f"{_many(counts[kind], kind)}" + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
         for kind in there
     )
     about = (
@@ -109,11 +108,7 @@ def _card(one: Outcome, trajectory: Trajectory | None, said: Sequence[str], spec
 
 def _facts(one: Outcome) -> str:
     truth = f'truth <b class="{one.label.lower()}">{one.label}</b>'
-    read = (
-        f'read <b class="{one.predicted.lower()}">{one.predicted}</b>'
-        if one.predicted
-        else "read <b>none</b>"
-    )
+    read = f'read <b class="{one.predicted.lower()}">{one.predicted}</b>' if one.predicted else "read <b>none</b>"
     facts = [f"task <b>{_text(one.task)}</b>", truth, read]
     facts.append(f"S/N a pixel <b>{'not known' if one.snr is None else f'{one.snr:.3g}'}</b>")
     facts += [_text(one.survey)] if one.survey else []
@@ -125,10 +120,7 @@ def _facts(one: Outcome) -> str:
 def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
     overview = _figure(trajectory.overview, images, "The full spectrum")
     question = _text(trajectory.prompt.partition("\n")[0].replace("**", ""))
-    found = [
-        '<section class="turn"><h3>Question</h3>'
-        f'<div><p class="said">{question}</p></div>{overview}</section>'
-    ]
+    found = [f'<section class="turn"><h3>Question</h3><div><p class="said">{question}</p></div>{overview}</section>']
     for number, turn in enumerate(trajectory.turns(), start=1):
         words = "".join(_words(step) for step in turn)
         last = turn[-1]

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.many.journal_files import JournalError, json_lines, put
-from agent.sentence import OneLine
+from agent.batch.journal import JournalError, json_lines, put
 from agent.spectrum import Spectrum
-from agent.steps import Verdict
+from agent.text import OneLine
 from agent.trajectory import Trajectory
-from training.records import Question
+from agent.trajectory.steps import Verdict
+from training.data.records import Question
 from training.reward import score
 
 Reading = Literal["published", "loop"]

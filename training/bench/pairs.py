@@ -39,9 +39,7 @@ class Comparison:
         return asdict(self)
 
 
-def compare(
-    first: Iterable[Outcome], second: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED
-) -> Comparison:
+def compare(first: Iterable[Outcome], second: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED) -> Comparison:
     """Compare two systems. Questions are matched by task and spectrum, several of one spectrum by their keys'
     order.
 
@@ -55,8 +53,7 @@ def compare(
         if ones[place].label != others[place].label:
             task, source, _ = place
             raise ValueError(
-                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in "
-                "the other"
+                f"{task}, {source}: found the label {ones[place].label} in one and {others[place].label} in the other"
             )
     pairs = [(ones[place], others[place]) for place in shared]
     better = sum(a.is_right and not b.is_right for a, b in pairs)

@@ -6,14 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.many.journal_files import put
-from agent.report.escaping import escaped
-from agent.report.escaping import table as markdown_table
+from agent.batch.journal import put
+from agent.batch.report import escaped
+from agent.batch.report import table as markdown_table
 from training.bench import table
-from training.bench.groups import Group, groups
-from training.bench.rows import Row
-from training.bench.scores import TaskScores
-from training.bench.wording import number, percent
+from training.bench.scores import Group, TaskScores, groups, number, percent
+from training.bench.table import Row
 
 SCORES, REPORT = "scores.json", "report.md"
 SCHEMA = "spec-o3/bench/1"

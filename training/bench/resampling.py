@@ -55,9 +55,7 @@ def drawn(counts: Counts, task: str, draws: int = DRAWS, seed: int = SEED) -> Co
     return sums
 
 
-def value(
-    totals: Counts, sums: Counts, of: Callable[[Counts], Counts], spectra: int, undefined: str
-) -> Value:
+def value(totals: Counts, sums: Counts, of: Callable[[Counts], Counts], spectra: int, undefined: str) -> Value:
     """A score of the totals, and its interval from the draws.
 
     :param totals: (k,)

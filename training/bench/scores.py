@@ -10,9 +10,9 @@ A score that is not defined (precision where nothing was called positive) has no
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -198,3 +198,96 @@ def _means(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "prompt_tokens": float(np.mean([one.prompt_tokens for one in outcomes])),
         "completion_tokens": float(np.mean([one.completion_tokens for one in outcomes])),
     }
+
+
+SNR_EDGES = (5.0, 10.0, 20.0, 50.0)
+"""Median signal-to-noise a pixel at which a new group begins; the published cold-start set lies above 10."""
+NOT_KNOWN = "not known"
+
+By = Literal["survey", "S/N", "task, survey"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A part of the questions: by what they were parted, its name there, its scores."""
+
+    by: By
+    name: str
+    scores: Scores
+
+
+def groups(outcomes: Iterable[Outcome]) -> list[Group]:
+    """The parts, each kind in its order. A kind with a single part is left out: that is the whole."""
+    given = list(outcomes)
+    kinds: tuple[tuple[By, Callable[[Outcome], tuple[int, str]]], ...] = (
+        ("survey", lambda one: (0, survey(one))),
+        ("S/N", _snr),
+        ("task, survey", lambda one: (0, f"{one.task}, {survey(one)}")),
+    )
+    found = []
+    for by, part in kinds:
+        if by == "task, survey" and len({survey(one) for one in given}) < 2:
+            continue
+        parts: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
+        for one in given:
+            parts[part(one)].append(one)
+        if len(parts) > 1:
+            found += [Group(by, name, scores(parts[order, name])) for order, name in sorted(parts)]
+    return found
+
+
+def survey(outcome: Outcome) -> str:
+    """As the groups call it."""
+    return outcome.survey or NOT_KNOWN
+
+
+def _snr(outcome: Outcome) -> tuple[int, str]:
+    """The place of its bin, and the bin's name."""
+    if outcome.snr is None:
+        return len(SNR_EDGES) + 1, NOT_KNOWN
+    place = sum(outcome.snr >= edge for edge in SNR_EDGES)
+    if place == 0:
+        return place, f"below {SNR_EDGES[0]:g}"
+    if place == len(SNR_EDGES):
+        return place, f"{SNR_EDGES[-1]:g} and above"
+    return place, f"{SNR_EDGES[place - 1]:g} to {SNR_EDGES[place]:g}"
+
+
+Simulated = Literal["no", "yes", "partly"]
+
+
+def percent(value: Value) -> str:
+    """``81.0 [78.2, 83.6]``; ``81.0 (no interval: one spectrum)``; ``not defined: no positives``."""
+    if value.value is None:
+        return value.words
+    if value.lo is None or value.hi is None:
+        return f"{100 * value.value:.1f} ({value.words})"
+    return f"{100 * value.value:.1f} [{100 * value.lo:.1f}, {100 * value.hi:.1f}]"
+
+
+def short(value: Value) -> str:
+    """As ``percent`` for a narrow column: a dash where there is no value, no interval where there is none."""
+    if value.value is None:
+        return "–"
+    if value.lo is None or value.hi is None:
+        return f"{100 * value.value:.1f}"
+    return percent(value)
+
+
+def points(value: Value) -> str:
+    """A difference in percentage points, with its sign and interval."""
+    if value.value is None:
+        return value.words
+    if value.lo is None or value.hi is None:
+        return f"{100 * value.value:+.1f} ({value.words})"
+    return f"{100 * value.value:+.1f} [{100 * value.lo:+.1f}, {100 * value.hi:+.1f}]"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def simulated(outcomes: Iterable[Outcome]) -> Simulated:
+    """Whether the spectra were made by a program."""
+    kinds = {one.simulated for one in outcomes}
+    return "partly" if len(kinds) > 1 else "yes" if kinds == {True} else "no"

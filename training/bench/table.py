@@ -3,17 +3,174 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from agent.csv_cells import CsvTable
-from agent.report.escaping import escaped
-from agent.report.escaping import table as markdown_table
+from agent.batch.report import escaped
+from agent.batch.report import table as markdown_table
+from agent.text import CsvTable
+from training.bench.answers import FILE, Run
+from training.bench.outcomes import Outcome, OutcomesError, read_predictions
 from training.bench.pairs import Comparison, compare
-from training.bench.published import OTHER_DATA, SAME_NUMBERS, Published, published
 from training.bench.resampling import Value
-from training.bench.rows import Row
-from training.bench.wording import number, points, short
+from training.bench.run import called
+from training.bench.scores import Scores, Simulated, number, points, scores, short, simulated
+
+PUBLISHED_FILE = Path(__file__).with_name("published.toml")
+OTHER_DATA = "other data than the rows above"
+SAME_NUMBERS = "as many questions of each task as the runs marked SpecVI-Bench above"
+_TASKS = ("cv", "cc", "ss", "gm", "wd")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the paper: percent by task, and "mean". ``tasks`` are those that the mean is over."""
+
+    name: str
+    kind: str
+    source: str
+    f1: Mapping[str, float]
+    accuracy: Mapping[str, float] = field(default_factory=dict)
+    tasks: tuple[str, ...] = _TASKS
+
+
+@cache
+def published() -> tuple[Published, ...]:
+    """All rows, in the file's order; ``source`` in words."""
+    data = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
+    return tuple(
+        Published(
+            name=row["name"],
+            kind=row["kind"],
+            source=data["sources"][row["source"]],
+            f1=row["f1"],
+            accuracy=row.get("accuracy", {}),
+            tasks=tuple(row.get("tasks", _TASKS)),
+        )
+        for row in data["row"]
+    )
+
+
+@cache
+def _questions() -> Mapping[str, int]:
+    about: Mapping[str, int] = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))["about"]["questions"]
+    return about
+
+
+def is_specvi(outcomes: Iterable[Outcome]) -> bool:
+    """Whether these are answers to SpecVI-Bench, as far as the number of questions of each task tells."""
+    given = list(outcomes)
+    return not any(one.simulated for one in given) and Counter(one.task for one in given) == _questions()
+
+
+PREDICTIONS = "predictions.jsonl"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system and what it scored.
+
+    :param name: with the stage of training, and "without the tool", where that is so
+    :param data: what was asked, in words
+    :param open: questions not asked yet; ``unread``: those whose spectrum could not be read
+    :param wall: seconds a question while the run ran, many at a time; None where nobody took the time
+    """
+
+    name: str
+    path: Path
+    kind: str
+    data: str
+    outcomes: tuple[Outcome, ...]
+    scores: Scores
+    open: int = 0
+    unread: int = 0
+    failed: int = 0
+    wall: float | None = None
+
+    @property
+    def simulated(self) -> Simulated:
+        return simulated(self.outcomes)
+
+    @property
+    def note(self) -> str:
+        """What keeps it from being a whole run over real spectra; "" if nothing does."""
+        there = {
+            f"unfinished: {self.open} questions not asked": self.open,
+            f"{self.unread} spectra not read": self.unread,
+            f"{self.failed} counted wrong because the policy failed": self.failed,
+            "simulated spectra": self.simulated == "yes",
+            "partly simulated spectra": self.simulated == "partly",
+        }
+        return "; ".join(words for words, is_so in there.items() if is_so)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "path": str(self.path),
+            "kind": self.kind,
+            "data": self.data,
+            "simulated": self.simulated,
+            "open": self.open,
+            "unread": self.unread,
+            "failed": self.failed,
+            "seconds_a_question_at_work": self.wall,
+            "scores": self.scores.to_json(),
+        }
+
+
+def row(path: Path) -> Row:
+    """The row of a run's folder, or of a file of predictions (or a folder that holds one).
+
+    :raises OutcomesError: it is neither, or is damaged, or holds nothing yet
+    """
+    if path.is_dir() and (path / FILE).is_file():
+        return of_run(Run.read(path))
+    file = path / PREDICTIONS if path.is_dir() else path
+    if not file.is_file():
+        wanted = f"the folder of a run (with {FILE}), or predictions ({PREDICTIONS})"
+        raise OutcomesError(f"{path}: found no such file, wanted {wanted}")
+    outcomes = tuple(sorted(read_predictions(file), key=lambda one: (one.task, one.key)))
+    name = file.parent.name if file.name == PREDICTIONS else file.stem
+    return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))
+
+
+def of_run(run: Run) -> Row:
+    """The row of a run. :raises OutcomesError: nothing was answered yet"""
+    settings = run.settings
+    policy = settings["policy"]
+    name = called(settings["name"], settings["stage"], settings["with_tool"])
+    return Row(
+        name=name,
+        path=run.folder,
+        kind=policy["kind"],
+        data=_data(run.outcomes),
+        outcomes=run.outcomes,
+        scores=_scores(run.outcomes, run.folder),
+        open=run.open,
+        unread=len(run.unread),
+        failed=len(run.failed),
+        wall=run.wall,
+    )
+
+
+def _scores(outcomes: tuple[Outcome, ...], path: Path) -> Scores:
+    if not outcomes:
+        raise OutcomesError(f"{path}: found no answer yet")
+    return scores(outcomes)
+
+
+def _data(outcomes: tuple[Outcome, ...]) -> str:
+    """Surveys, most frequent first, or the benchmark's name."""
+    if is_specvi(outcomes):
+        return "SpecVI-Bench"
+    surveys = [one.survey or "survey not known" for one in outcomes]
+    return ", ".join(sorted(set(surveys), key=lambda name: (-surveys.count(name), name)))
+
 
 MEANING = (
     "F1 is that of the positive class, in percent, with its 95 % bootstrap interval by spectrum; mean F1 is "
@@ -62,10 +219,7 @@ def told(rows: Sequence[Row], with_published: bool) -> list[str]:
     lines = [MEANING]
     lines += [f"{row.name}: {row.note}" for row in rows if row.note]
     lines += [
-        f"{row.name}: {task.task}: F1 {task.f1.words}"
-        for row in rows
-        for task in row.scores.tasks
-        if task.f1.words
+        f"{row.name}: {task.task}: F1 {task.f1.words}" for row in rows for task in row.scores.tasks if task.f1.words
     ]
     tasks = tasks_of(rows)
     for row in rows:
@@ -115,9 +269,7 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
         for task in row.scores.tasks:
             values = [getattr(task, measure) for measure in measures]
             words = "; ".join(
-                f"{measure} {value.words}"
-                for measure, value in zip(measures, values, strict=True)
-                if value.words
+                f"{measure} {value.words}" for measure, value in zip(measures, values, strict=True) if value.words
             )
             numbers = [cell for value in values for cell in _three(value)]
             table.row([*head, task.task, task.n, task.positives, *numbers, words])

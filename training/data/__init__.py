@@ -9,9 +9,8 @@ error that stops (``DataError``: which file, row and field) or a row that is lef
 from __future__ import annotations
 
 from training.data.card import Card, card
-from training.data.errors import DataError, Dropped
-from training.data.identity import source_of
 from training.data.reading import examples, questions
+from training.data.records import DataError, Dropped, source_of
 from training.data.splits import refuse_leaks, shared_sources, split, without
 
 __all__ = [

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.plot import RENDERER
-from training.data.errors import DataError
+from training.data.records import DataError
 from training.data.rows import Row, rows
 from training.data.tool_schemas import ToolSchemas
 
@@ -75,9 +75,7 @@ class ExportFolder:
         """The file of that name. :raises DataError: it is missing, or another than was exported"""
         wanted = self._hashes.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or wanted is None:
-            raise DataError(
-                f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, wanted its hash"
-            )
+            raise DataError(f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, wanted its hash")
         path = self.folder / name
         try:
             with path.open("rb") as file:

@@ -10,11 +10,11 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 
 from agent import tool
-from agent.messages import pictures_of
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from training.data.errors import DataError
+from agent.trajectory.messages import pictures_of
+from training.data.records import DataError
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 
@@ -100,9 +100,7 @@ class Drawn:
     def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:
         image = tool.call(spectrum, arguments).image
         if image is None:
-            raise DataError(
-                f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture"
-            )
+            raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture")
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
                 f"{self.key}: a picture is drawn with other pixels here, wanted those of {sha256:.12}… "

@@ -7,16 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent import tasks as known_tasks
-from agent.spectra_folder import SpectraFolder, SpectrumNotFound
+from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
-from training.data.errors import DataError, Dropped
 from training.data.export_folder import MANIFEST, TRAJECTORIES, WITH_PICTURES, ExportFolder
+from training.data.records import DataError, Dropped, Example, Question
 from training.data.rows import rows
 from training.data.specvi import Part, files_in, is_specvi, questions_of
 from training.data.survey_files import labelled_spectra, own_table
 from training.data.tool_schemas import ToolSchemas, stated_in
 from training.data.trajectory_rows import TrajectoryRow, own_row, published_row
-from training.records import Example, Question
 
 PUBLISHED = "train_sharegpt.json"
 
@@ -62,7 +61,7 @@ def questions(
     """What can be asked of SpecVI-Bench files, of spectra with a label table, and of labelled trajectories.
 
     :param tasks: the tasks that are known, by key; None: those that come with the program
-    :param labels: a table as ``agent.labels`` has it, for spectrum files and folders of them; None: the
+    :param labels: a table as ``agent.batch.labels`` has it, for spectrum files and folders of them; None: the
         ``labels.csv`` in each folder, or a list of files that has the labels itself
     :param task: ask this one only, or these; needed where the label table has no column ``task``
     :param part: which files of a folder of the benchmark are wanted, ``train_*`` or ``test_*``
@@ -190,8 +189,7 @@ def _once(asked: Sequence[Question], dropped: list[Dropped]) -> Iterator[Questio
             yield one
         elif before.label != one.label:
             raise DataError(
-                f"{one.key}: label: found {one.label} for {one.source}, which {before.key} calls "
-                f"{before.label}"
+                f"{one.key}: label: found {one.label} for {one.source}, which {before.key} calls {before.label}"
             )
         else:
             dropped.append(Dropped(one.key, "another trajectory of a spectrum that is asked about already"))
@@ -212,9 +210,7 @@ def _refuse_twice(keys: Iterable[str]) -> None:
         seen.add(key)
 
 
-def _refuse_nothing(
-    found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str
-) -> None:
+def _refuse_nothing(found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
     if found:
         return
     where = ", ".join(str(path) for path in given[:3]) or "nothing named"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from training.data.errors import DataError
+from training.data.records import DataError
 
 CHUNK = 2**20
 _SPACE = "\ufeff \t\r\n"

@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent import tasks
-from agent.readers.parquet import BENCH_COLUMNS, bench_spectrum
 from agent.spectrum import Spectrum, SpectrumError
-from agent.steps import Verdict
+from agent.spectrum.readers.parquet import BENCH_COLUMNS, bench_spectrum
 from agent.tasks import Task
-from training.data.errors import DataError
-from training.data.identity import source_of
-from training.records import Question
+from agent.trajectory.steps import Verdict
+from training.data.records import DataError, Question, source_of
 
 Part = Literal["train", "test"]
 PARTS: tuple[Part, ...] = ("train", "test")
@@ -63,9 +61,7 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
         if part is not None:
             return there[part]
         if all(there.values()):
-            raise DataError(
-                f"{where}: found train_*.parquet and test_*.parquet, wanted one of the two; name the files"
-            )
+            raise DataError(f"{where}: found train_*.parquet and test_*.parquet, wanted one of the two; name the files")
         return [*there["train"], *there["test"]]
     return []
 
@@ -115,9 +111,7 @@ def _question(
     label = _label(row.get("reward_model"))
     read = partial(spectra.read, number)
     survey, is_simulated = str(info.get("survey") or "LAMOST"), info.get("simulated") is True
-    return Question(
-        f"{path.name}#{number}", source, asked, label, survey, info.get("snr"), is_simulated, read
-    )
+    return Question(f"{path.name}#{number}", source, asked, label, survey, info.get("snr"), is_simulated, read)
 
 
 def _label(reward_model: object) -> Verdict:
@@ -196,9 +190,7 @@ def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
 
     waiting = pa.Table.from_batches([], schema)
     for batch in batches:
-        waiting = pa.concat_tables(
-            [waiting, pa.Table.from_batches([batch]).select(schema.names).cast(schema)]
-        )
+        waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch]).select(schema.names).cast(schema)])
         while waiting.num_rows >= _BATCH:
             yield waiting.slice(0, _BATCH).combine_chunks().to_batches()[0]
             waiting = waiting.slice(_BATCH)
@@ -216,6 +208,4 @@ def _damage_named(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DataError(
-            f"{path}: found a damaged Parquet file ({error!s:.200}), wanted a whole one"
-        ) from error
+        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), wanted a whole one") from error

@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from training.data.errors import DataError
-from training.records import Example, Question
+from training.data.records import DataError, Example, Question
 
 Record = TypeVar("Record", Example, Question)
 AnyRecord = Example | Question
@@ -88,9 +87,7 @@ def label_of(record: AnyRecord) -> str:
     return trajectory.label or (trajectory.answer.verdict if trajectory.answer else None) or ""
 
 
-def _dealt(
-    sources: Sequence[str], fractions: Mapping[str, float], seed: int, offset: float
-) -> dict[str, str]:
+def _dealt(sources: Sequence[str], fractions: Mapping[str, float], seed: int, offset: float) -> dict[str, str]:
     """The part of each source of one stratum: shuffled, then dealt at even steps, of which the first begins
     at ``offset``, so that strata of one source do not all go to the first part."""
     shuffled = sorted(sources, key=lambda source: (_number(seed, source), source))

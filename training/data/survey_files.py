@@ -1,4 +1,4 @@
-"""Spectra of one's own with a label table: other surveys, other classes, whatever ``agent.readers`` reads.
+"""Spectra of one's own with a label table: other surveys, other classes, whatever ``agent.spectrum.readers`` reads.
 
 Files are opened to see which spectra they hold, and not read. The table may say ``survey`` and ``snr`` of
 each, so that they are known before it is read.
@@ -11,15 +11,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from agent import tasks
-from agent.labels import Labels, LabelsError, Row
-from agent.many.reading import SpectrumFile
-from agent.many.sources import Source, SourceError, files
-from agent.readers import opened
+from agent.batch.labels import Labels, LabelsError, Row
+from agent.batch.sources import Source, SourceError, SpectrumFile, files
 from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.readers import opened
 from agent.tasks import Task
-from training.data.errors import DataError, Dropped
-from training.data.identity import source_of
-from training.records import Question
+from training.data.records import DataError, Dropped, Question, source_of
 
 LABELS = "labels.csv"
 _LISTS = (".csv", ".tsv", ".txt")
@@ -35,8 +32,8 @@ def labelled_spectra(
 ) -> list[Question]:
     """A question for each labelled spectrum and task of the table.
 
-    :param paths: files, folders, and lists as ``agent.many.sources`` has them
-    :param table: the labels, as ``agent.labels`` has them
+    :param paths: files, folders, and lists as ``agent.batch.sources`` has them
+    :param table: the labels, as ``agent.batch.labels`` has them
     :param wanted: keys of the only tasks to be asked; if one, what the labels are about where the table does
         not say
     :raises DataError: there is no such file, no table, no task, or the table cannot be used

@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agent.tool_schema import TOOL_SCHEMA
-from training.data.errors import DataError
+from agent.tool import TOOL_SCHEMA
+from training.data.records import DataError
 
 # The block's own words speak of <tools></tools> before they give them.
 _BLOCK = re.compile(r"<tools>(?!</tools>)(.*?)</tools>", re.DOTALL)
@@ -56,9 +56,7 @@ def stated_in(system: str) -> object | None:
     try:
         schema = json.loads(block[1], strict=False)
     except (ValueError, RecursionError) as error:
-        raise ValueError(
-            f"found {block[1].strip()!r:.60} between <tools> and </tools>, wanted one tool"
-        ) from error
+        raise ValueError(f"found {block[1].strip()!r:.60} between <tools> and </tools>, wanted one tool") from error
     return TOOL_SCHEMA if _calls(schema) == _calls(TOOL_SCHEMA) else schema
 
 

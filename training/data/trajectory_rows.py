@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from agent import tasks
-from agent.messages import pictures_of
-from agent.spectra_folder import SpectraFolder, SpectrumNotFound
 from agent.spectrum import Spectrum, SpectrumError
-from agent.steps import Verdict
+from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError
-from agent.wire import turn_text
-from training.data.errors import DataError, Dropped
-from training.data.identity import source_of, survey_of
+from agent.trajectory.messages import pictures_of
+from agent.trajectory.steps import Verdict
+from agent.trajectory.tags import turn_text
 from training.data.pictures import Drawn, PictureFiles, file_beside
+from training.data.records import DataError, Dropped, Example, Question, source_of, survey_of
 from training.data.rows import Row, read_again
-from training.records import Example, Question
 from training.reward import score
 
 
@@ -177,9 +175,7 @@ def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) 
     return _from_json(wrong, read_again(*place), trajectory)
 
 
-def _from_json(
-    wrong: Callable[[object], DataError], values: Mapping[str, Any], trajectory: Trajectory
-) -> Spectrum:
+def _from_json(wrong: Callable[[object], DataError], values: Mapping[str, Any], trajectory: Trajectory) -> Spectrum:
     data = values.get("spectrum_data")
     if not isinstance(data, Mapping):
         raise wrong(f"spectrum_data: found {type(data).__name__}, wanted an object")

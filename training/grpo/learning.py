@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import tool
-from agent.policies.weights import source
+from agent.policies.local.weights import source
+from training.data import Card as DataCard
+from training.data import DataError, Dropped, card, questions, refuse_leaks, without
+from training.data.records import Question
 from training.environment import is_first_process, launch_problem
-from training.grpo.asking import Asking
-from training.grpo.inspecting import inspecting
-from training.grpo.rounds import asked, batches, rounds
-from training.grpo.settings import GrpoSettings
-from training.grpo.writers import RoundWriter, Transformers, Vllm, vllm_options
+from training.grpo.generators import RoundWriter, Transformers, Vllm, vllm_options
+from training.grpo.round import Asking
+from training.grpo.settings import GrpoSettings, asked, batches, rounds
+from training.grpo.trainer import inspecting
 from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
-from training.records import Question
-from training.rendering import Renderer
+from training.render import Renderer
 from training.run import Card, Run, Start
 from training.settings import SettingsError
 
@@ -184,9 +186,7 @@ def trainer_of(
     return trainer
 
 
-def outcome(
-    prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any
-) -> list[float]:
+def outcome(prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any) -> list[float]:
     """The reward function in TRL's form: what ``training.reward.score`` gave as the round was measured."""
     return scored
 
@@ -199,7 +199,7 @@ def _writer(settings: GrpoSettings, trainer: Any) -> RoundWriter:
 
 def _rows(settings: GrpoSettings, questions: int) -> Dataset:
     """The run as one long epoch, so that going on from a checkpoint finds its place by counting. ``prompt``
-    is a stand-in that TRL wants: the conversation begins in ``training.rendering``.
+    is a stand-in that TRL wants: the conversation begins in ``training.render``.
     """
     from datasets import Dataset
 
@@ -238,3 +238,44 @@ def _telling(told: Told, total: int) -> Any:
                 told(logs["round"], total, logs)
 
     return Telling()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Questions to ask, and the card that counts them and what was left out."""
+
+    questions: tuple[Question, ...]
+    card: DataCard
+
+
+def prepare(settings: GrpoSettings) -> Prepared:
+    """Read the questions; no spectrum is drawn yet.
+
+    :raises DataError: nothing to ask, data that cannot be used, or sources of the test data in it
+    """
+    if not settings.data:
+        raise DataError("data: found nothing, wanted SpecVI Parquet, JSON lines or spectra (--data)")
+    dropped: list[Dropped] = []
+    labels = None if settings.labels is None else Path(settings.labels)
+    spectra = None if settings.spectra_folder is None else Path(settings.spectra_folder)
+    wanted = settings.tasks or ()
+    found = questions(
+        settings.data,
+        labels=labels,
+        task=wanted[0] if len(wanted) == 1 else None,
+        part="train",
+        spectra=spectra,
+        dropped=dropped,
+    )
+    if wanted:
+        found = [one for one in found if one.task.key in wanted]
+        missing = [key for key in wanted if all(one.task.key != key for one in found)]
+        if missing:
+            raise DataError(f"tasks: found no question of {', '.join(missing)} in {', '.join(settings.data)}")
+    if settings.test:
+        test = questions(settings.test, labels=labels, part="test", spectra=spectra)
+        if settings.drop_leaks:
+            found, leaks = without(found, {one.source for one in test})
+            dropped += [Dropped(one.key, "its spectrum is in the test data") for one in leaks]
+        refuse_leaks(found, test)
+    return Prepared(tuple(found), card(found, dropped=dropped))

@@ -5,7 +5,7 @@ all are suspended, a ``Writer`` writes all turns in one batch, and each inspecti
 threads are needed, and the order is always the same.
 
 What was sampled is kept as token ids and never tokenized again, because the loss needs the probabilities of
-exactly those. What the tool says is appended as ``training.rendering`` renders it, unspoken.
+exactly those. What the tool says is appended as ``training.render`` renders it, unspoken.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from PIL import Image
 from agent.conversation import Conversation, Piece, Remark
 from agent.loop import MAX_TURNS, NOT_RUN, Ended, Event, Reason, inspect
 from agent.spectrum import Spectrum
-from agent.steps import Zoom
 from agent.trajectory import Drafter, Trajectory
-from training.records import Question
-from training.rendering import END, Rendered, Renderer
+from agent.trajectory.steps import Zoom
+from training.data.records import Question
+from training.render import END, Rendered, Renderer
 
 
 @dataclass(frozen=True)

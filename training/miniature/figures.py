@@ -9,11 +9,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from agent.many.journal_files import put
-from agent.report.escaping import table as markdown_table
-from training.bench.rows import row as bench_row
-from training.miniature.scales import Scale
-from training.miniature.stages import MODELS, WITHOUT
+from agent.batch.journal import put
+from agent.batch.report import table as markdown_table
+from training.bench.table import row as bench_row
+from training.miniature.stages import MODELS, WITHOUT, Scale
 from training.run import Run
 
 if TYPE_CHECKING:
@@ -78,9 +77,7 @@ def table(lines: Sequence[Line]) -> str:
     rows = []
     for model in dict.fromkeys(line.model for line in lines):
         own = [line for line in lines if line.model == model]
-        rows += [
-            [NAMES[model], str(line.seed), *_cells([line]), _interval(line), _calls([line])] for line in own
-        ]
+        rows += [[NAMES[model], str(line.seed), *_cells([line]), _interval(line), _calls([line])] for line in own]
         if len(own) > 1:
             f1 = f"{100 * fmean(line.f1 for line in own):.1f}"
             rows.append([f"**{NAMES[model]}**", "mean", *_cells(own), f1, _calls(own)])

@@ -17,8 +17,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from training.miniature.scales import SCALES, Scale
-from training.miniature.stages import Seed
+from training.miniature.stages import SCALES, Scale, Seed
 from training.settings import to_mapping
 
 PROOF = "proof.json"

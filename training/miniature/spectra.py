@@ -22,7 +22,7 @@ from agent.simulate import simulate
 from agent.simulate.instrument import SURVEYS
 from agent.tasks import Task, read
 from training.data import source_of
-from training.records import Question
+from training.data.records import Question
 
 TASKS = Path(__file__).with_name("tasks")
 Part = Literal["pictures", "sft", "grpo", "bench"]

@@ -18,12 +18,12 @@ from agent.loop import Ended, Looked, Started, inspect
 from agent.measure import Measured, measure_feature, rest
 from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
-from agent.steps import Think, Verdict
 from agent.tasks import Task
-from agent.tool_schema import TOOL_BLOCK, TOOL_NAME
+from agent.tool import TOOL_BLOCK, TOOL_NAME
 from agent.trajectory import Drafter, Trajectory
-from agent.wire import turn_text
-from training.records import Example, Question
+from agent.trajectory.steps import Think, Verdict
+from agent.trajectory.tags import turn_text
+from training.data.records import Example, Question
 
 DRAFTER = Drafter("baseline", "script of the miniature proof", {"version": 1})
 LABEL_SOURCE = "simulation"
@@ -154,9 +154,7 @@ def texts(examples: Sequence[Example]) -> list[str]:
     return found
 
 
-def _example(
-    key: str, question: Question, trajectory: Trajectory, pictures: Sequence[Image.Image]
-) -> Example:
+def _example(key: str, question: Question, trajectory: Trajectory, pictures: Sequence[Image.Image]) -> Example:
     return Example(
         key=key,
         source=question.source,

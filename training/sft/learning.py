@@ -12,15 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from training.batches import for_learning
-from training.checkpoints import Resumable
+from training.data.records import Example
 from training.environment import is_first_process, launch_problem
-from training.model import Loaded, ModelError, load, out_of_memory, save_learned
-from training.records import Example
-from training.rendering import Renderer
+from training.model import Loaded, ModelError, Resumable, load, out_of_memory, save_learned
+from training.render import Renderer, for_learning
 from training.run import Card, Run, Start
-from training.sft.preparing import rendered
-from training.sft.settings import SftSettings
+from training.sft.settings import SftSettings, rendered
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from training.rendering import IMAGE, Rendered
+from training.render import IMAGE, Rendered
 
 Kind = Literal["prompt", "spoken", "tool", "image"]
 

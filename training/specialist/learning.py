@@ -19,10 +19,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.sentence import OneLine
-from training.specialist.grid import PIXELS, Float32, Sampled, channels
-from training.specialist.network import network
+from agent.text import OneLine
+from training.specialist.grid import CHANNELS, PIXELS, Float32, Sampled, channels
 from training.specialist.settings import SpecialistSettings
+
+_FILTERS = (16, 32, 48, 64, 96, 128)
+_WIDTHS = (11, 9, 7, 7, 5, 5)  # pixels, odd
+_GROUP = 8
+
+
+def network(dropout: float) -> Any:
+    """A ``torch.nn.Module`` from (batch, CHANNELS, PIXELS) to (batch,) log odds, as torch's generator has
+    it.
+    """
+    from torch import nn
+
+    class Network(nn.Module):  # type: ignore[misc]  # torch is untyped here
+        def __init__(self) -> None:
+            super().__init__()
+            layers: list[Any] = []
+            before = CHANNELS
+            for filters, width in zip(_FILTERS, _WIDTHS, strict=True):
+                layers += [
+                    nn.Conv1d(before, filters, width, stride=2, padding=width // 2),
+                    nn.GroupNorm(filters // _GROUP, filters),
+                    nn.GELU(),
+                ]
+                before = filters
+            self.body = nn.Sequential(*layers)
+            self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(2 * before, 64), nn.GELU(), nn.Linear(64, 1))
+
+        def forward(self, rows: Any) -> Any:
+            import torch
+
+            seen = self.body(rows)
+            return self.head(torch.cat([seen.mean(-1), seen.amax(-1)], dim=-1)).squeeze(-1)
+
+    return Network()
+
 
 Bools = NDArray[np.bool_]
 Said = Callable[[dict[str, float]], None]

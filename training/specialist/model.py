@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
-from agent.steps import Verdict
+from agent.trajectory.steps import Verdict
 from training.data import split
-from training.records import Question
+from training.data.records import Question
 from training.settings import SettingsError, from_mapping
 from training.specialist.grid import Sampled, channels, sample
-from training.specialist.learning import Said, SpecialistError, learn, log_odds
-from training.specialist.network import network
+from training.specialist.learning import Said, SpecialistError, learn, log_odds, network
 from training.specialist.settings import SpecialistSettings
 
 SCHEMA = "spec-o3/specialist/1"
@@ -97,9 +96,7 @@ class Specialist:
             settings = from_mapping(told["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
             if _sha256(folder / WEIGHTS) != told["weights_sha256"]:
-                raise SpecialistError(
-                    f"{folder / WEIGHTS}: found other bytes than {CARD} says, wanted its own"
-                )
+                raise SpecialistError(f"{folder / WEIGHTS}: found other bytes than {CARD} says, wanted its own")
             net.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True))
             return cls(str(told["task"]), net, float(told["threshold"]), settings, told["card"])
         except OSError as error:
@@ -135,9 +132,7 @@ def train(
     return Specialist(tasks[0], learned.network, learned.threshold, settings, card)
 
 
-def _held_out(
-    questions: Sequence[Question], yes: NDArray[np.bool_], settings: SpecialistSettings
-) -> NDArray[np.bool_]:
+def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: SpecialistSettings) -> NDArray[np.bool_]:
     """Which are for validation: a part of the sources of each class, every row of a source together."""
     fractions = {"train": 1 - settings.held_out, "held out": settings.held_out}
     sources = {one.source for one in split(questions, fractions, settings.seed)["held out"]}
@@ -152,9 +147,7 @@ def _held_out(
     return held_out
 
 
-def _told(
-    questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]
-) -> dict[str, Any]:
+def _told(questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]) -> dict[str, Any]:
     """What it was trained on, in numbers; the sources, so that nobody tests on them unawares."""
 
     def counted(which: NDArray[np.bool_]) -> dict[str, int]:

@@ -1,0 +1,300 @@
+"""The summary of a run: a row a spectrum, in the order in which somebody should look at them.
+
+YES comes first, then NO, each by the lower end of the interval of the fraction of YES (Wilson's, as
+``agent.batch.consensus``: five of five before three of three, the surest candidate first and the most doubtful NO
+before the surest), then by signal-to-noise ratio, then by name. ``rank`` counts them. What a person is asked
+about stands after them in the same order and has no rank: a place between YES and NO would be a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus
+from agent.batch.journal import Inspected
+from agent.batch.sources import SpectrumFile
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.text import CsvTable, OneLine
+from agent.trajectory import Trajectory
+
+CandidateVerdict = Literal["YES", "NO", "ASK"]
+_ORDER: dict[CandidateVerdict, int] = {"YES": 0, "NO": 1, "ASK": 2}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One row. ``agent.batch.candidates`` describes every column."""
+
+    rank: int | None
+    verdict: CandidateVerdict
+    reasons: str
+    file: str
+    target: str
+    name: str
+    survey: str
+    ra: float | None
+    dec: float | None
+    redshift: float | None
+    snr: float | None
+    task: str
+    n: int
+    yes: int
+    no: int
+    none: int
+    yes_fraction: float | None
+    lo: float | None
+    hi: float | None
+    looks: float
+    faults: int
+    explanation: str
+
+
+def candidate(
+    file: str,
+    target: str,
+    trajectories: Sequence[Trajectory],
+    spectrum: Spectrum | None,
+    found: Consensus | None,
+    why_not: str = "",
+) -> Candidate:
+    """The row of one spectrum, without a rank.
+
+    :param trajectories: its samples, one or more
+    :param spectrum: None where it cannot be read any more
+    :param found: what the samples came to; None where that cannot be told, and then ``why_not`` says why
+    """
+    first = trajectories[0]
+    lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
+    verdicts = [t.answer.verdict if t.answer else None for t in trajectories]
+    return Candidate(
+        rank=None,
+        verdict=(found.verdict if found else None) or "ASK",
+        reasons=" ".join(found.reasons) if found else why_not,
+        file=file,
+        target=target,
+        name=first.spectrum_name,
+        survey=spectrum.survey if spectrum else "",
+        ra=spectrum.ra if spectrum else None,
+        dec=spectrum.dec if spectrum else None,
+        redshift=first.redshift,
+        snr=_rounded(found.snr) if found else None,
+        task=first.task,
+        n=len(trajectories),
+        yes=verdicts.count("YES"),
+        no=verdicts.count("NO"),
+        none=verdicts.count(None),
+        yes_fraction=_rounded(found.yes_fraction) if found else None,
+        lo=lo,
+        hi=hi,
+        looks=round(fmean(len(t.zooms) for t in trajectories), 4),
+        faults=sum(len(t.faults) for t in trajectories),
+        explanation=_explanation(trajectories),
+    )
+
+
+def candidates_of(inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits) -> Iterator[Candidate]:
+    """A row for each spectrum of the results. The spectra are read again, each file once where its spectra
+    follow on each other.
+
+    :param folder: that of the results
+    """
+    file: SpectrumFile | None = None
+    for one in inspected:
+        path = folder / one.file
+        if file is None or file.path != path:
+            file = SpectrumFile(path)
+        spectrum = file.read(one.target)
+        if not isinstance(spectrum, Spectrum):
+            why = f"The spectrum cannot be read any more: {spectrum}."
+            yield candidate(one.file, one.target, one.trajectories, None, None, why)
+        elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in one.trajectories):
+            why = "The file is another than the one that was inspected."
+            yield candidate(one.file, one.target, one.trajectories, spectrum, None, why)
+        else:
+            found = consensus(one.trajectories, spectrum, task, limits)
+            yield candidate(one.file, one.target, one.trajectories, spectrum, found)
+
+
+def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """In the order of the module's docstring, those with a verdict numbered from 1."""
+    ordered = sorted(candidates, key=_place)
+    return [row if row.verdict == "ASK" else replace(row, rank=rank) for rank, row in enumerate(ordered, start=1)]
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 4)
+
+
+def _place(row: Candidate) -> tuple[int, float, float, str, str]:
+    lo = -1.0 if row.lo is None else row.lo
+    snr = float("-inf") if row.snr is None else row.snr
+    return _ORDER[row.verdict], -lo, -snr, row.file, row.target
+
+
+def _explanation(trajectories: Sequence[Trajectory]) -> str:
+    """What the first sample says that answered as most did."""
+    answers = [t.answer for t in trajectories if t.answer is not None]
+    yes = sum(answer.verdict == "YES" for answer in answers)
+    no = sum(answer.verdict == "NO" for answer in answers)
+    agreeing = [a for a in answers if yes == no or a.verdict == ("YES" if yes > no else "NO")]
+    return " ".join(agreeing[0].explanation.split()) if agreeing else ""
+
+
+SUFFIXES = (".csv", ".vot", ".xml", ".fits")
+_MISSING_INTEGER = -1
+
+
+class TableError(OneLine):
+    """A table that cannot be written: which file, and why."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name is a field of ``Candidate``; ``kind`` is str, int or float."""
+
+    name: str
+    kind: type
+    description: str
+    ucd: str = ""
+    unit: str = ""
+
+
+COLUMNS = (
+    Column("rank", int, "Place among those with a verdict, the surest YES first", "stat.rank"),
+    Column("verdict", str, "YES or NO, or ASK where a person is to look", "meta.code.class"),
+    Column("reasons", str, "Why a person is to look", "meta.note"),
+    Column("file", str, "Spectrum file, relative to the folder of the results", "meta.ref;meta.file"),
+    Column("target", str, "Which spectrum of the file, where it holds several", "meta.id.part"),
+    Column("name", str, "Name of the spectrum", "meta.id;meta.main"),
+    Column("survey", str, "Survey", "meta.id;instr"),
+    Column("ra", float, "Right ascension as the file gives it", "pos.eq.ra;meta.main", "deg"),
+    Column("dec", float, "Declination as the file gives it", "pos.eq.dec;meta.main", "deg"),
+    Column("redshift", float, "Redshift as the file gives it", "src.redshift"),
+    Column("snr", float, "Signal-to-noise ratio per pixel, the median over the spectrum", "stat.snr"),
+    Column("task", str, "Class in question", "meta.code"),
+    Column("n", int, "Samples", "meta.number"),
+    Column("yes", int, "Samples that answered YES", "meta.number"),
+    Column("no", int, "Samples that answered NO", "meta.number"),
+    Column("none", int, "Samples without a YES or NO", "meta.number"),
+    Column("yes_fraction", float, "Fraction of YES among the samples that answered", "stat.confidenceLevel"),
+    Column("lo", float, "Lower end of its 68 % Wilson interval", "stat.confidenceLevel;stat.min"),
+    Column("hi", float, "Upper end of its 68 % Wilson interval", "stat.confidenceLevel;stat.max"),
+    Column("looks", float, "Windows looked at, mean of the samples", "meta.number;stat.mean"),
+    Column("faults", int, "Faults of form in all samples together", "meta.number"),
+    Column("explanation", str, "Explanation of the first sample that answered as most did", "meta.note"),
+)
+
+
+def write(rows: Sequence[Candidate], path: Path) -> None:
+    """Write the table in one step; the name's ending says which kind.
+
+    :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
+    """
+    writers: dict[str, Callable[[Sequence[Candidate], Path], None]] = {
+        ".csv": _csv,
+        ".vot": _votable,
+        ".xml": _votable,
+        ".fits": _fits,
+    }
+    check(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        writers[path.suffix.lower()](rows, part)
+        part.replace(path)
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check(path: Path) -> None:
+    """:raises TableError: a table of that name could not be written"""
+    if path.suffix.lower() not in SUFFIXES:
+        raise TableError(f"{path}: found a name that ends in {path.suffix!r}, wanted {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise TableError(f"{path.parent}: found no such folder")
+
+
+def _csv(rows: Sequence[Candidate], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = CsvTable(file, [column.name for column in COLUMNS])
+        for row in rows:
+            table.row(_shown(getattr(row, column.name)) for column in COLUMNS)
+
+
+def _shown(value: str | float | None) -> str | float | None:
+    return _printable(value) if isinstance(value, str) else value
+
+
+def _votable(rows: Sequence[Candidate], path: Path) -> None:
+    from astropy.io.votable import from_table
+
+    table = _table(rows, _printable)
+    for column in COLUMNS:
+        table[column.name].description = column.description
+        table[column.name].meta["ucd"] = column.ucd
+    votable = from_table(table, table_id="candidates")
+    votable.get_first_table().description = DEFINITION
+    votable.to_xml(str(path))
+
+
+def _fits(rows: Sequence[Candidate], path: Path) -> None:
+    from astropy.io.fits import HDUList, PrimaryHDU
+    from astropy.io.fits.convenience import table_to_hdu
+
+    hdu = table_to_hdu(_table(rows, _ascii))
+    hdu.name = "CANDIDATES"
+    for number, column in enumerate(COLUMNS, start=1):
+        hdu.header[f"TUCD{number}"] = column.ucd
+        hdu.header[f"TCOMM{number}"] = column.description
+    hdu.header["COMMENT"] = DEFINITION
+    HDUList([PrimaryHDU(), hdu]).writeto(path, output_verify="exception")
+
+
+def _table(rows: Sequence[Candidate], text: Callable[[str], str]) -> Any:
+    """An astropy table of the rows, with units; what is missing is masked."""
+    import numpy as np
+    from astropy.table import MaskedColumn, Table
+
+    table = Table()
+    for column in COLUMNS:
+        values = [getattr(row, column.name) for row in rows]
+        if column.kind is str:
+            table[column.name] = np.array([text(value) for value in values], dtype=str)
+            continue
+        missing = [value is None for value in values]
+        fill = _MISSING_INTEGER if column.kind is int else float("nan")
+        filled: Any = np.array([fill if value is None else value for value in values], dtype=column.kind)
+        masked = partial(MaskedColumn, fill_value=fill, mask=missing, unit=column.unit or None)
+        table[column.name] = masked(filled) if any(missing) else masked(filled, mask=False)
+    return table
+
+
+def _printable(text: str) -> str:
+    """Text without what neither XML nor a terminal can show."""
+    return "".join(" " if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in text)
+
+
+def _ascii(text: str) -> str:
+    """Text as FITS can hold it: Hα is Halpha, Å is A; what has no such form becomes a question mark."""
+    plain = "".join(_plain(letter) for letter in unicodedata.normalize("NFKD", _printable(text)))
+    return plain.encode("ascii", "replace").decode()
+
+
+_PLAIN = {"–": "-", "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "±": "+-", "×": "x"}
+
+
+def _plain(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    if name.startswith("GREEK ") and " LETTER " in name:
+        word = name.rpartition(" LETTER ")[2].lower()
+        return word.capitalize() if "CAPITAL" in name else word
+    return "" if unicodedata.combining(letter) else _PLAIN.get(letter, letter)

@@ -1,0 +1,383 @@
+"""Independent samples of one spectrum to one outcome: YES, NO, or *ask a person*, with the reasons.
+
+The published agent answers once, whatever the data. What is here is ours: a vote over samples drawn
+independently (self-consistency, Wang et al. 2023, ICLR), and a triage that withholds the verdict where a
+person should look. The rules are few and each gives a sentence with its numbers:
+
+- no sample answered, or the most frequent answer is not that of ``Limits.majority`` of all samples, those
+  without an answer included. A lone sample that answered is not thin; two are split or they agree.
+- the signal-to-noise ratio, measured over the whole spectrum, is below ``Limits.snr`` or not defined.
+- of what the task calls primary, any one has data in less than ``Limits.coverage`` of its span. One is
+  enough: a question whose first evidence is out of sight is for a person, though other evidence be there.
+- answers that followed directly on a look at a stretch without data do not count towards the majority; where
+  it is too thin without them, a person is asked.
+
+The fraction of YES and its interval tell how consistent a policy is, not how often it is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agent.lines import convert
+from agent.measure import Undefined, Window, coverage, rest, signal_to_noise
+from agent.measure.pixels import shown
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Answer, Verdict, Zoom
+
+What = Literal["look", "answer", "nothing"]
+
+SAME = 0.5
+"""Two looks are one branch if more than this part of the stretch that both span together is in both."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """What some samples did alike in one turn.
+
+    ``samples`` are their numbers from 0; ``window`` is the stretch that their looks span together, in
+    observed Å in the spectrum's medium, None where they asked for none that can be read; ``label`` the most
+    frequent one. A trace that ends without an answer has a last node "nothing".
+    """
+
+    turn: int
+    samples: tuple[int, ...]
+    what: What
+    window: Window | None = None
+    label: str = ""
+    verdict: Verdict | None = None
+    next: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Act:
+    what: What
+    window: Window | None = None
+    label: str = ""
+    verdict: Verdict | None = None
+
+    def likeness(self, other: _Act) -> float:
+        """How much of two acts is the same, 0 to 1."""
+        if self.what != other.what or self.verdict != other.verdict:
+            return 0.0
+        if self.window is None or other.window is None:
+            return 1.0 if self.window == other.window else 0.0
+        both = min(self.window[1], other.window[1]) - max(self.window[0], other.window[0])
+        lo, hi = _union([self.window, other.window])
+        return max(both, 0.0) / (hi - lo)
+
+
+def paths(trajectories: Sequence[Trajectory]) -> tuple[Node, ...]:
+    """The tree, as its first turn's nodes, those with most samples first.
+
+    A look belongs to the branch whose first sample's window is most like its own; so a branch does not wander
+    as samples are added.
+    """
+    acts = [_acts(trajectory) for trajectory in trajectories]
+    return _nodes(acts, tuple(range(len(acts))), 0)
+
+
+def parts_at(nodes: tuple[Node, ...]) -> int | None:
+    """The first turn (from 1) in which the samples do not all do the same, None if there is none."""
+    while len(nodes) == 1:
+        nodes = nodes[0].next
+    return nodes[0].turn if nodes else None
+
+
+def node_to_json(node: Node) -> dict[str, Any]:
+    """The JSON form of a node and of all after it."""
+    return {
+        "turn": node.turn,
+        "samples": list(node.samples),
+        "what": node.what,
+        "window": None if node.window is None else list(node.window),
+        "label": node.label,
+        "verdict": node.verdict,
+        "next": [node_to_json(after) for after in node.next],
+    }
+
+
+def _acts(trajectory: Trajectory) -> list[_Act]:
+    """What a sample did, one a turn; the last is an answer or nothing."""
+    found: list[_Act] = []
+    for turn in trajectory.turns():
+        match turn[-1]:
+            case Zoom() as zoom:
+                found.append(_Act("look", _increasing(zoom.window_observed), zoom.label))
+            case Answer(verdict=verdict):
+                return [*found, _Act("answer", verdict=verdict)]
+    return [*found, _Act("nothing")]
+
+
+def _increasing(window: Window | None) -> Window | None:
+    return window if window is not None and -math.inf < window[0] < window[1] < math.inf else None
+
+
+def _nodes(acts: Sequence[Sequence[_Act]], samples: tuple[int, ...], turn: int) -> tuple[Node, ...]:
+    branches: list[list[int]] = []
+    for sample in samples:
+        if turn >= len(acts[sample]):
+            continue
+        likeness = [acts[sample][turn].likeness(acts[branch[0]][turn]) for branch in branches]
+        best = max(likeness, default=0.0)
+        if best > SAME:
+            branches[likeness.index(best)].append(sample)
+        else:
+            branches.append([sample])
+    ordered = sorted(branches, key=lambda branch: (-len(branch), branch[0]))
+    return tuple(_node(acts, tuple(branch), turn) for branch in ordered)
+
+
+def _node(acts: Sequence[Sequence[_Act]], samples: tuple[int, ...], turn: int) -> Node:
+    here = [acts[sample][turn] for sample in samples]
+    windows = [act.window for act in here if act.window is not None]
+    return Node(
+        turn=turn + 1,
+        samples=samples,
+        what=here[0].what,
+        window=_union(windows) if windows else None,
+        label=Counter(act.label for act in here).most_common(1)[0][0],
+        verdict=here[0].verdict,
+        next=_nodes(acts, samples, turn + 1),
+    )
+
+
+def _union(windows: Sequence[Window]) -> Window:
+    return min(window[0] for window in windows), max(window[1] for window in windows)
+
+
+DEFINITION = (
+    "The fraction is YES among the samples that answered; the interval is its Wilson score interval at 68 % "
+    "(Wilson 1927). Both tell how consistent the policy is with itself, not how often it is right."
+)
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a person is asked.
+
+    :param majority: the fraction of all samples, above 0 and at most 1, that has to give the verdict
+    :param snr: the least signal-to-noise ratio, per pixel
+    :param coverage: the fraction (0 to 1) of each primary feature's span that has to hold data
+    """
+
+    majority: float = 2 / 3
+    snr: float = 3.0
+    coverage: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.majority <= 1:
+            raise ValueError(f"majority: found {self.majority}, wanted more than 0 and at most 1")
+        if not math.isfinite(self.snr):
+            raise ValueError(f"snr: found {self.snr}, wanted a finite number")
+        if not 0 <= self.coverage <= 1:
+            raise ValueError(f"coverage: found {self.coverage}, wanted 0 to 1")
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What the samples of one spectrum came to.
+
+    ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, unless there are
+    ``reasons`` to ask a person, when it is None. ``yes_fraction`` and ``interval`` are as ``DEFINITION``
+    says, None where nothing was answered. ``snr`` is per pixel, None where it is not defined. ``paths`` is
+    the way of the traces (``agent.batch.consensus``), ``parts_at`` the turn at which they first go apart.
+    """
+
+    samples: int
+    yes: int
+    no: int
+    leaning: Verdict | None
+    verdict: Verdict | None
+    reasons: tuple[str, ...]
+    yes_fraction: float | None
+    interval: tuple[float, float] | None
+    snr: float | None
+    parts_at: int | None
+    paths: tuple[Node, ...]
+
+    @property
+    def none(self) -> int:
+        """Samples without a YES or NO."""
+        return self.samples - self.yes - self.no
+
+    @property
+    def ask(self) -> bool:
+        return self.verdict is None
+
+
+def consensus(
+    trajectories: Sequence[Trajectory], spectrum: Spectrum, task: Task, limits: Limits | None = None
+) -> Consensus:
+    """What independent samples of one spectrum agree on.
+
+    :param trajectories: the samples, in their order; those that failed or were stopped have no answer
+    """
+    limits = limits or Limits()
+    verdicts = [_verdict(trajectory) for trajectory in trajectories]
+    yes, no = verdicts.count("YES"), verdicts.count("NO")
+    leaning: Verdict | None = None if yes == no else "YES" if yes > no else "NO"
+    snr = typical_snr(spectrum)
+    thin = _thin(verdicts, leaning, limits)
+    blind = None if thin else _blind(trajectories, verdicts, leaning, spectrum, limits)
+    reasons = tuple(
+        reason for reason in (thin, blind, _noisy(snr, spectrum, limits), *_uncovered(spectrum, task, limits)) if reason
+    )
+    ways = paths(trajectories)
+    return Consensus(
+        samples=len(trajectories),
+        yes=yes,
+        no=no,
+        leaning=leaning,
+        verdict=None if reasons else leaning,
+        reasons=reasons,
+        yes_fraction=yes / (yes + no) if yes + no else None,
+        interval=wilson(yes, yes + no),
+        snr=None if isinstance(snr, Undefined) else snr,
+        parts_at=parts_at(ways),
+        paths=ways,
+    )
+
+
+def to_json(found: Consensus) -> dict[str, Any]:
+    """The JSON form, for the page and for ``--json``."""
+    return {
+        "samples": found.samples,
+        "yes": found.yes,
+        "no": found.no,
+        "none": found.none,
+        "leaning": found.leaning,
+        "verdict": found.verdict,
+        "ask": found.ask,
+        "reasons": list(found.reasons),
+        "yes_fraction": found.yes_fraction,
+        "interval": None if found.interval is None else list(found.interval),
+        "definition": DEFINITION,
+        "snr": found.snr,
+        "parts_at": found.parts_at,
+        "paths": [node_to_json(node) for node in found.paths],
+    }
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float] | None:
+    """The score interval of a proportion at one standard deviation (68 %), None without trials.
+
+    Wilson 1927, J. Am. Stat. Assoc. 22, 209: unlike p ± √(p (1 − p) / n) it stays within 0 and 1 and is not
+    empty where all agree.
+    """
+    if trials == 0:
+        return None
+    p = successes / trials
+    centre = (p + 0.5 / trials) / (1 + 1 / trials)
+    half = math.sqrt(p * (1 - p) / trials + 0.25 / trials**2) / (1 + 1 / trials)
+    # Rounded, an end that is 0 or 1 misses it by a digit.
+    lo = 0.0 if successes == 0 else centre - half
+    return lo, 1.0 if successes == trials else centre + half
+
+
+def typical_snr(spectrum: Spectrum) -> float | Undefined:
+    """Signal-to-noise per pixel, the median over the whole spectrum, measured and not the catalogue's."""
+    return signal_to_noise(spectrum, (float(spectrum.wavelength[0]), float(spectrum.wavelength[-1])))
+
+
+def _verdict(trajectory: Trajectory) -> Verdict | None:
+    return None if trajectory.answer is None else trajectory.answer.verdict
+
+
+def _thin(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: Limits) -> str | None:
+    samples = len(verdicts)
+    yes, no = verdicts.count("YES"), verdicts.count("NO")
+    if not yes + no:
+        return f"No answer from {_samples(samples)}." if samples else "There are no samples."
+    silent = f", {samples - yes - no} without an answer" if samples > yes + no else ""
+    if leaning is None:
+        return f"The samples are split: {yes} YES, {no} NO{silent}."
+    share = max(yes, no) / samples
+    if share < limits.majority - _ROUNDING:
+        counts = f"{yes} YES, {no} NO{silent}"
+        return (
+            f"Too thin a majority: {100 * share:.0f} % of {_samples(samples)} say {leaning} ({counts}); "
+            f"wanted {100 * limits.majority:.0f} %."
+        )
+    return None
+
+
+def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | None:
+    if isinstance(snr, Undefined):
+        return f"S/N undefined: {snr.reason}."
+    if snr >= limits.snr:
+        return None
+    estimated = ", with the noise estimated from the scatter" if spectrum.errors == "estimated" else ""
+    shown_snr = f"{snr:.1f}".replace("-0.0", "0.0")
+    return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); wanted {limits.snr:g} or more."
+
+
+def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
+    """A sentence for each span of a primary feature that holds too little data."""
+    at_rest = rest(spectrum)
+    by_span: dict[Window, list[Feature]] = {}
+    for feature in task.features:
+        if feature.role == "primary":
+            by_span.setdefault(feature.in_medium(at_rest.medium).span, []).append(feature)
+    said = []
+    for span, features in by_span.items():
+        covered = coverage(at_rest, span)
+        if covered == 0.0 or covered < limits.coverage - _ROUNDING:
+            names = " and ".join(feature.name for feature in features)
+            said.append(
+                f"{names}: {100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data; "
+                f"wanted {100 * limits.coverage:.0f} %."
+            )
+    return said
+
+
+def _blind(
+    trajectories: Sequence[Trajectory],
+    verdicts: Sequence[Verdict | None],
+    leaning: Verdict | None,
+    spectrum: Spectrum,
+    limits: Limits,
+) -> str | None:
+    """Whether the majority is too thin without the answers that followed on a look at nothing."""
+    agreeing = [t for t, verdict in zip(trajectories, verdicts, strict=True) if verdict == leaning]
+    looks = [look for look in map(_last_look, agreeing) if look is not None and _saw_nothing(look, spectrum)]
+    if not looks or (len(agreeing) - len(looks)) / len(trajectories) >= limits.majority - _ROUNDING:
+        return None
+    window = looks[0].window_observed
+    where = "" if window is None else f" ({shown(window)} observed)"
+    return (
+        f"{len(looks)} of {len(agreeing)} {leaning} answers followed on a look where the spectrum has no data{where}."
+    )
+
+
+def _last_look(trajectory: Trajectory) -> Zoom | None:
+    """The look on which the last answer followed."""
+    look = None
+    for step in trajectory.steps:
+        if isinstance(step, Zoom):
+            look = step
+        elif isinstance(step, Answer) and step is trajectory.answer:
+            break
+    return look
+
+
+def _saw_nothing(look: Zoom, spectrum: Spectrum) -> bool:
+    window = look.window if spectrum.frame == "rest" else look.window_observed
+    if window is None or not 0 < window[0] < window[1]:
+        return False
+    there = (
+        convert(window[0], look.medium, spectrum.medium),
+        convert(window[1], look.medium, spectrum.medium),
+    )
+    return coverage(spectrum, there) == 0.0
+
+
+def _samples(count: int) -> str:
+    return f"{count} sample{'' if count == 1 else 's'}"

@@ -1,0 +1,332 @@
+"""The results of a run on many spectra, appended as they come, so that a run can be killed and go on.
+
+Three files. ``results.jsonl`` has a line a sample: the trajectory's JSON form, and beside it ``source``
+(``file``, relative to this folder, and ``target``), ``sample``, ``ended``, ``detail``, ``usage``, ``seconds``
+and ``tries``; it can be imported for review as it is. ``results.jsonl.run.json`` tells the settings, and a
+run with other settings is not mixed into it. ``results.jsonl.failed.jsonl`` lists what gave no trace, and
+why; it is tried again the next time.
+
+A line is handed to the operating system whole before its sample counts as done, so whoever kills the process
+loses only what was under way. The disk is waited for (fsync) once half a second or 64 lines have passed since
+it last was: a power cut can take that much, and what it took is done again. A last line that was cut in the
+middle is removed when the file is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, BinaryIO
+
+from agent.batch.run import Outcome
+from agent.batch.sources import key_of
+from agent.text import OneLine
+from agent.trajectory import Trajectory
+
+_CHUNK = 2**16
+
+
+class JournalError(OneLine):
+    """Results that cannot be gone on with, or written: which file, what was found, what to do."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An object of a file of JSON lines: its number from 1, and the byte at which it begins."""
+
+    number: int
+    start: int
+    row: Mapping[str, Any]
+
+
+def lock(file: BinaryIO, path: Path) -> None:
+    """Keep other processes from writing to a file for as long as this one has it open.
+
+    :raises JournalError: another one has
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs at once are not told apart
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise JournalError(f"{path}: another run is writing there; wait for it, or choose another file") from error
+
+
+def whole_lines(file: BinaryIO) -> int:
+    """Cut off a last line without an end; the size then."""
+    end = size = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - _CHUNK)
+        file.seek(start)
+        newline = file.read(end - start).rfind(b"\n")
+        end = start + newline + 1 if newline >= 0 else start
+        if newline >= 0:
+            break
+    if end != size:
+        file.truncate(end)
+    return end
+
+
+def json_lines(path: Path) -> Iterator[Line]:
+    """The objects of a file of JSON lines; a last line without an end is left out.
+
+    :raises JournalError: it cannot be read, or another line is no JSON object
+    """
+    try:
+        with path.open("rb") as lines:
+            start = 0
+            for number, line in enumerate(lines, start=1):
+                if line.endswith(b"\n"):
+                    yield Line(number, start, _object(line, path, number))
+                start += len(line)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise JournalError(f"{path}: line {number}: found no JSON ({error}), wanted an object") from error
+    if not isinstance(row, Mapping):
+        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, wanted an object")
+    return row
+
+
+def append_text(path: Path, line: str) -> None:
+    """Add a line to a file. :raises JournalError: it cannot be written"""
+    try:
+        with path.open("a+b") as file:
+            whole_lines(file)
+            file.write(line.encode())
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+
+
+def put(path: Path, text: str) -> None:
+    """Write a whole file in one step: there is the old one or the new one. :raises JournalError: it cannot"""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def differences(before: object, now: object, where: str = "") -> list[str]:
+    """What two JSON values do not have in common, a clause each: "max_turns was 8, is 4"."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        keys = dict.fromkeys([*before, *now])
+        return [
+            clause
+            for key in keys
+            for clause in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
+        ]
+    return [] if before == now else [f"{where} was {_shown(before)}, is {_shown(now)}"]
+
+
+def _shown(value: object) -> str:
+    return "not given" if value is None else f"{value!r:.60}"
+
+
+__all__ = ["Inspected", "Journal", "JournalError"]
+
+SCHEMA = "spec-o3/run/1"
+SYNC_SECONDS = 0.5
+SYNC_LINES = 64
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What the results hold of one spectrum: its traces in the order of their samples."""
+
+    file: str
+    target: str
+    trajectories: tuple[Trajectory, ...]
+
+
+class Journal:
+    """The results, open for one writer. Leaving it as a context manager closes it."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Open the results, or begin them.
+
+        :param settings: what may not change from one part of the run to the next, as JSON values
+        :raises JournalError: another process writes there, the settings differ, or the file is damaged
+        """
+        self.path = path
+        self._settings_path = path.with_name(path.name + ".run.json")
+        self._failed_path = path.with_name(path.name + ".failed.jsonl")
+        self._places: dict[str, dict[int, int]] = {}  # where the line of a spectrum's sample begins
+        self._failed: dict[tuple[str, int], Mapping[str, Any]] = {}
+        self._unsynced = 0
+        self._synced = monotonic()
+        try:
+            self._file: BinaryIO = path.open("a+b", buffering=0)
+        except OSError as error:
+            raise JournalError(f"{path}: {error.strerror}") from error
+        try:
+            lock(self._file, path)
+            self._agree({"schema": SCHEMA, **settings})
+            # Only now: what is not ours is not to be cut.
+            self._end = whole_lines(self._file)
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def done(self) -> int:
+        """How many samples are in the results."""
+        return sum(map(len, self._places.values()))
+
+    @property
+    def spectra(self) -> int:
+        """How many spectra have a sample in the results."""
+        return len(self._places)
+
+    @property
+    def failed(self) -> int:
+        """How many samples gave no trace, and have given none since."""
+        return len(self._failed)
+
+    def is_done(self, key: str, sample: int = 0) -> bool:
+        """Whether this sample of this spectrum is in the results."""
+        return sample in self._places.get(key, ())
+
+    def knows(self, key: str) -> bool:
+        """Whether any sample of this spectrum is in the results."""
+        return key in self._places
+
+    def add(self, outcome: Outcome, more: Mapping[str, Any] | None = None) -> None:
+        """Write down how a job ended; one that was stopped leaves no mark and is done again.
+
+        :param more: further keys for the line of a trace, as JSON values
+        :raises JournalError: it cannot be written, and counts as not done
+        :raises ValueError: the sample is in the results already
+        """
+        job, seconds = outcome.job, round(outcome.seconds, 3)
+        head = {"source": {"file": job.file, "target": job.target}, "sample": job.sample}
+        tail = {"detail": outcome.detail, "seconds": seconds, "tries": outcome.tries}
+        if outcome.has_failed:
+            failure = head | {"reason": outcome.reason} | tail
+            self._failed[job.key, job.sample] = failure
+            append_text(self._failed_path, _line(failure))
+        elif outcome.is_inspected and outcome.trajectory is not None:
+            if self.is_done(job.key, job.sample):
+                raise ValueError(f"{job.key}: sample {job.sample} is in the results already")
+            usage = {"usage": asdict(outcome.usage)}
+            row = outcome.trajectory.to_json() | head | {"ended": outcome.reason} | tail | usage
+            start = self._append(_line(row | dict(more or {})).encode())
+            self._places.setdefault(job.key, {})[job.sample] = start
+            self._failed.pop((job.key, job.sample), None)
+
+    def inspected(self) -> Iterator[Inspected]:
+        """Each spectrum with its traces, in the order in which the first ones were written.
+
+        :raises JournalError: a line is no trace
+        """
+        with self.path.open("rb") as lines:
+            for samples in self._places.values():
+                rows = [self._row(lines, samples[sample]) for sample in sorted(samples)]
+                source, _ = rows[0]
+                yield Inspected(source["file"], source["target"], tuple(trace for _, trace in rows))
+
+    def close(self) -> None:
+        """Wait for the disk, leave in the list of failures what still is one, and let others write."""
+        if self._file.closed:
+            return
+        try:
+            self._sync()
+            if self._failed:
+                put(self._failed_path, "".join(map(_line, self._failed.values())))
+            else:
+                self._failed_path.unlink(missing_ok=True)
+        finally:
+            self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _agree(self, settings: Mapping[str, Any]) -> None:
+        if self.path.stat().st_size == 0:
+            put(self._settings_path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+            return
+        try:
+            before = json.loads(self._settings_path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise JournalError(
+                f"{self.path}: found results, but not with what settings they were made ({error}); choose another file"
+            ) from error
+        changed = differences(before, json.loads(json.dumps(settings)))
+        if changed:
+            raise JournalError(
+                f"{self.path}: found results of another run: {'; '.join(changed)}. Go on with the same "
+                "settings, or choose another file"
+            )
+
+    def _load(self) -> None:
+        for line in json_lines(self.path):
+            key, sample = _place(line.row, self.path, line.number)
+            self._places.setdefault(key, {})[sample] = line.start
+        if self._failed_path.exists():
+            for line in json_lines(self._failed_path):
+                place = _place(line.row, self._failed_path, line.number)
+                if not self.is_done(*place):
+                    self._failed[place] = line.row
+
+    def _row(self, lines: BinaryIO, start: int) -> tuple[Mapping[str, str], Trajectory]:
+        lines.seek(start)
+        try:
+            row = json.loads(lines.readline())
+            return row["source"], Trajectory.from_json(row)
+        except (ValueError, KeyError) as error:
+            raise JournalError(f"{self.path}: the line at byte {start}: {error}") from error
+
+    def _append(self, line: bytes) -> int:
+        """Where the line begins."""
+        try:
+            written = 0
+            while written < len(line):
+                written += self._file.write(line[written:]) or 0
+        except OSError as error:
+            self._file.truncate(self._end)
+            raise JournalError(f"{self.path}: {error.strerror}; what was written before is safe") from error
+        start, self._end = self._end, self._end + len(line)
+        self._unsynced += 1
+        if self._unsynced >= SYNC_LINES or monotonic() - self._synced >= SYNC_SECONDS:
+            self._sync()
+        return start
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        self._unsynced = 0
+        self._synced = monotonic()
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
+    source, sample = row.get("source"), row.get("sample")
+    if not isinstance(source, Mapping) or not isinstance(sample, int):
+        raise JournalError(f"{path}: line {number}: found no source and sample, wanted a line of a run")
+    file, target = source.get("file"), source.get("target")
+    if not isinstance(file, str) or not isinstance(target, str):
+        raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, wanted file and target")
+    return key_of(file, target), sample

@@ -1,0 +1,137 @@
+"""``labels.csv``: the known truth of spectra, told to whoever drafts their traces.
+
+A row a spectrum: ``file`` (or ``name``, or ``path``; only the file's own name counts, in its exact
+spelling), ``label`` (YES or NO, also 1 and 0, true and false), and if wanted ``target`` (which spectrum of
+the file; else all of them) and ``task`` (rows of other classes are passed over). Commas, semicolons and tabs
+separate.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from agent.text import OneLine
+from agent.trajectory import Verdict
+
+_FILE = ("file", "name", "path")
+_VERDICTS: Mapping[str, Verdict] = {
+    "yes": "YES",
+    "1": "YES",
+    "true": "YES",
+    "no": "NO",
+    "0": "NO",
+    "false": "NO",
+}
+
+IsThisTask = Callable[[str], bool | None]
+"""Whether a name is that of the class in question; None: of no class that is known."""
+
+
+class LabelsError(OneLine):
+    """Labels that cannot be used: which file, row and column, what was found and what was wanted."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A label as it stands in the file; ``number`` counts from 1, the header being row 1."""
+
+    number: int
+    file: str
+    target: str
+    verdict: Verdict
+    also: Mapping[str, str] = field(default_factory=dict)
+    """What stands in its other columns."""
+
+
+class Labels:
+    """Labels by file and target. Which of them were asked for is remembered."""
+
+    def __init__(self, source: str, rows: Iterable[Row]) -> None:
+        """:raises LabelsError: two rows say different things of one spectrum"""
+        self.source = source
+        self._rows: dict[tuple[str, str], Row] = {}
+        self._used: set[tuple[str, str]] = set()
+        for row in rows:
+            before = self._rows.setdefault((row.file, row.target), row)
+            if before.verdict != row.verdict:
+                raise LabelsError(
+                    f"{source}: row {row.number}: label: found {row.verdict} for {_called(row)}, which row "
+                    f"{before.number} calls {before.verdict}"
+                )
+
+    @classmethod
+    def read(cls, path: Path, is_this_task: IsThisTask) -> Labels:
+        """The labels of a file. :raises LabelsError: it cannot be read, or a row is wrong"""
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                return cls(path.name, _rows(lines, path.name, is_this_task))
+        except OSError as error:
+            raise LabelsError(f"{path}: {error.strerror}") from error
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise LabelsError(f"{path}: found no text ({error}), wanted CSV") from error
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def of(self, file: str, target: str = "") -> Verdict | None:
+        """The label of one spectrum; that of its whole file where it has none of its own."""
+        row = self.row(file, target)
+        return None if row is None else row.verdict
+
+    def row(self, file: str, target: str = "") -> Row | None:
+        """The row of one spectrum; that of its whole file where it has none of its own."""
+        for key in dict.fromkeys(((file, target), (file, ""))):
+            if key in self._rows:
+                self._used.add(key)
+                return self._rows[key]
+        return None
+
+    def targets(self, file: str) -> list[str]:
+        """The targets of a file that have a label, "" being the file as a whole, in the table's order."""
+        return [target for name, target in self._rows if name == file]
+
+    @property
+    def unused(self) -> list[str]:
+        """The spectra that nobody asked about, in the file's order."""
+        return [_called(row) for key, row in self._rows.items() if key not in self._used]
+
+
+def _called(row: Row) -> str:
+    return f"{row.file}#{row.target}" if row.target else row.file
+
+
+def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterator[Row]:
+    given = iter(lines)
+    header = next(given, "")
+    separator = max(",;\t", key=header.count)
+    columns = [name.strip().lower() for name in next(csv.reader([header], delimiter=separator), [])]
+    file_column = next((name for name in _FILE if name in columns), None)
+    if file_column is None or "label" not in columns:
+        found = ", ".join(columns) or "none"
+        raise LabelsError(f"{source}: row 1: found the columns {found}; wanted file (or name, path) and label")
+    for number, row in enumerate(csv.DictReader(given, columns, delimiter=separator), start=2):
+        cells = {name: (row.get(name) or "").strip() for name in columns}
+        if not any(cells.values()):
+            continue
+        if "task" in columns and not _of_this_task(cells["task"], f"{source}: row {number}", is_this_task):
+            continue
+        name = PurePath(cells[file_column].replace("\\", "/")).name
+        if not name:
+            raise LabelsError(f"{source}: row {number}: {file_column}: found nothing, wanted a file's name")
+        verdict = _VERDICTS.get(cells["label"].lower())
+        if verdict is None:
+            raise LabelsError(
+                f"{source}: row {number}: label: found {cells['label']!r:.60}, wanted YES or NO (or 1, 0, true, false)"
+            )
+        also = {name: cell for name, cell in cells.items() if name not in (file_column, "label", "target")}
+        yield Row(number, name, cells.get("target", ""), verdict, also)
+
+
+def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:
+    found = is_this_task(name)
+    if found is None:
+        raise LabelsError(f"{where}: task: found {name!r:.60}, wanted a class that is known here")
+    return found

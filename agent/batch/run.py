@@ -1,0 +1,361 @@
+"""Many inspections at once: jobs in, outcomes out as they finish, both one at a time.
+
+Threads, for policies that wait for a server: while one conversation waits, others draw, so that the server's
+batch stays full. Processes, for policies that compute: each reads, draws and measures by itself.
+
+A job whose policy failed is tried again after a pause; what a model does wrong is its trace and is never
+tried again. When inspections fail one after the other, and none between them succeeds, the server is gone for
+everybody: ``PolicyGone`` ends the run instead of spending every job on it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import groupby, islice
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any, Literal, Protocol, TypeVar
+
+from agent.batch.sources import Reading, Source, SpectrumFile
+from agent.conversation import Policy, PolicyError, Stop, Usage
+from agent.loop import MAX_TURNS, Ended, Reason, Said, inspect
+from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.readers.pixels import NoDataError
+from agent.tasks import Task
+from agent.trajectory import Trajectory
+
+THREADS = 64
+"""Conversations at a time for a server; vLLM batches what it can and queues the rest."""
+RETRIES = 2
+PAUSE = 2.0
+"""Seconds before a failed job is tried again, give or take half; twice that before the next time."""
+IN_A_ROW = 10
+"""Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
+
+OutcomeReason = Literal[Reason, "not read", "no data"]
+PolicyFor = Callable[[int], Policy]
+"""The policy of sample number i (from 0) of a spectrum: the same but for its seed. With processes it has to
+be something that pickle can send, such as a module's function."""
+
+
+class PolicyGone(PolicyError):
+    """Inspections fail one after the other: how many, and the sentence of the last one."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One sample of one spectrum; ``key`` names the spectrum in the results (``agent.batch.sources``)."""
+
+    key: str
+    path: Path
+    target: str = ""
+    sample: int = 0
+
+    @property
+    def file(self) -> str:
+        """As ``Source.file``."""
+        return self.key.removesuffix(f"#{self.target}") if self.target else self.key
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended. ``reason`` is the loop's, or "not read" or "no data" where there is no spectrum to
+    inspect; ``detail`` is a sentence where there is more to say. ``spectrum`` and ``trajectory`` are None
+    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took. ``said`` is what
+    the policy wrote, a text a turn, before anything was read out of it.
+    """
+
+    job: Job
+    reason: OutcomeReason
+    detail: str = ""
+    spectrum: Spectrum | None = None
+    trajectory: Trajectory | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    tries: int = 1
+    said: tuple[str, ...] = ()
+
+    @property
+    def is_inspected(self) -> bool:
+        """Whether there is a whole trace, be it without an answer."""
+        return self.reason in ("answered", "turn limit", "no call and no answer")
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is no whole trace, though nobody stopped it."""
+        return self.reason in ("policy failed", "not read", "no data")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all jobs of a run have in common."""
+
+    task: Task
+    policy_for: PolicyFor
+    max_turns: int = MAX_TURNS
+    retries: int = RETRIES
+    with_tool: bool = True
+
+
+class Readable(Protocol):
+    """A spectrum that is to be had, or why it is not."""
+
+    def spectrum(self) -> Spectrum | SpectrumError: ...
+
+
+def jobs_of(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
+    """A job for each sample of each spectrum, those of one spectrum together."""
+    for source in sources:
+        for sample in range(samples):
+            yield Job(source.key, source.path, source.target, sample)
+
+
+def inspect_many(
+    jobs: Iterable[Job],
+    task: Task,
+    policy_for: PolicyFor,
+    *,
+    concurrency: int = THREADS,
+    processes: bool = False,
+    max_turns: int = MAX_TURNS,
+    retries: int = RETRIES,
+    stop: Stop | None = None,
+) -> Generator[Outcome, None, None]:
+    """Inspect every spectrum, yielding outcomes in the order in which they finish.
+
+    Jobs are taken as they are needed, a few times ``concurrency`` ahead. Jobs of one spectrum that follow on
+    each other share one reading of it, jobs of one file one opening. Closing the iterator stops what is under
+    way.
+
+    :param concurrency: threads, or processes
+    :param processes: for policies that compute: each process reads, draws and measures by itself
+    :param stop: set from another thread, it ends the run; what is under way ends as "stopped"
+    :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
+    :raises ValueError: ``concurrency`` or ``max_turns`` is below 1
+    """
+    for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
+        if value < 1:
+            raise ValueError(f"{name}: found {value}, wanted 1 or more")
+    plan = Plan(task, policy_for, max_turns, retries)
+    # A stop of our own: closing the iterator is not to set the caller's.
+    inner = Stop()
+    with (stop or Stop()).waking(inner.set):
+        if processes:
+            outcomes = in_processes(jobs, plan, concurrency, inner)
+        else:
+            outcomes = _in_threads(jobs, plan, concurrency, inner)
+        try:
+            yield from until_gone(outcomes, concurrency + IN_A_ROW)
+        finally:
+            inner.set()
+            outcomes.close()
+
+
+def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
+    """One job; where the policy fails it is tried again, ``plan.retries`` times."""
+    if stop.is_set:
+        return Outcome(job, "stopped", "stopped before it began", tries=0)
+    found = reading.spectrum()
+    if isinstance(found, NoDataError):
+        return Outcome(job, "no data", str(found))
+    if not isinstance(found, Spectrum):
+        return Outcome(job, "not read", str(found))
+    tries = 1
+    outcome = _tried(job, found, plan, policy, stop, tries)
+    while outcome.reason == "policy failed" and tries <= plan.retries:
+        if stop.wait(PAUSE * 2 ** (tries - 1) * random.uniform(0.5, 1.5)):
+            break
+        tries += 1
+        outcome = _tried(job, found, plan, policy, stop, tries)
+    return outcome
+
+
+def drained(
+    pool: Executor, submitted: Iterator[Future[list[Outcome]]], most: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    """What the futures give, in the order in which they are done, with at most ``most`` of them under way. No
+    more are submitted once ``stop`` is set; those under way are waited for."""
+    finished: SimpleQueue[Future[list[Outcome]]] = SimpleQueue()
+    under_way = 0
+    try:
+        while True:
+            while under_way < most and not stop.is_set:
+                future = next(submitted, None)
+                if future is None:
+                    break
+                under_way += 1
+                future.add_done_callback(finished.put)
+            if not under_way:
+                return
+            yield from finished.get().result()
+            under_way -= 1
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
+    """The same outcomes. :raises PolicyGone: ``most`` in a row failed"""
+    in_a_row = 0
+    for outcome in outcomes:
+        yield outcome
+        if outcome.reason == "policy failed":
+            in_a_row += 1
+        elif outcome.is_inspected:
+            in_a_row = 0
+        if in_a_row >= most:
+            raise PolicyGone(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
+
+
+def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
+    """Each job with the reading of its spectrum, shared by jobs of the same spectrum in a row; readings of
+    the same file in a row share its opening."""
+    file: SpectrumFile | None = None
+    before: tuple[Job, Reading] | None = None
+    for job in jobs:
+        if file is None or file.path != job.path:
+            file = SpectrumFile(job.path)
+            before = None
+        same = before is not None and before[0].target == job.target
+        reading = before[1] if before is not None and same else Reading(file, job.target)
+        before = job, reading
+        yield before
+
+
+def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Generator[Outcome, None, None]:
+    policy_for = cache(plan.policy_for)
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="inspect")
+
+    def one(job: Job, reading: Reading) -> list[Outcome]:
+        return [inspect_one(job, reading, plan, policy_for(job.sample), stop)]
+
+    yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+
+
+def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
+    since = monotonic()
+    said: dict[int, str] = {}
+    try:
+        for event in inspect(spectrum, plan.task, policy, plan.max_turns, stop, plan.with_tool):
+            if isinstance(event, Said):
+                said[event.turn] = said.get(event.turn, "") + event.text
+            ended = event
+    except Exception as error:
+        # One inspection that breaks is not to end ten thousand others; its name says that it is no server's.
+        detail = f"{type(error).__name__}: {error}"
+        return Outcome(job, "policy failed", detail, spectrum, seconds=monotonic() - since, tries=tries)
+    assert isinstance(ended, Ended)
+    return Outcome(
+        job,
+        ended.reason,
+        ended.detail,
+        spectrum,
+        ended.trajectory,
+        ended.usage,
+        monotonic() - since,
+        tries,
+        tuple(said.values()),
+    )
+
+
+AT_ONCE = 8
+"""Jobs of one file that a process is given together, so that it opens the file once for them."""
+_LOOK = 0.5  # seconds between two looks at whether the parent wants to stop, or is gone
+
+
+Unit = TypeVar("Unit")
+
+
+@dataclass(frozen=True)
+class _Child:
+    """What a process keeps from one unit of work to the next."""
+
+    work: Callable[[Any, Stop], list[Outcome]]
+    stop: Stop
+
+
+_child: _Child | None = None  # of this process, set once by ``_begin`` before any work comes
+
+
+def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) -> Generator[Outcome, None, None]:
+    """As ``agent.batch.run.inspect_many``, with the policy made anew in each process.
+
+    :raises PolicyGone: a process ended by itself; what it was doing is not done
+    """
+    # A mapping proxy cannot be sent to another process.
+    sent = replace(plan, task=replace(plan.task, references=dict(plan.task.references)))
+    yield from worked_off(_units(jobs), _Inspecting(sent), processes, stop)
+
+
+def worked_off(
+    units: Iterable[Unit], work: Callable[[Unit, Stop], list[Outcome]], processes: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    """The outcomes of every unit, in the order in which they are done.
+
+    :param work: sent once to each process, as are the units: something that pickle can send
+    :raises PolicyGone: a process ended by itself; what it was doing is not done
+    """
+    context = multiprocessing.get_context("spawn")
+    stopping = context.Event()
+    pool = ProcessPoolExecutor(processes, context, _begin, (work, stopping))
+    submitted = (pool.submit(_do, unit) for unit in units)
+    with stop.waking(stopping.set):
+        try:
+            yield from drained(pool, submitted, 2 * processes, stop)
+        except BrokenProcessPool as broken:
+            raise PolicyGone(f"a process of the run was ended from outside (no memory left?): {broken}") from broken
+
+
+class _Inspecting:
+    """What a process does with the jobs of a file; it keeps its policies."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @cached_property
+    def _policy_for(self) -> Callable[[int], Policy]:
+        return cache(self.plan.policy_for)
+
+    def __call__(self, unit: list[Job], stop: Stop) -> list[Outcome]:
+        return [
+            inspect_one(job, reading, self.plan, self._policy_for(job.sample), stop) for job, reading in readings(unit)
+        ]
+
+
+def _units(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    for _, of_file in groupby(jobs, key=lambda job: job.path):
+        while unit := list(islice(of_file, AT_ONCE)):
+            yield unit
+
+
+def _begin(work: Callable[[Any, Stop], list[Outcome]], stopping: Event) -> None:
+    """Make a new process ready for work."""
+    global _child
+    # Ctrl C goes to every process of a terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _child = _Child(work, Stop())
+    threading.Thread(target=_listen, args=(stopping, _child.stop), daemon=True).start()
+
+
+def _listen(stopping: Event, stop: Stop) -> None:
+    parent = multiprocessing.parent_process()
+    while not stopping.wait(_LOOK):
+        if parent is not None and not parent.is_alive():
+            os._exit(1)  # it was killed: nobody will ask for, or read, what is done here
+    stop.set()
+
+
+def _do(unit: Any) -> list[Outcome]:
+    assert _child is not None
+    return _child.work(unit, _child.stop)

@@ -1,0 +1,289 @@
+"""``spec-o3 inspect``: a policy on many spectra, and the candidates that come of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import threading
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, get_args
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, progress, say
+from agent.policies.options import add_policy, choice_from, roster_from
+
+if TYPE_CHECKING:
+    from agent.batch.candidates import Candidate
+    from agent.batch.consensus import Limits
+    from agent.batch.inspecting import Made
+    from agent.batch.journal import Journal
+    from agent.batch.run import PolicyFor
+    from agent.batch.sources import Source
+    from agent.conversation import Policy, Stop
+    from agent.tasks import Task
+
+TURNS_HERE = 2  # conversations at a time with a model in this process: while one draws, the other thinks
+PASSING = ("server", "server_version", "context", "device", "dtype", "revision")
+"""Settings of a drafter that tell of the machine; each trace keeps them, but a run may go on without them."""
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="survey files, folders of them, lists (@FILE, or CSV with a column file), - for a list on stdin",
+    )
+    parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the results, as JSON lines")
+    parser.add_argument(
+        "--resume",
+        action=BooleanOptionalAction,
+        help="go on with results that are there, or refuse to (it does if there are any)",
+    )
+    parser.add_argument("--table", type=Path, metavar="FILE", help="the candidates: .csv, .vot, .xml or .fits")
+    parser.add_argument("--samples", type=_whole, default=1, metavar="N", help="inspections a spectrum (1)")
+    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns an inspection (8)")
+    parser.add_argument("--limit", type=_whole, metavar="N", help="only the first N spectra")
+    parser.add_argument("--concurrency", type=_whole, metavar="N", help="conversations at a time with a server (64)")
+    parser.add_argument(
+        "--processes", type=_whole, metavar="N", help="inspect in N processes (the baseline: one a core)"
+    )
+    parser.add_argument("--majority", type=float, metavar="X", help="ask a person if fewer of the samples agree (2/3)")
+    parser.add_argument("--min-snr", type=float, metavar="X", help="ask a person below this S/N a pixel (3)")
+    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add_policy(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.candidates import TableError, candidates_of, check, ranked, write
+    from agent.batch.journal import Journal, JournalError
+    from agent.batch.sources import SourceError, files
+    from agent.conversation import PolicyError, Stop
+
+    task, limits, stop = _task(arguments), _limits(arguments), Stop()
+    try:
+        if arguments.table is not None:
+            check(arguments.table)
+        _may_begin(arguments)
+        policy_for, policy = _policy(arguments)
+        found = list(files(arguments.paths, arguments.out.parent, sys.stdin))
+        if not found:
+            raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
+        about = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
+        with Journal(arguments.out, {**about, "policy": policy}) as journal:
+            with stopping(stop):
+                made = _inspect(arguments, found, task, policy_for, journal, stop)
+            each = progress(journal.inspected(), journal.spectra, "counting")
+            rows = ranked(candidates_of(each, arguments.out.parent, task, limits))
+            failed = journal.failed
+        if arguments.table is not None:
+            write(rows, arguments.table)
+    except (JournalError, PolicyError, SourceError, TableError) as error:
+        raise CannotRun(str(error)) from error
+    say(arguments, _result(arguments, made, rows, failed), _told(arguments, made, rows))
+    if stop.is_set:
+        raise KeyboardInterrupt
+    return BAD_NEWS if made.failed or made.gone else DONE
+
+
+def baseline(sample: int) -> Policy:
+    """The baseline, which says the same of every sample."""
+    from agent.policies.baseline.rule import Baseline
+
+    return Baseline()
+
+
+def _inspect(
+    arguments: Namespace,
+    found: Sequence[Source],
+    task: Task,
+    policy_for: PolicyFor,
+    journal: Journal,
+    stop: Stop,
+) -> Made:
+    from agent.batch.inspecting import Work, write_down
+    from agent.batch.run import THREADS, inspect_many
+
+    work = Work(found, arguments.samples, journal, arguments.limit)
+    processes = _processes(arguments, work.expected)
+    local = arguments.policy == "local"
+    outcomes = inspect_many(
+        work,
+        task,
+        policy_for,
+        concurrency=processes or arguments.concurrency or (TURNS_HERE if local else THREADS),
+        processes=processes > 0,
+        max_turns=arguments.max_turns,
+        stop=stop,
+    )
+    with Bar(work.expected, "inspecting") as bar:
+
+        def done(number: int) -> None:
+            bar.expect(work.expected)
+            bar.at(number)
+
+        with closing(outcomes):  # whatever happens, what is under way is not left running
+            return write_down(outcomes, journal, done)
+
+
+@contextmanager
+def stopping(stop: Stop) -> Iterator[None]:
+    """Within the block the first Ctrl C (or SIGTERM) sets ``stop``, the second one interrupts."""
+
+    def heard(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[number])
+        print("\nstopping; what is done is kept. Ctrl C once more to leave at once", file=sys.stderr)
+        # Not here: the interrupted code may hold the lock that set() takes.
+        threading.Thread(target=stop.set).start()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {int(number): signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _processes(arguments: Namespace, jobs: int) -> int:
+    """How many processes to work in, 0 for threads in this one."""
+    if arguments.policy != "baseline":
+        if arguments.processes is not None:
+            raise CannotRun(f"--processes: --policy {arguments.policy} is asked from threads (--concurrency)")
+        return 0
+    if arguments.processes is not None:
+        return int(arguments.processes)
+    if arguments.concurrency is not None:
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # A process takes a second or two to start; so few jobs would be done by then.
+    return min(cores, jobs // 4)
+
+
+def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
+    """Who thinks, and what of it may not change from one part of a run to the next.
+
+    :raises PolicyError: it cannot be asked
+    """
+    choice = choice_from(arguments, roster_from(arguments), arguments.samples)
+    health = choice.roster.health(choice.key)
+    if not health.ok:
+        raise CannotRun(health.sentence)
+    drafter = choice().drafter
+    lasting = {name: value for name, value in drafter.settings.items() if name not in PASSING}
+    if drafter.kind == "model":
+        # As asked for: a server may leave some of it out, and say so only once it has been asked.
+        lasting |= choice.sampling.settings()
+    told = {"kind": drafter.kind, "name": drafter.name, "settings": lasting}
+    return (baseline if arguments.policy == "baseline" else choice), told
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _task(arguments: Namespace) -> Task:
+    from agent import tasks
+
+    known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
+    task = tasks.find(known, arguments.task)
+    if task is None:
+        left_out = "".join(f"; left out: {problem}" for problem in problems)
+        raise CannotRun(f"--task: found {arguments.task!r}, wanted one of {', '.join(known)}{left_out}")
+    return task
+
+
+def _limits(arguments: Namespace) -> Limits:
+    from agent.batch.consensus import Limits
+
+    given = {"majority": arguments.majority, "snr": arguments.min_snr}
+    try:
+        return Limits(**{name: value for name, value in given.items() if value is not None})
+    except ValueError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _may_begin(arguments: Namespace) -> None:
+    results, table = arguments.out, arguments.table
+    if not results.resolve().parent.is_dir():
+        raise CannotRun(f"{results}: found no folder {results.resolve().parent}")
+    if results.exists() and arguments.resume is False:
+        raise CannotRun(f"{results}: found results; go on with them (--resume), or choose another file")
+    if not results.exists() and arguments.resume:
+        raise CannotRun(f"{results}: found no results to go on with")
+    if not results.exists() and table is not None and table.exists():
+        raise CannotRun(f"{table}: found a file that is not of these results; choose another, or remove it")
+
+
+def _result(arguments: Namespace, made: Made, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
+    from agent.batch.candidates import CandidateVerdict
+
+    counts = Counter(row.verdict for row in rows)
+    seconds = made.seconds or 1.0
+    return {
+        "results": str(arguments.out),
+        "table": None if arguments.table is None else str(arguments.table),
+        "spectra": len(rows),
+        **{verdict.lower(): counts[verdict] for verdict in get_args(CandidateVerdict)},
+        "failed": failed,
+        "this_run": {
+            "inspected": made.inspected,
+            "spectra": made.spectra,
+            "failed": made.failed,
+            "without_data": made.empty,
+            "seconds": round(made.seconds, 3),
+            "spectra_per_second": round(made.spectra / seconds, 3),
+            "tokens": asdict(made.usage),
+            "gone": made.gone,
+        },
+    }
+
+
+def _told(arguments: Namespace, made: Made, rows: Sequence[Candidate]) -> str:
+    counts = Counter(row.verdict for row in rows)
+    lines = [
+        f"{len(rows)} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
+        f"{counts['ASK']} to ask a person about"
+    ]
+    if made.inspected:
+        rate = f", {made.spectra / made.seconds:.2f} spectra/s" if made.seconds else ""
+        lines.append(f"now: {made.inspected} inspections in {made.seconds:.0f} s{rate}{_tokens(made)}")
+    if made.empty:
+        lines.append(f"{made.empty} targets have no data")
+    if arguments.table is not None:
+        lines.append(f"table: {arguments.table}")
+    if made.failed:
+        lines.append(f"{made.failed} failed, listed in {arguments.out}.failed.jsonl; the next run tries them again:")
+        lines += [f"  {failure}" for failure in made.failures]
+    if made.gone:
+        lines.append(f"ended early: {made.gone}")
+    return "\n".join(lines)
+
+
+def _tokens(made: Made) -> str:
+    usage = made.usage
+    if not usage.requests:
+        return ""
+    cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
+    return f"; tokens: {usage.prompt:,} read{cached}, {usage.completion:,} written"
+
+
+def _whole(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return number

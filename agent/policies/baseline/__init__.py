@@ -1,0 +1,1 @@
+"""The measuring baseline: a rule without a model."""

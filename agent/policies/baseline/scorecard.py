@@ -1,0 +1,139 @@
+"""The baseline's rule: a scorecard a class, with points for each feature of its task file.
+
+A feature counts as present where what is measured lies within the bounds that its task file gives, with
+their reference. Near a bound nobody knows, so presence is a probability: that the true value lies inside,
+for a Gaussian of the measured error widened by a tolerance for what errors from ivar do not know
+(resolution, flux calibration, the choice of continuum). A feature adds its points for present times that
+probability and its points for absent times the rest; a feature outside the data adds nothing. The answer is
+YES where the sum, with the class's ``start``, is above 0. Points are natural-log odds, so that a sum of +2
+means odds of e² to 1 on the spectra the points come from.
+
+``scorecards.toml`` holds the points. They were fitted to simulated spectra alone
+(``tests/benchmarks/fit_baseline.py``), under the condition that the presence of what the task file calls primary
+or secondary never speaks against the class, nor that of a confuser for it. A task without a scorecard (a
+user's own) gets ``PLAIN`` points by role.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from agent.measure import Measured, Undefined, measure_feature, rest
+from agent.spectrum import Spectrum
+from agent.tasks import Feature, Task
+from agent.trajectory.steps import Verdict
+
+FILE = Path(__file__).with_name("scorecards.toml")
+
+
+@dataclass(frozen=True)
+class Points:
+    """What a feature adds to the sum when it is surely present, and when it is surely absent."""
+
+    present: float
+    absent: float
+
+
+PLAIN: Mapping[str, Points] = MappingProxyType(
+    {"primary": Points(2.0, -2.0), "secondary": Points(1.0, -0.5), "confuser": Points(-2.0, 0.5)}
+)
+"""Points by role for a task that has no scorecard."""
+
+_TOLERANCE = {"equivalent_width": 0.3, "fwhm": 60.0, "depth": 0.015, "ratio": 0.015, "slope": 0.2}
+_RELATIVE_TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """The points of one task. ``start`` is the sum before anything is measured."""
+
+    start: float
+    points: Mapping[str, Points]
+
+    def of(self, feature: Feature) -> Points:
+        """The points of a feature; those of its role where the card does not list it."""
+        return self.points.get(feature.name, PLAIN[feature.role])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One feature as measured. ``presence`` (0 to 1) is None, and ``points`` 0, where nothing could be
+    measured.
+    """
+
+    feature: Feature
+    measured: Measured | Undefined
+    presence: float | None
+    points: float
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Every feature of a task, measured in one spectrum, and what they add up to."""
+
+    findings: tuple[Finding, ...]
+    start: float
+
+    @property
+    def score(self) -> float:
+        return self.start + sum(f.points for f in self.findings)
+
+    @property
+    def verdict(self) -> Verdict:
+        """YES above 0. Where no feature at all could be measured: NO, nothing having been shown."""
+        return "YES" if self.measured and self.score > 0 else "NO"
+
+    @property
+    def measured(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.presence is not None)
+
+
+def assess(spectrum: Spectrum, task: Task) -> Assessment:
+    """Measure every feature of ``task`` in ``spectrum`` (rest frame by its own redshift) and add up the
+    points.
+    """
+    card = scorecards().get(task.key, Scorecard(0.0, {}))
+    at_rest = rest(spectrum)
+    findings = []
+    for feature in task.features:
+        measured = measure_feature(at_rest, feature)
+        present = None if isinstance(measured, Undefined) else presence(feature, measured)
+        points = 0.0
+        if present is not None:
+            worth = card.of(feature)
+            points = worth.present * present + worth.absent * (1 - present)
+        findings.append(Finding(feature.in_medium(spectrum.medium), measured, present, points))
+    return Assessment(tuple(findings), card.start)
+
+
+def presence(feature: Feature, measured: Measured) -> float:
+    """Probability that the feature is present: that the true value lies between its bounds."""
+    probability = 1.0
+    for bound, side in ((feature.above, 1), (feature.below, -1)):
+        if bound is not None:
+            tolerance = _TOLERANCE[feature.quantity] + _RELATIVE_TOLERANCE * abs(bound)
+            sigma = math.hypot(measured.error, tolerance)
+            probability *= 0.5 * (1 + math.erf(side * (measured.value - bound) / (sigma * math.sqrt(2))))
+    return probability
+
+
+@cache
+def scorecards() -> Mapping[str, Scorecard]:
+    """The scorecards that come with the program, by task."""
+    with FILE.open("rb") as opened:
+        read = tomllib.load(opened)
+    return MappingProxyType({key: _scorecard(table) for key, table in read.items()})
+
+
+def _scorecard(table: Mapping[str, object]) -> Scorecard:
+    points = table["points"]
+    start = table["start"]
+    assert isinstance(points, dict)
+    assert isinstance(start, float)
+    return Scorecard(start, {name: Points(*pair) for name, pair in points.items()})

@@ -1,0 +1,1 @@
+"""A model loaded into this process with transformers."""

@@ -1,0 +1,226 @@
+"""Weights loaded in this process, and one turn written with them, token by token.
+
+torch and transformers are imported when a model is loaded, not before: without them all else works. Whatever
+is called here runs on one thread (``agent.policies.local``), because torch's random numbers, like the memory
+of a GPU, are one for the whole process.
+
+Each turn reads the whole conversation again: the keys and values of earlier turns are not kept. For that, and
+for many spectra, there is ``spec-o3 serve``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PIL import Image
+
+from agent.conversation import Piece, PolicyError, Remark, Usage
+from agent.policies.local.weights import Weights, source
+from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import Message
+
+Put = Callable[[Piece], None]
+
+
+class Halted(Exception):
+    """Nobody waits for this turn any more."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass
+class Loaded:
+    """A model with its processor. Whether to go on is asked before each layer: a turn can be left while it is
+    still reading a long conversation, which without a GPU takes minutes.
+    """
+
+    model: Any
+    processor: Any
+    device: str
+    dtype: str
+    ends: frozenset[int]
+    context: int
+    revision: str | None
+    _halted: Callable[[], bool] = field(default=_never)
+
+    @classmethod
+    def load(cls, weights: Weights) -> Loaded:
+        """
+        :raises PolicyError: what is missing or wrong, and what to do about it
+        """
+        if problem := weights.problem():
+            raise PolicyError(problem)
+        import torch
+
+        try:
+            return cls._load(weights)
+        except torch.OutOfMemoryError:
+            raise _out_of_memory(weights.name) from None
+        # The libraries raise whatever they like for a file that is missing, cut or of another kind.
+        except Exception as error:
+            raise PolicyError(f"{weights.name} cannot be loaded: {_first_line(error)}") from error
+
+    @classmethod
+    def _load(cls, weights: Weights) -> Loaded:
+        import torch
+        from transformers import AutoModelForImageTextToText, AutoProcessor, GenerationConfig
+
+        device = weights.device
+        if device == "auto":
+            mps = torch.backends.mps.is_available()
+            device = "cuda" if torch.cuda.is_available() else "mps" if mps else "cpu"
+        dtype = weights.dtype
+        if dtype == "auto" and device == "cpu":
+            dtype = "float32"
+        where = source(weights.model)
+        model = AutoModelForImageTextToText.from_pretrained(where, dtype=dtype)
+        stored = model.generation_config
+        ends = stored.eos_token_id if isinstance(stored.eos_token_id, list) else [stored.eos_token_id]
+        # What Qwen2.5-VL brings (a repetition penalty of 1.05) was not there when Spec-o3 was trained.
+        model.generation_config = GenerationConfig(eos_token_id=ends, pad_token_id=stored.pad_token_id)
+        config = model.config
+        if weights.adapter:
+            from peft import PeftModel
+
+            model = PeftModel.from_pretrained(model, source(weights.adapter))
+        loaded = cls(
+            model=model.to(device).eval(),
+            processor=AutoProcessor.from_pretrained(where),
+            device=device,
+            dtype=str(model.dtype).removeprefix("torch."),
+            ends=frozenset(end for end in ends if end is not None),
+            context=config.get_text_config().max_position_embeddings,
+            revision=getattr(config, "_commit_hash", None),
+        )
+        loaded._ask_before_each_layer()
+        return loaded
+
+    def _ask_before_each_layer(self) -> None:
+        import torch
+
+        def ask(*_: object) -> None:
+            if self._halted():
+                raise Halted
+
+        for module in self.model.modules():
+            if isinstance(module, torch.nn.ModuleList):
+                for layer in module:
+                    layer.register_forward_pre_hook(ask)
+
+    def write(
+        self,
+        messages: Sequence[Message],
+        images: Sequence[Image.Image],
+        sampling: Sampling,
+        put: Put,
+        halted: Callable[[], bool],
+    ) -> None:
+        """One turn, put piece by piece.
+
+        :raises Halted: ``halted`` said so
+        :raises PolicyError: it does not fit, or the device failed
+        """
+        self._halted = halted
+        try:
+            self._write(messages, images, sampling, put)
+        finally:
+            self._halted = _never
+
+    def _write(self, messages: Sequence[Message], images: Sequence[Image.Image], sampling: Sampling, put: Put) -> None:
+        import torch
+
+        text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        # Opaque pictures: RGB holds all there is of them.
+        pictures = [image.convert("RGB") for image in images]
+        inputs = self.processor(text=[text], images=pictures, return_tensors="pt").to(self.device)
+        read = int(inputs["input_ids"].shape[1])
+        room = self.context - read
+        if room < 1:
+            raise PolicyError(
+                f"the conversation has {read} tokens and the model holds {self.context}: allow fewer turns"
+            )
+        if sampling.seed is None:
+            torch.seed()
+        else:
+            torch.manual_seed(sampling.seed)
+        writer = _Writer(self.processor.tokenizer, self.ends, put)
+        limit = min(sampling.max_tokens, room)
+        try:
+            self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            raise _out_of_memory("this conversation") from None
+        except RuntimeError as error:
+            raise PolicyError(f"the model failed on {self.device}: {_first_line(error)}") from error
+        if not writer.ended and writer.written >= limit:
+            put(Remark(f"cut at its limit of {limit} tokens"))
+        put(Usage(requests=1, prompt=read, completion=writer.written))
+
+
+class _Writer:
+    """What ``generate`` streams its token ids to; puts them as text. Tokens that are no whole character yet
+    wait for the next; only the marks that end a turn are left out.
+    """
+
+    def __init__(self, tokenizer: Any, ends: frozenset[int], put: Callable[[str], None]) -> None:
+        self.ended = False
+        self.written = 0
+        self._tokenizer = tokenizer
+        self._ends = ends
+        self._put = put
+        self._prompt = True
+        self._held: list[int] = []
+
+    def put(self, ids: Any) -> None:
+        if self._prompt:
+            # The first that is streamed is what was read.
+            self._prompt = False
+            return
+        for token in ids.flatten().tolist():
+            self.written += 1
+            self.ended |= token in self._ends
+            if token not in self._ends:
+                self._held.append(token)
+        text = self._text()
+        if not text.endswith("\ufffd"):
+            self._say(text)
+
+    def end(self) -> None:
+        self._say(self._text())
+
+    def _text(self) -> str:
+        return str(self._tokenizer.decode(self._held, clean_up_tokenization_spaces=False))
+
+    def _say(self, text: str) -> None:
+        self._held = []
+        if text:
+            self._put(text)
+
+
+def _chosen(sampling: Sampling) -> dict[str, Any]:
+    """The sampling in transformers' words: nothing but what it says decides."""
+    if sampling.temperature == 0:
+        return {"do_sample": False, "repetition_penalty": 1.0}
+    return {
+        "do_sample": True,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "top_k": 0,
+        "repetition_penalty": 1.0,
+    }
+
+
+def _out_of_memory(what: str) -> PolicyError:
+    return PolicyError(
+        f"the GPU has too little memory free for {what}: stop what else uses it, choose a smaller model or "
+        "--device cpu, or allow fewer turns"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines: Iterator[str] = (line.strip() for line in str(error).splitlines())
+    return f"{next(filter(None, lines), type(error).__name__):.300}"

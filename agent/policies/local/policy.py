@@ -1,0 +1,123 @@
+"""A Spec-o3 model in this process, without a server: one spectrum at a time, on a GPU or slowly without.
+
+One model is held at a time, loaded when it is first asked, and one turn is written at a time; whoever comes
+meanwhile waits, and can be stopped while waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Event
+from typing import Any
+
+from agent.conversation import Conversation, Piece
+from agent.policies.local.model import Halted, Loaded
+from agent.policies.local.weights import Weights, versions
+from agent.policies.openai.health import Health
+from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
+from agent.trajectory import Drafter
+
+_worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
+# Touched by the worker alone, but for a look at what is there.
+_held: dict[Weights, Loaded] = {}
+
+
+class _End:
+    """Nothing more comes; ``error`` says why, if it should have."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+
+class Local:
+    """The policy.
+
+    :param model: a folder, or the name of a repository on the Hugging Face Hub, which is then downloaded
+    :param adapter: a PEFT adapter, given in the same way
+    """
+
+    def __init__(
+        self,
+        model: str,
+        adapter: str | None = None,
+        device: str = "auto",
+        dtype: str = "auto",
+        sampling: Sampling | None = None,
+    ) -> None:
+        self.weights = Weights(model, adapter, device, dtype)
+        self.sampling = sampling or Sampling()
+
+    @property
+    def drafter(self) -> Drafter:
+        """The model, how it was asked, and by which libraries; where it ran once it is loaded."""
+        settings: dict[str, Any] = {
+            "dialect": "spec-o3",
+            "tool_block_sha256": TOOL_BLOCK_SHA256,
+            "server": "transformers, in process",
+            "dtype": self.weights.dtype,
+            **self.sampling.settings(),
+            **versions(),
+        }
+        if (loaded := _held.get(self.weights)) is not None:
+            told = {"device": loaded.device, "dtype": loaded.dtype, "revision": loaded.revision}
+            settings |= {name: value for name, value in told.items() if value}
+        return Drafter("model", self.weights.name, settings)
+
+    def check(self) -> Health:
+        """Whether it can be loaded, as far as can be seen without; where it is once it is."""
+        name = self.weights.name
+        if problem := self.weights.problem():
+            return Health(False, problem, name)
+        found = versions()
+        loaded = _held.get(self.weights)
+        where = f"on {loaded.device}" if loaded else "loaded when first asked"
+        sentence = f"{name}, in this process, {where}"
+        context = loaded.context if loaded else None
+        return Health(True, sentence, name, "transformers", found["transformers"], context)
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        """The next turn as it is written."""
+        pieces: SimpleQueue[Piece | _End] = SimpleQueue()
+        closed = Event()
+        stop = conversation.stop
+
+        def halted() -> bool:
+            return closed.is_set() or stop.is_set
+
+        written = _worker.submit(self._write, conversation, pieces.put, halted)
+        with stop.waking(lambda: pieces.put(_End())):
+            try:
+                while not isinstance(piece := pieces.get(), _End):
+                    yield piece
+                if piece.error is not None:
+                    raise piece.error
+            finally:
+                closed.set()
+                written.cancel()
+
+    def _write(
+        self, conversation: Conversation, put: Callable[[Piece | _End], None], halted: Callable[[], bool]
+    ) -> None:
+        """On the worker's thread."""
+        try:
+            if not halted():
+                loaded = _loaded(self.weights)
+                seen = [exchange.observation for exchange in conversation.exchanges]
+                images = [conversation.overview, *(one.image for one in seen if one and one.image)]
+                loaded.write(messages(conversation), images, self.sampling, put, halted)
+            put(_End())
+        except Halted:
+            put(_End())
+        except Exception as error:
+            put(_End(error))
+
+
+def _loaded(weights: Weights) -> Loaded:
+    """The model, loaded now if another or none is held. Two would seldom fit."""
+    if weights not in _held:
+        _held.clear()
+        _held[weights] = Loaded.load(weights)
+    return _held[weights]

@@ -1,0 +1,280 @@
+"""One OpenAI-compatible server: asked with patience, let go of at once, its failures said in words.
+
+Async underneath, on the one loop of ``agent.policies.openai.async_bridge``; whoever asks has an ordinary generator.
+A turn is tried again only while nothing of it has come: what was shown is never taken back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agent.conversation import PolicyError, Stop, Usage
+from agent.policies.openai import async_bridge
+from agent.policies.openai.client import ChatApi, Refused
+from agent.policies.openai.errors import Patience, Refusal, Trouble, cut, refused
+from agent.policies.openai.health import Health, examine
+from agent.policies.openai.stream import BadStream, CallPiece, Delta, delta_of, model_of, parsed
+from agent.policies.sampling import Sampling
+
+__all__ = ["CallPiece", "Delta", "Endpoint", "Health", "Patience"]
+
+LINGER = 0.5
+"""Seconds that the end of an answer is waited for after its last word, so that its connection can be used
+again; a server that keeps it open for longer gets a new one."""
+INSTEAD = {"max_tokens": "max_completion_tokens"}
+"""OpenAI's reasoning models refuse the old name; servers of open models know the old one."""
+OPTIONAL = (
+    "temperature",
+    "top_p",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "stream_options",
+    "response_format",
+)
+"""What can be left out of a request if a server does not take it."""
+
+Put = Callable[[Delta], None]
+Body = dict[str, Any]
+
+
+class Endpoint:
+    """A server's chat API. Safe to use from many threads at once. No message of its errors holds the key.
+
+    :param url: where the API is, with its ``/v1``
+    :param model: None: the first that it serves
+    """
+
+    def __init__(
+        self, url: str, model: str | None = None, api_key: str | None = None, patience: Patience | None = None
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.model = model
+        self.patience = patience or Patience()
+        self._has_key = bool(api_key)
+        self._api = ChatApi(self.url, api_key, self.patience.connect)
+        self._checking: asyncio.Task[Health] | None = None
+        self._facts: Health | None = None
+        self._lock = threading.Lock()
+        # What is sent under another name, or (None) not at all. Replaced, never changed: many read it.
+        self._instead: Mapping[str, str | None] = {}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What it said it does not take of what it was sent, and has not been sent since."""
+        return tuple(name for name, now in self._instead.items() if now is None and name != "stream_options")
+
+    def check(self) -> Health:
+        """Whether it is there, what it serves, how busy it is: in a few seconds, and never an error."""
+        return async_bridge.run(self._examined())
+
+    def facts(self) -> Health:
+        """Its health as last seen, asked for if it never was: for what seldom changes, such as versions."""
+        return self._facts or self.check()
+
+    def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        sampling: Sampling,
+        stop: Stop,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        response_format: Mapping[str, Any] | None = None,
+    ) -> Generator[Delta, None, None]:
+        """One turn, piece by piece, the token counts last. Closed, or stopped, it closes its connection,
+        whatever it waits for, so that the server has the place free for the next.
+
+        :param response_format: the form that the answer is to have, for a server that takes one
+        :raises PolicyError: the turn cannot be had, or not to its end; what came before holds
+        """
+        body: Body = {
+            "messages": messages,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **sampling.settings(),
+        }
+        if tools:
+            body["tools"] = tools
+        if response_format:
+            body["response_format"] = response_format
+        return async_bridge.drawn(partial(self._turn, body), stop)
+
+    async def _turn(self, body: Body, put: Put) -> None:
+        """Try until there is an answer, or no hope of one."""
+        begun = False
+        since = time.monotonic()
+
+        def pass_on(delta: Delta) -> None:
+            nonlocal begun
+            begun = begun or bool(delta.text or delta.reasoning or delta.calls)
+            put(delta)
+
+        tried = 0
+        while True:
+            try:
+                await self._try(body, pass_on)
+                return
+            except Trouble as trouble:
+                if begun or not trouble.again:
+                    raise PolicyError(str(trouble)) from trouble
+                tried += 1
+                if tried >= self.patience.tries:
+                    seconds = time.monotonic() - since
+                    raise PolicyError(f"{trouble} (Tried {tried} times in {seconds:.0f} s.)") from trouble
+                await asyncio.sleep(self.patience.before_next(tried, trouble.after))
+
+    async def _try(self, body: Body, put: Put) -> None:
+        """One request, its answer to the end; asked again at once without what the server does not take.
+
+        :raises Trouble: there is none, or not to its end
+        """
+        model = await self._model()
+        while True:
+            sent = self._accepted(body) | {"model": model}
+            try:
+                await self._answer(sent, put)
+                return
+            except Refused as answer:
+                unknown = answer.refusal.unsupported([name for name in OPTIONAL if name in sent])
+                if unknown is None:
+                    raise await self._trouble(answer.refusal, sent) from answer
+                self._without(unknown, put)
+
+    async def _answer(self, body: Body, put: Put) -> None:
+        answer = _Answer(self._api, put)
+        now = asyncio.get_running_loop().time
+        try:
+            async with (
+                asyncio.timeout(self.patience.first) as deadline,
+                aclosing(self._api.events(body)) as events,
+            ):
+                async for event in events:
+                    answer.take(event)
+                    deadline.reschedule(now() + (LINGER if answer.done else self.patience.between))
+        except TimeoutError:
+            if not answer.done:
+                raise self._too_slow(answer) from None
+        except BadStream as bad:
+            sentence = f"{self.url} sent {bad} in the middle of its answer: it speaks no OpenAI-compatible API."
+            raise Trouble(sentence) from bad
+        answer.end()
+
+    def _too_slow(self, answer: _Answer) -> Trouble:
+        if answer.begun:
+            return Trouble(
+                f"{self.url} stopped in the middle of its answer: nothing for {self.patience.between:g} s. "
+                "It hangs; its log may say why."
+            )
+        return Trouble(
+            f"{self.url} had not begun to answer after {self.patience.first:g} s: it has too much to do, or "
+            "hangs. Ask for fewer at once, or see its log."
+        )
+
+    async def _trouble(self, refusal: Refusal, body: Body) -> Trouble:
+        model = str(body["model"])
+        if refusal.status == 404:
+            health = await self._examined()
+            if not health.ok:
+                return Trouble(health.sentence)
+        limit = next((body[name] for name in ("max_tokens", "max_completion_tokens") if name in body), 0)
+        return refused(refusal, self.url, model, self._has_key, limit)
+
+    def _accepted(self, body: Body) -> Body:
+        """What of the body the server takes, under the names it takes it."""
+        renamed = {self._instead.get(name, name): value for name, value in body.items()}
+        return {name: value for name, value in renamed.items() if name is not None}
+
+    def _without(self, name: str, put: Put) -> None:
+        """Never send ``name`` again; said once, by whoever learns it first, if it changes what is written."""
+        with self._lock:
+            given = next((old for old, now in self._instead.items() if now == name), name)
+            now = None if given in self._instead else INSTEAD.get(given)
+            first = self._instead.get(given, given) is not None
+            self._instead = {**self._instead, given: now}
+        if first and now is None and given != "stream_options":
+            put(Delta(remark=f"the server does not take {given}: it was left out"))
+
+    async def _model(self) -> str:
+        """The model to ask. Beside that, the first turn asks who answers: the trace will want to say."""
+        if self.model is not None:
+            if self._facts is None or not self._facts.ok:
+                self._examination()
+            return self.model
+        health = self._facts if self._facts and self._facts.ok else await self._examined()
+        if not health.ok:
+            raise Trouble(health.sentence)
+        return health.model
+
+    async def _examined(self) -> Health:
+        # Shielded: it is shared, and one turn that is stopped must not end it for the others.
+        return await asyncio.shield(self._examination())
+
+    def _examination(self) -> asyncio.Task[Health]:
+        """The one under way, or a new one. On the loop, and so never two at a time."""
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._examine())
+        return self._checking
+
+    async def _examine(self) -> Health:
+        self._facts = await examine(self.url, self.model, self._ask)
+        return self._facts
+
+    async def _ask(self, path: str) -> object:
+        try:
+            return await self._api.get(path)
+        except Refused as answer:
+            raise refused(answer.refusal, self.url, self.model or "its models", self._has_key, 0) from answer
+
+
+class _Answer:
+    """What has come of one answer: passed on piece by piece, the token counts kept for its end."""
+
+    def __init__(self, api: ChatApi, put: Put) -> None:
+        self.begun = False
+        self.done = False
+        self._finished = False
+        self._usage = Usage(requests=1)
+        self._model = ""
+        self._api = api
+        self._blackout = api.blackout()
+        self._put = put
+
+    def take(self, event: str) -> None:
+        """
+        :raises BadStream: it is no chunk
+        :raises Refused: it is an error
+        """
+        if event == "[DONE]":
+            self.done = True
+            return
+        chunk = parsed(event)
+        if chunk.get("error") or chunk.get("object") == "error":
+            raise Refused(self._api.refusal(chunk))
+        self.begun = True
+        self._model = self._model or self._blackout.text(model_of(chunk))
+        delta = self._blackout.delta(delta_of(chunk))
+        self._finished = self._finished or delta.finish is not None
+        if delta.usage is not None:
+            # Some servers count with every chunk, each time from the start.
+            self._usage, delta = delta.usage, replace(delta, usage=None)
+        if delta != Delta():
+            self._put(delta)
+
+    def end(self) -> None:
+        """
+        :raises Trouble: this was not the end
+        """
+        if not self.begun:
+            raise Trouble(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
+        if not (self.done or self._finished):
+            raise cut(self._api.url)
+        rest = self._blackout.rest()
+        if rest != Delta():
+            self._put(rest)
+        self._put(Delta(usage=self._usage, model=self._model))

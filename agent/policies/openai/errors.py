@@ -1,0 +1,259 @@
+"""What a server did wrong, as one sentence for the person who waits: what happened, what to do about it."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import re
+import socket
+import ssl
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agent.text import OneLine
+
+
+@dataclass(frozen=True)
+class Patience:
+    """All in seconds but ``tries``, which counts requests for one turn, the first among them.
+
+    ``first`` is long because a busy server queues: vLLM opens the answer when the request gets its place in
+    the batch. ``between`` is for a server that has begun and hangs.
+    """
+
+    connect: float = 5.0
+    first: float = 600.0
+    between: float = 120.0
+    tries: int = 5
+    pause: float = 0.5
+    longest_pause: float = 30.0
+
+    def before_next(self, tried: int, told: float | None = None) -> float:
+        """Seconds until the next try after ``tried`` of them: doubled each time, spread at random so that
+        many who failed together do not come back together, no less than the server ``told``, but never more
+        than the longest pause (an hour's ``Retry-After`` is for somebody else to wait).
+        """
+        doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
+        own = doubled * random.uniform(0.5, 1.0)
+        return min(max(own, told or 0.0), self.longest_pause)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server wants to be left alone (``Retry-After``: RFC 9110, section 10.2.3: seconds or a
+    date; ``retry-after-ms`` is OpenAI's); None if it does not say.
+    """
+    if (thousandths := _number(headers.get("retry-after-ms"))) is not None:
+        return thousandths / 1000.0
+    told = headers.get("retry-after")
+    if (seconds := _number(told)) is not None:
+        return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(told or "")
+    except ValueError:
+        return None
+    return max(date.timestamp() - time.time(), 0.0)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0.0 <= number < float("inf") else None
+
+
+LONGEST = 300
+"""Characters of a server's own words that are passed on."""
+START = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
+
+_CONTEXT = re.compile(
+    r"context.{0,8}(?:length|size|window)|maximum model length|exceed(?:s|ed)? the configured limit"
+    r"|too long to fit",
+    re.IGNORECASE,
+)
+_HOLDS = re.compile(
+    r"(?:context (?:length|size|window)(?: of| is)?|model length of|configured limit of)\D{0,3}(\d+)",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(
+    r"(\d+) (?:input tokens|in the messages)|resulted in (\d+) tokens|\((?:total )?length (\d+)\)"
+    r"|input \((\d+) tokens",
+    re.IGNORECASE,
+)
+_UNSUPPORTED = re.compile(
+    r"unsupported|not supported?|unrecognized|unknown|unexpected|not permitted|unavailable", re.IGNORECASE
+)
+_PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.IGNORECASE)
+_BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
+
+
+class Trouble(OneLine):
+    """A try that failed. ``again``: another may succeed, ``after`` so many seconds if the server said so.
+    ``parameter`` is what it does not take, so that it can be asked without.
+    """
+
+    def __init__(
+        self, sentence: str, again: bool = False, after: float | None = None, parameter: str | None = None
+    ) -> None:
+        super().__init__(sentence)
+        self.again = again
+        self.after = after
+        self.parameter = parameter
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An HTTP status of 400 or more, or an error object within a stream that names one; 0: none named."""
+
+    status: int
+    message: str
+    code: str = ""
+    parameter: str = ""
+    after: float | None = None
+
+    @classmethod
+    def read(cls, status: int, body: object, headers: Mapping[str, str] | None = None) -> Refusal:
+        """From what came with it: OpenAI's error object, FastAPI's ``detail``, or text."""
+        error = body
+        if isinstance(error, Mapping):
+            error = error.get("error") or error.get("detail") or error
+        code = parameter = ""
+        message: object = error
+        if isinstance(error, Mapping):
+            message = error.get("message") or dict(error)
+            code, parameter = str(error.get("code") or ""), str(error.get("param") or "")
+        if isinstance(message, list):
+            # FastAPI: one entry a field.
+            message = "; ".join(_field(entry) for entry in message)
+        if not status and code.isdigit():
+            status = int(code)
+        return cls(status, in_one_line(message), code, parameter, retry_after(headers or {}))
+
+    def unsupported(self, sent: Collection[str]) -> str | None:
+        """The one of the parameters ``sent`` that the server does not take, if that is what it says."""
+        if self.status not in (400, 422) or not (
+            _UNSUPPORTED.search(self.message) or self.code.startswith("unsupported")
+        ):
+            return None
+        if self.parameter in sent:
+            return self.parameter
+        return next((name for name in sent if re.search(rf"\b{name}\b", self.message)), None)
+
+
+def _field(entry: object) -> str:
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    where = entry.get("loc")
+    return f"{'.'.join(map(str, where)) if isinstance(where, list) else 'request'}: {entry.get('msg', '')}"
+
+
+def in_one_line(words: object) -> str:
+    """Somebody else's words, short enough to stand in a sentence; a web page is named as one."""
+    text = " ".join(str(words or "").split())
+    if text[:200].lower().startswith(("<!doctype", "<html", "<head")):
+        return "a web page"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def refused(refusal: Refusal, where: str, model: str, has_key: bool, max_tokens: int) -> Trouble:
+    """The sentence for a refusal. Its words are quoted but for 401, where some servers repeat the key."""
+    status, message = refusal.status, refusal.message.rstrip(".")
+    said = f": {message}." if message else "."
+    if _CONTEXT.search(refusal.message) or refusal.code == "context_length_exceeded":
+        return Trouble(_too_long(refusal.message, max_tokens))
+    if _PICTURES.search(refusal.message):
+        return Trouble(
+            f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
+            """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one a turn."""
+        )
+    if _BLIND.search(refusal.message):
+        return Trouble(f"{model} cannot see pictures ({message}): choose a vision model.")
+    if refusal.code == "insufficient_quota":
+        return Trouble(f"The account behind the key for {where} has nothing left to spend{said}")
+    match status:
+        case 401:
+            known = "did not accept the API key it was given" if has_key else "wants an API key, and has none"
+            return Trouble(f"{where} {known} (401). servers.toml says where its key is.")
+        case 403:
+            return Trouble(f"{where} does not let this API key use {model} (403){said}")
+        case 404:
+            return Trouble(f"{where} knows no model {model}, or is no model server (404){said}")
+        case 413:
+            return Trouble(
+                f"The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
+                "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size)."
+            )
+        case 408 | 409 | 429:
+            sentence = f"{where} has too much to do ({status}){said} Ask for fewer at once, or wait."
+            return Trouble(sentence, again=True, after=refusal.after)
+        case _ if status >= 500:
+            sentence = f"{where} failed ({status}){said} Its log says why."
+            return Trouble(sentence, again=True, after=refusal.after)
+    return Trouble(f"{where} refused the request ({status or 'no status'}){said}")
+
+
+def _too_long(message: str, max_tokens: int) -> str:
+    """vLLM, OpenAI, SGLang and llama.cpp each say it in words of their own, some with the numbers."""
+    prompt, holds = _PROMPT.search(message), _HOLDS.search(message)
+    counted = ""
+    if prompt and holds:
+        read = int(next(filter(None, prompt.groups())))
+        counted = f": {read:,} tokens to read and up to {max_tokens:,} to write, of {int(holds[1]):,} it holds"
+    elif holds:
+        counted = f", which holds {int(holds[1]):,} tokens"
+    return (
+        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens a "
+        "turn, or serve it with a larger --max-model-len."
+    )
+
+
+def is_here(url: str) -> bool:
+    """Whether a server is on this machine."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
+    """The sentence for a connection that was not made, or closed before anything was answered.
+
+    :param seconds: how long a connection was waited for
+    """
+    host = urlsplit(where).hostname or where
+    causes = list(_causes(error))
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return Trouble(f"No machine is known by the name of {host} ({where}): check the address.")
+    # Before TLS: a handshake that takes too long is an SSL error underneath.
+    if any("Timeout" in type(cause).__name__ for cause in causes):
+        return Trouble(
+            f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
+            "is in between.",
+            again=True,
+        )
+    if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
+        return Trouble(
+            f"No safe connection to {where}: {in_one_line(wrong.reason or wrong)}. Check its certificate, "
+            "and whether it speaks https at all."
+        )
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        do = f"Start one: {START}" if is_here(where) else "Is it running, and does a firewall let this machine through?"
+        return Trouble(f"No server at {where}. {do}", again=True)
+    return Trouble(f"{where} closed the connection without an answer. Its log says why.", again=True)
+
+
+def cut(where: str) -> Trouble:
+    """The sentence for an answer that broke off."""
+    return Trouble(
+        f"{where} broke off in the middle of its answer: it was stopped, or fell over. Its log says why.",
+        again=True,
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and all that led to it, also where several addresses of one name were tried."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for one in error.exceptions:
+                yield from _causes(one)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,219 @@
+"""What an OpenAI-compatible server streams: server-sent events in, pieces of a turn out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.conversation import Usage
+from agent.text import OneLine
+
+LONGEST_LINE = 8 * 2**20
+"""Bytes without a line feed that are waited for; a server that sends more does not speak this format."""
+
+
+@dataclass(frozen=True)
+class CallPiece:
+    """A fragment of one tool call of the API: ``name`` and ``arguments`` are to be appended to what came
+    under the same ``index``; ``id`` comes once, in the first."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Delta:
+    """One piece of a turn as it came; most fields of most pieces are empty.
+
+    ``reasoning`` is what a server splits off as thinking. ``finish`` is the API's reason ("stop", "length",
+    "tool_calls", "content_filter"), once, near the end. ``remark`` is the endpoint's own: what it had to
+    leave out of the request. ``model`` is what the server calls the model that answered, with the usage.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[CallPiece, ...] = ()
+    finish: str | None = None
+    usage: Usage | None = None
+    remark: str = ""
+    model: str = ""
+
+
+class BadStream(OneLine):
+    """What came is not the format: what it was instead."""
+
+
+class ServerEvents:
+    """Server-sent events, put together from bytes however they were cut."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[str] = []
+
+    def feed(self, received: bytes) -> list[str]:
+        """The data of each event that is now whole. Comments, which keep a connection alive, are dropped.
+
+        :raises BadStream: a line does not end, or is not UTF-8
+        """
+        *lines, self._rest = (self._rest + received).split(b"\n")
+        if len(self._rest) > LONGEST_LINE:
+            raise BadStream(f"a line of more than {LONGEST_LINE} bytes")
+        return [event for line in lines if (event := self._line(line)) is not None]
+
+    def end(self) -> list[str]:
+        """What was not closed by an empty line when the connection ended."""
+        return [event for line in (self._rest, b"") if (event := self._line(line)) is not None]
+
+    def _line(self, raw: bytes) -> str | None:
+        if raw in (b"", b"\r"):
+            event, self._data = "\n".join(self._data), []
+            return event or None
+        if raw.startswith(b"data:"):
+            try:
+                self._data.append(raw[5:].decode().strip())
+            except UnicodeDecodeError:
+                raise BadStream(f"bytes that are not UTF-8: {raw[:40]!r}") from None
+        return None
+
+
+def parsed(event: str) -> dict[str, Any]:
+    """The JSON object of one event.
+
+    :raises BadStream: it is none
+    """
+    try:
+        found = json.loads(event)
+    except (ValueError, RecursionError):
+        raise BadStream(f"something that is not JSON: {event[:60]!r}") from None
+    if not isinstance(found, dict):
+        raise BadStream(f"JSON that is not an object: {event[:60]!r}")
+    return found
+
+
+def delta_of(chunk: Mapping[str, Any]) -> Delta:
+    """The piece that one chunk of a chat completion holds. What is absent or of another type is empty."""
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    said = choice.get("delta")
+    said = said if isinstance(said, dict) else {}
+    usage = chunk.get("usage")
+    return Delta(
+        text=_text(said.get("content")) or _text(said.get("refusal")),
+        reasoning=_text(said.get("reasoning_content")) or _text(said.get("reasoning")),
+        calls=_calls(said.get("tool_calls")),
+        finish=_text(choice.get("finish_reason")) or None,
+        usage=_usage(usage) if isinstance(usage, dict) else None,
+    )
+
+
+def model_of(chunk: Mapping[str, Any]) -> str:
+    """What the server calls the model that answers; "" where it does not say."""
+    return _text(chunk.get("model"))
+
+
+def _calls(found: object) -> tuple[CallPiece, ...]:
+    pieces = []
+    for place, call in enumerate(found if isinstance(found, list) else ()):
+        if not isinstance(call, dict):
+            continue
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        index = call.get("index")
+        pieces.append(
+            CallPiece(
+                index if isinstance(index, int) else place,
+                _text(call.get("id")),
+                _text(function.get("name")),
+                _text(function.get("arguments")),
+            )
+        )
+    return tuple(pieces)
+
+
+def _usage(found: Mapping[str, Any]) -> Usage:
+    details = found.get("prompt_tokens_details")
+    return Usage(
+        requests=1,
+        prompt=_count(found.get("prompt_tokens")),
+        cached=_count(details.get("cached_tokens")) if isinstance(details, dict) else 0,
+        completion=_count(found.get("completion_tokens")),
+    )
+
+
+def _text(found: object) -> str:
+    return found if isinstance(found, str) else ""
+
+
+def _count(found: object) -> int:
+    return found if isinstance(found, int) else 0
+
+
+INSTEAD = "[key]"
+SHORTEST = 6
+"""Characters; what is shorter ("none", "x") is no secret, and would be blacked out of ordinary words."""
+
+
+class Blackout:
+    """Takes one secret out of texts, values and the pieces of one turn. None takes out nothing."""
+
+    def __init__(self, secret: str | None) -> None:
+        self._secret = secret if secret and len(secret) >= SHORTEST else None
+        self._held: dict[str, str] = {}
+
+    def text(self, text: str) -> str:
+        return text.replace(self._secret, INSTEAD) if self._secret else text
+
+    def value(self, found: object) -> object:
+        """The same value of JSON with the secret out of all its texts, names of fields included."""
+        match found:
+            case str():
+                return self.text(found)
+            case Mapping():
+                return {self.text(str(name)): self.value(one) for name, one in found.items()}
+            case list():
+                return [self.value(one) for one in found]
+        return found
+
+    def delta(self, delta: Delta) -> Delta:
+        """A piece of the turn. What could be the beginning of the secret is held back for the next piece."""
+        if self._secret is None:
+            return delta
+        return replace(
+            delta,
+            text=self._piece("text", delta.text),
+            reasoning=self._piece("reasoning", delta.reasoning),
+            finish=delta.finish and self.text(delta.finish),
+            calls=tuple(self._call(call) for call in delta.calls),
+        )
+
+    def rest(self) -> Delta:
+        """What was held back and turned out to be no secret, at the end of the turn."""
+        held, self._held = self._held, {}
+        calls = tuple(
+            CallPiece(int(place.removeprefix("call ")), "", "", words)
+            for place, words in held.items()
+            if place.startswith("call ") and words
+        )
+        return Delta(text=held.get("text", ""), reasoning=held.get("reasoning", ""), calls=calls)
+
+    def _call(self, call: CallPiece) -> CallPiece:
+        arguments = self._piece(f"call {call.index}", call.arguments)
+        return replace(call, id=self.text(call.id), name=self.text(call.name), arguments=arguments)
+
+    def _piece(self, place: str, words: str) -> str:
+        assert self._secret is not None
+        words = self.text(self._held.pop(place, "") + words)
+        held = _beginning_of(self._secret, words)
+        if held:
+            self._held[place] = words[len(words) - held :]
+        return words[: len(words) - held]
+
+
+def _beginning_of(secret: str, words: str) -> int:
+    """How many of the last characters are those that ``secret`` begins with."""
+    most = min(len(secret) - 1, len(words))
+    return next((n for n in range(most, 0, -1) if words.endswith(secret[:n])), 0)

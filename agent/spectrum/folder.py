@@ -1,0 +1,100 @@
+"""A folder of survey files in which the spectrum of a trajectory is found by name or by hash."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.text import OneLine
+
+_KEPT = 16  # spectra read last; a data set often asks about one several times in a row
+
+
+class SpectrumNotFound(OneLine):
+    """The folder does not hold the spectrum: what was looked for, what was found."""
+
+
+class SpectraFolder:
+    """Survey files under a folder, read when asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        """:raises SpectrumNotFound: there is no such folder"""
+        if not folder.is_dir():
+            raise SpectrumNotFound(f"{folder}: found no folder, wanted one of survey files")
+        self.folder = folder
+        self._by_name: dict[str, Path] = {}
+        for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+            self._by_name.setdefault(path.name, path)
+        self._by_hash: dict[str, Path] | None = None
+        self._recent: OrderedDict[tuple[str, str | None], Spectrum] = OrderedDict()
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a file of that name is there; it is not opened."""
+        return self._path(name) is not None
+
+    def find(self, name: str, sha256: str | None) -> Spectrum:
+        """The spectrum with this file name and, where it is given, this hash.
+
+        :raises SpectrumNotFound: there is none, or there are several and no hash says which
+        """
+        asked = name, sha256
+        if asked not in self._recent:
+            self._recent[asked] = self._look(name, sha256)
+            if len(self._recent) > _KEPT:
+                self._recent.popitem(last=False)
+        return self._recent[asked]
+
+    def _look(self, name: str, sha256: str | None) -> Spectrum:
+        path = self._path(name)
+        if sha256 is None:
+            return self._only_one(name, path)
+        found = self._with_hash([path] if path is not None else [], sha256)
+        if found is None:
+            path = self._hashes().get(sha256)
+            found = None if path is None else self._with_hash([path], sha256)
+        if found is None:
+            raise SpectrumNotFound(f"found no spectrum {name!r} with sha256 {sha256:.12}… in {self.folder}")
+        return found
+
+    def _path(self, name: str) -> Path | None:
+        """The file of that name, packed or not."""
+        # A trajectory may come from anywhere: only the last part of what it calls its file is believed.
+        plain = Path(name).name.removesuffix(".gz")
+        packed = f"{plain}.gz"
+        first, second = (packed, plain) if name.endswith(".gz") else (plain, packed)
+        return self._by_name.get(first) or self._by_name.get(second)
+
+    def _only_one(self, name: str, path: Path | None) -> Spectrum:
+        if path is None:
+            raise SpectrumNotFound(f"found no file {name!r} in {self.folder}")
+        try:
+            spectra = list(read_all(path))
+        except SpectrumError as error:
+            raise SpectrumNotFound(str(error)) from error
+        if len(spectra) != 1:
+            raise SpectrumNotFound(f"found {len(spectra)} spectra in {path.name}, wanted one or a sha256")
+        return spectra[0]
+
+    def _with_hash(self, paths: Iterable[Path], sha256: str) -> Spectrum | None:
+        for path in paths:
+            try:
+                for spectrum in read_all(path):
+                    if spectrum.sha256 == sha256:
+                        return spectrum
+            except SpectrumError:
+                continue  # not every file of a folder is a spectrum
+        return None
+
+    def _hashes(self) -> dict[str, Path]:
+        """Every file's spectra, read once, for a name that did not help."""
+        if self._by_hash is None:
+            self._by_hash = {}
+            for path in self._by_name.values():
+                try:
+                    for spectrum in read_all(path):
+                        self._by_hash[spectrum.sha256] = path
+                except SpectrumError:
+                    continue
+        return self._by_hash

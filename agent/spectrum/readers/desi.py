@@ -1,0 +1,180 @@
+"""DESI coadd and spectra files: many targets, three arms each.
+
+The arms (B, R, Z) lie on one grid of 0.8 Å and overlap by tens of Å; where they do, and where a ``spectra``
+file has several exposures of a target, pixels are averaged with their ivar as weight, as DESI's own
+coaddition does. Wavelengths are vacuum and heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is
+flagged where every contribution to it is.
+
+A target is named by its TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
+``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by naming it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.record import FloatArray, Scalar, Spectrum
+
+FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
+GRID = 0.01  # Å; pixels of two arms closer than this are the same pixel
+_WANTED = "DESI arms with WAVELENGTH, FLUX and IVAR"
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One camera's HDUs."""
+
+    wavelength: FloatArray
+    flux: Hdu
+    ivar: Hdu
+    mask: Hdu | None
+
+
+def recognises(fits: FitsFile) -> bool:
+    """A DESI file; those that hold no spectra, such as a redshift catalogue, are refused by ``targets``."""
+    first = [hdu.name for _, hdu in zip(range(3), fits, strict=False)]
+    return "FIBERMAP" in first or any(n.endswith("_WAVELENGTH") for n in first) or "REDSHIFTS" in first
+
+
+def targets(fits: FitsFile) -> Targets:
+    """The targets of a DESI file. :raises SpectrumError: no arms, an arm without its HDUs, or no target
+    list"""
+    arms = _arms(fits)
+    rows = arms[0].flux.shape[0]
+    fibermap = fits.get("FIBERMAP")
+    if fibermap is None or "TARGETID" not in fibermap.columns or fibermap.shape[0] != rows:
+        found = (
+            "no FIBERMAP with TARGETID" if fibermap is None else f"{rows} spectra, FIBERMAP of {fibermap.shape[0]} rows"
+        )
+        raise fits.refusal(found, "a FIBERMAP row with a TARGETID for each spectrum")
+    by_target: dict[str, list[int]] = {}
+    for row, target in enumerate(fibermap.column("TARGETID").tolist()):
+        by_target.setdefault(str(target), []).append(row)
+    loaders = Targets(fits.name)
+    for target, its_rows in by_target.items():
+        sky = _cell(fibermap, "OBJTYPE", its_rows[0]) == "SKY"
+        name = fits.name if len(by_target) == 1 else f"{fits.name}#{target}"
+        loaders.add(target, _Loader(fits, arms, fibermap, name, target, its_rows), skip=sky)
+    return loaders
+
+
+@dataclass(frozen=True)
+class _Loader:
+    fits: FitsFile
+    arms: list[Arm]
+    fibermap: Hdu
+    name: str
+    target: str
+    rows: list[int]
+
+    def __call__(self) -> Spectrum:
+        wavelength, flux, ivar, mask = _merged(self.arms, self.rows)
+        row = self.rows[0]
+        ra, dec = (_cell(self.fibermap, key, row) for key in ("TARGET_RA", "TARGET_DEC"))
+        redshift, kind = _redrock(self.fits, self.target)
+        meta: dict[str, Scalar] = {"exposures": len(self.rows)}
+        for key in ("OBJTYPE", "TILEID", "COADD_FIBERSTATUS", "COADD_NUMEXP"):
+            value = _cell(self.fibermap, key, row)
+            if value is not None:
+                meta[key.lower()] = value
+        primary = self.fits[0].header
+        for key in ("SURVEY", "PROGRAM", "HPXPIXEL"):
+            if primary.text(key):
+                meta[key.lower()] = primary.text(key)
+        return spectrum(
+            self.name,
+            wavelength,
+            flux,
+            ivar,
+            mask,
+            medium="vacuum",
+            flux_unit=FLUX_UNIT,
+            survey="DESI",
+            ids={"targetid": self.target},
+            ra=float(ra) if isinstance(ra, float) and np.isfinite(ra) else None,
+            dec=float(dec) if isinstance(dec, float) and np.isfinite(dec) else None,
+            redshift=redshift,
+            catalogue_class=kind,
+            meta=meta,
+        )
+
+
+def _arms(fits: FitsFile) -> list[Arm]:
+    hdus = {hdu.name: hdu for hdu in fits}
+    found = []
+    prefixes = [n.removesuffix("_WAVELENGTH") for n in hdus if n.endswith("_WAVELENGTH")]
+    if not prefixes:
+        raise fits.refusal(f"HDUs {', '.join(list(hdus)[:6])}", _WANTED)
+    if set(prefixes) & set("BRZ") and not set(prefixes) >= set("BRZ"):
+        raise fits.refusal(f"only the arms {', '.join(prefixes)}", "all of the arms B, R, Z")
+    for prefix in prefixes:
+        flux, ivar = hdus.get(f"{prefix}_FLUX"), hdus.get(f"{prefix}_IVAR")
+        if flux is None or ivar is None:
+            raise fits.refusal(f"an arm {prefix} without FLUX or IVAR", _WANTED)
+        wavelength = hdus[f"{prefix}_WAVELENGTH"].image().astype(np.float64)
+        mask = hdus.get(f"{prefix}_MASK")
+        for hdu in (flux, ivar, *([mask] if mask else [])):
+            if len(hdu.shape) != 2 or hdu.shape[1:] != wavelength.shape or hdu.shape[0] != flux.shape[0]:
+                raise fits.refusal(f"{hdu.name} of shape {hdu.shape}", f"rows of {wavelength.size} pixels")
+        found.append(Arm(wavelength, flux, ivar, mask))
+    if len({arm.flux.shape[0] for arm in found}) != 1:
+        raise fits.refusal("arms with different numbers of spectra", "the same targets in each arm")
+    _check_one_grid(fits, found)
+    return found
+
+
+def _check_one_grid(fits: FitsFile, arms: list[Arm]) -> None:
+    joined = np.concatenate([arm.wavelength for arm in arms])
+    if not np.isfinite(joined).all() or np.abs(joined).max(initial=0.0) > 1e6:
+        raise fits.refusal("wavelengths that are no wavelengths", "wavelengths in Å")
+    steps = np.diff(np.unique(np.round(joined / GRID)))
+    if steps.size == 0 or steps.min() < 0.5 * np.median(steps):
+        raise fits.refusal("arms whose pixels interleave where they overlap", "arms on one wavelength grid")
+
+
+def _merged(arms: list[Arm], rows: list[int]) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.bool_]]:
+    joined = np.concatenate([arm.wavelength for arm in arms])
+    _, first, place = np.unique(np.round(joined / GRID).astype(np.int64), return_index=True, return_inverse=True)
+    wavelength = joined[first]
+    weighted, plain, count, weight, flagged = (np.zeros(wavelength.size) for _ in range(5))
+    start = 0
+    for arm in arms:
+        at = place[start : start + arm.wavelength.size]
+        start += arm.wavelength.size
+        for row in rows:
+            flux, ivar = arm.flux.image(row), arm.ivar.image(row)
+            usable = np.isfinite(flux) & np.isfinite(ivar) & (ivar > 0)
+            flux, ivar = np.where(np.isfinite(flux), flux, 0.0), np.where(usable, ivar, 0.0)
+            weighted[at] += flux * ivar
+            weight[at] += ivar
+            plain[at] += flux
+            count[at] += 1
+            flagged[at] += arm.mask.image(row) != 0 if arm.mask else False
+    flux = np.where(weight > 0, weighted / np.where(weight > 0, weight, 1.0), plain / count)
+    return wavelength, flux, weight, flagged == count
+
+
+def _cell(table: Hdu, name: str, row: int) -> str | int | float | None:
+    if name not in table.columns:
+        return None
+    value = table.column(name)[row]
+    return value.decode("latin-1").strip() if isinstance(value, bytes) else value.item()
+
+
+def _redrock(fits: FitsFile, target: str) -> tuple[float | None, str]:
+    """Redshift and class from a REDSHIFTS table in the same file; (None, "") where it has none."""
+    table = fits.get("REDSHIFTS")
+    if table is None or not {"TARGETID", "Z"} <= set(table.columns):
+        return None, ""
+    rows = np.flatnonzero(table.column("TARGETID") == int(target))
+    if rows.size == 0:
+        return None, ""
+    redshift = float(table.column("Z")[rows[0]])
+    kind = " ".join(str(_cell(table, key, int(rows[0])) or "") for key in ("SPECTYPE", "SUBTYPE")).strip()
+    return (redshift if np.isfinite(redshift) and redshift > -1 else None), kind

@@ -1,0 +1,346 @@
+"""Just enough FITS to read spectra: headers, images and binary tables, each only when asked for.
+
+astropy.io.fits is the reference and the tests compare with it value by value. It is not used here because a
+reader that must never surprise anybody needs three things it does not give: a header is checked against the
+bytes that are there before anything is allocated; a damaged card costs that card, not the file, and no
+warning goes through the process-wide filter that all threads share; and one value from a table of 236
+columns (SDSS SPALL) does not cost the parsing of all of them.
+
+Tile-compressed images (DESI's masks) are left to astropy. Not covered: ASCII tables, variable-length
+columns, CONTINUE and HIERARCH cards. Sources: FITS standard 4.0 (Pence et al. 2010, A&A 524, A42, and its
+2018 revision).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, prod
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum.record import SpectrumError
+
+_STRING = re.compile(r"\s*'((?:[^']|'')*)'")
+
+Value = str | int | float | bool | None
+_OF_SIZE = re.compile(r"SIMPLE|XTENSION|BITPIX|NAXIS[0-9]*|PCOUNT|GCOUNT|GROUPS")
+
+
+class Header:
+    """The cards of one HDU, parsed when asked for. A card that cannot be parsed reads as missing."""
+
+    def __init__(self, raw: bytes) -> None:
+        text = raw.decode("latin-1")
+        self._cards: dict[str, str] = {}
+        self.says_its_size_twice = False
+        """Which of the two counts is not agreed on between programs."""
+        for start in range(0, len(text), 80):
+            if text[start + 8 : start + 10] == "= ":
+                key = text[start : start + 8].rstrip()
+                self.says_its_size_twice |= key in self._cards and _OF_SIZE.fullmatch(key) is not None
+                self._cards.setdefault(key, text[start + 10 : start + 80])
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._cards
+
+    def __getitem__(self, key: str) -> Value:
+        return _card_value(self._cards.get(key, ""))
+
+    def text(self, key: str) -> str:
+        """The value as text without padding, "" if it is missing or cannot be parsed."""
+        value = self[key]
+        return "" if value is None else str(value).strip()
+
+    def number(self, key: str) -> float | None:
+        """The value as a finite float, None if it is missing or no number."""
+        value = self[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            try:
+                value = float(str(value))
+            except ValueError:
+                return None
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        return number if isfinite(number) else None
+
+    def integer(self, key: str, default: int = 0) -> int:
+        value = self[key]
+        return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def _card_value(card: str) -> Value:
+    quoted = _STRING.match(card)
+    if quoted:
+        return quoted[1].replace("''", "'").rstrip()
+    bare = card.split("/", 1)[0].strip()
+    if bare in ("T", "F"):
+        return bare == "T"
+    try:
+        return int(bare)
+    except ValueError:
+        pass
+    try:
+        return float(bare.replace("D", "E").replace("d", "e"))
+    except ValueError:
+        return None
+
+
+BLOCK = 2880
+MAX_HEADER_BLOCKS = 1000
+MAX_HDUS = 2000
+# The most that is read at once. The largest table of one spectrum in any survey is a few MiB.
+MAX_BYTES = 256 * 2**20
+
+_IMAGE_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
+_TABLE_TYPES = {"L": "S1", "B": ">u1", "I": ">i2", "J": ">i4", "K": ">i8", "E": ">f4", "D": ">f8"}
+_WIDTHS = {"L": 1, "B": 1, "A": 1, "I": 2, "J": 4, "K": 8, "E": 4, "D": 8, "C": 8, "M": 16, "P": 8, "Q": 16}
+_FORMAT = re.compile(r"\s*(\d*)([LXBIJKAEDCMPQ])")
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a binary table: where its bytes lie in a row."""
+
+    name: str
+    code: str
+    repeat: int
+    offset: int
+    unit: str
+    scale: float
+    zero: float
+
+
+class Hdu:
+    """One header and the place of its data; reading the data is a separate act."""
+
+    def __init__(self, file: FitsFile, raw: bytes, offset: int) -> None:
+        self.header = header = Header(raw)
+        self._raw = raw
+        self.name = header.text("EXTNAME").upper()
+        self._file = file
+        self._offset = offset
+        naxis = header.integer("NAXIS")
+        if not 0 <= naxis <= 99:
+            raise file.refusal(f"NAXIS = {naxis}", "0 to 99 axes")
+        axes = [header.integer(f"NAXIS{n}", -1) for n in range(1, naxis + 1)]
+        if any(a < 0 for a in axes):
+            raise file.refusal(f"NAXIS = {naxis} with a missing or negative axis length", "a length for each axis")
+        self.shape: tuple[int, ...] = tuple(reversed(axes))
+        self._compressed = header["ZIMAGE"] is True
+        width = abs(header.integer("BITPIX", 8)) // 8
+        cells = prod(axes) if axes else 0
+        self.size = width * max(1, header.integer("GCOUNT", 1)) * (max(0, header.integer("PCOUNT")) + cells)
+        file.check(offset + self.size)
+        self.end = offset + -(-self.size // BLOCK) * BLOCK
+        if self._compressed:
+            self.shape = tuple(header.integer(f"ZNAXIS{n}") for n in range(header.integer("ZNAXIS"), 0, -1))
+
+    @property
+    def is_table(self) -> bool:
+        return self.header.text("XTENSION") == "BINTABLE" and not self._compressed
+
+    @property
+    def is_image(self) -> bool:
+        return "XTENSION" not in self.header or self.header.text("XTENSION") == "IMAGE" or self._compressed
+
+    def image(self, *index: int) -> Array:
+        """The image, or the part of it at ``index`` along its slowest axes, scaled with BSCALE and BZERO.
+
+        Floats come as float64, integers as int64.
+        """
+        if self._compressed:
+            part: Array = self._uncompressed[index]
+            return part
+        dtype = _IMAGE_TYPES.get(self.header.integer("BITPIX"))
+        if dtype is None:
+            raise self._file.refusal(f"BITPIX = {self.header.text('BITPIX')}", "8, 16, 32, 64, -32 or -64")
+        shape = self.shape[len(index) :]
+        item = np.dtype(dtype).itemsize
+        skipped = 0
+        for at, length, below in zip(index, self.shape, range(1, len(self.shape) + 1), strict=False):
+            if not 0 <= at < length:
+                raise self._file.refusal(f"an image with {length} rows", f"row {at}")
+            skipped += at * prod(self.shape[below:])
+        raw = self._file.data(self._offset + skipped * item, item * prod(shape))
+        array: Array = np.frombuffer(raw, dtype=dtype).reshape(shape)
+        scale, zero = self.header.number("BSCALE"), self.header.number("BZERO")
+        if dtype[1] == "f" or (scale or 1.0) != 1.0 or (zero or 0.0) % 1:
+            return array.astype(np.float64) * (scale or 1.0) + (zero or 0.0)
+        return array.astype(np.int64) + int(zero or 0)
+
+    @cached_property
+    def _uncompressed(self) -> Array:
+        from astropy.io import fits
+
+        claim = prod(self.shape) * abs(self.header.integer("ZBITPIX", 8)) // 8
+        if claim > MAX_BYTES:
+            raise self._file.refusal(f"a compressed image of {claim} bytes", f"at most {MAX_BYTES} bytes")
+        raw = self._raw + self._file.data(self._offset, self.size) + bytes(self.end - self._offset - self.size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hdus = fits.HDUList.fromstring(fits.PrimaryHDU().header.tostring().encode() + raw)
+            try:
+                array: Array = np.asarray(hdus[1].data)
+            except Exception as error:
+                found = f"a compressed image {self.name} that cannot be unpacked ({error})"
+                raise self._file.refusal(found, "a complete FITS file") from None
+        if array.shape != self.shape:
+            raise self._file.refusal(f"a compressed image {self.name} of shape {array.shape}", f"{self.shape}")
+        return array
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """The table's columns by upper-case name, in file order; a table without columns is a dead end:
+        {}."""
+        found: dict[str, Column] = {}
+        offset = 0
+        if not self.is_table or len(self.shape) != 2:
+            return found
+        for n in range(1, self.header.integer("TFIELDS") + 1):
+            match = _FORMAT.match(self.header.text(f"TFORM{n}"))
+            if match is None:
+                raise self._file.refusal(f"TFORM{n} = {self.header.text(f'TFORM{n}')!r}", "a FITS column format")
+            repeat, code = int(match[1] or 1), match[2]
+            name = self.header.text(f"TTYPE{n}") or f"COL{n}"
+            scale, zero = self.header.number(f"TSCAL{n}"), self.header.number(f"TZERO{n}") or 0.0
+            scale = 1.0 if scale is None else scale
+            unit = self.header.text(f"TUNIT{n}")
+            found.setdefault(name.upper(), Column(name, code, repeat, offset, unit, scale, zero))
+            offset += (repeat + 7) // 8 if code == "X" else repeat * _WIDTHS[code]
+        if offset > self.shape[1]:
+            raise self._file.refusal(f"columns of {offset} bytes in rows of {self.shape[1]}", "columns that fit")
+        return found
+
+    def column(self, name: str) -> Array:
+        """A column (rows,) or (rows, repeat), scaled with TSCAL and TZERO; text is bytes, logicals are bool.
+
+        :raises SpectrumError: there is no such column, or its type is not covered
+        """
+        column = self.columns.get(name.upper())
+        if column is None:
+            raise self._file.refusal(f"columns {', '.join(list(self.columns)[:8])}", f"a column {name}")
+        dtype = f"S{max(1, column.repeat)}" if column.code == "A" else _TABLE_TYPES.get(column.code)
+        if dtype is None or column.repeat == 0:
+            raise self._file.refusal(f"column {name} of type {column.code}", "numbers or text of fixed length")
+        rows, width = self.shape
+        several = column.code != "A" and column.repeat != 1
+        array: Array = np.ndarray(
+            (rows, column.repeat) if several else (rows,),
+            dtype=dtype,
+            buffer=self._table_bytes,
+            offset=column.offset,
+            strides=(width, np.dtype(dtype).itemsize) if several else (width,),
+        )
+        if column.code == "L":
+            array = array == b"T"
+        if column.code not in "BIJKED" or (column.scale, column.zero) == (1.0, 0.0):
+            return array
+        if column.code == "K" and (column.scale, column.zero) == (1.0, 2.0**63):
+            return array.astype(np.uint64) ^ np.uint64(2**63)
+        if column.code in "BIJK" and column.scale == 1.0 and column.zero.is_integer():
+            return array.astype(np.int64) + int(column.zero)
+        return array.astype(np.float64) * column.scale + column.zero
+
+    @cached_property
+    def _table_bytes(self) -> bytes:
+        if prod(self.shape) == 0:
+            raise self._file.refusal("a table without rows", "a table with rows")
+        return self._file.data(self._offset, prod(self.shape))
+
+
+class FitsFile:
+    """A FITS file of ``size`` bytes. HDUs are found one after the other, as far as asked for."""
+
+    def __init__(self, stream: BinaryIO, name: str, size: int) -> None:
+        self.name = name
+        self._stream = stream
+        self._size = size
+        self._found: list[Hdu] = []
+        self._ended = False
+
+    def refusal(self, found: str, wanted: str) -> SpectrumError:
+        return SpectrumError(self.name, found, wanted)
+
+    def check(self, end: int) -> None:
+        """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""
+        if end > self._size:
+            claim = f"a header that claims {end} bytes in a file of {self._size}"
+            raise self.refusal(claim, "a complete FITS file")
+
+    def data(self, offset: int, size: int) -> bytes:
+        """Exactly ``size`` bytes; refused before reading if they are not there or too many."""
+        self.check(offset + size)
+        if size > MAX_BYTES:
+            raise self.refusal(f"an array of {size} bytes", f"a spectrum, at most {MAX_BYTES} bytes")
+        self._stream.seek(offset)
+        raw = self._stream.read(size)
+        if len(raw) != size:
+            raise self.refusal(f"{len(raw)} bytes where the header says {size}", "a complete FITS file")
+        return raw
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file is HDUs to its end, and nothing after them, whoever reckons their sizes."""
+        hdus = list(self)
+        return hdus[-1].end >= self._size and not any(hdu.header.says_its_size_twice for hdu in hdus)
+
+    def __getitem__(self, index: int) -> Hdu:
+        while len(self._found) <= index and not self._ended:
+            self._find_next()
+        if index >= len(self._found):
+            raise self.refusal(f"{len(self._found)} HDUs", f"{index + 1} or more")
+        return self._found[index]
+
+    def __iter__(self) -> Iterator[Hdu]:
+        index = 0
+        while True:
+            while len(self._found) <= index and not self._ended:
+                self._find_next()
+            if index >= len(self._found):
+                return
+            yield self._found[index]
+            index += 1
+
+    def get(self, *names: str) -> Hdu | None:
+        """The first HDU with one of these names, None if there is none."""
+        return next((hdu for hdu in self if hdu.name in names), None)
+
+    def _find_next(self) -> None:
+        offset = self._found[-1].end if self._found else 0
+        if offset >= self._size or len(self._found) >= MAX_HDUS:
+            self._ended = True
+            return
+        self._stream.seek(offset)
+        raw = b""
+        for _ in range(MAX_HEADER_BLOCKS):
+            block = self._stream.read(BLOCK)
+            if len(block) < BLOCK or (not raw and block[:8] not in (b"SIMPLE  ", b"XTENSION")):
+                # What follows the last HDU is padding or rubbish; before the first it is no FITS file.
+                self._ended = True
+                if not self._found:
+                    raise self.refusal("a FITS header that breaks off", "a complete FITS header")
+                return
+            raw += block
+            end = _end_card(block)
+            if end >= 0:
+                self._found.append(Hdu(self, raw, offset + len(raw)))
+                return
+        raise self.refusal(f"a header of more than {MAX_HEADER_BLOCKS} blocks", "a header with an END card")
+
+
+def _end_card(block: bytes) -> int:
+    end = -1
+    while (end := block.find(b"END     ", end + 1)) >= 0:
+        if end % 80 == 0:
+            return end
+    return -1

@@ -1,0 +1,87 @@
+"""Spectra as FITS tables with named columns: CALSPEC, PyHammer's templates, anybody's.
+
+The first table with a wavelength and a flux column is taken; a table of vectors holds one spectrum a row.
+CALSPEC is vacuum, fluxes in erg s⁻¹ cm⁻² Å⁻¹ (stsci.edu, "CALSPEC"); PyHammer's templates are means of SDSS
+spectra in the rest frame, vacuum (Kesseli et al. 2017, ApJS 230, 16). Other tables are in the medium their
+header states, else air, and ``meta`` says it was assumed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import Roles, arrays, degrees, medium, roles
+from agent.spectrum.record import Spectrum
+
+_PYHAMMER = {"LOGLAM", "FLUX", "PROPERR"}
+_UNITS = {"FLAM": "erg s-1 cm-2 Å-1"}
+
+
+def recognises(fits: FitsFile) -> bool:
+    return _found(fits) is not None
+
+
+def targets(fits: FitsFile) -> Targets:
+    """One spectrum, or one a row of vectors."""
+    found = _found(fits)
+    if found is None:
+        raise fits.refusal("no table with wavelength and flux columns", "a table with a spectrum")
+    table, which = found
+    rows = table.shape[0] if table.column(which.flux).ndim == 2 else 1
+    if rows == 1:
+        return Targets.single(fits.name, partial(_read, fits, table, which, None))
+    several = Targets(fits.name)
+    for row in range(rows):
+        several.add(str(row), partial(_read, fits, table, which, row))
+    return several
+
+
+def _found(fits: FitsFile) -> tuple[Hdu, Roles] | None:
+    for hdu in fits:
+        which = roles([c.name for c in hdu.columns.values()]) if hdu.is_table else None
+        if which is not None:
+            return hdu, which
+    return None
+
+
+def _read(fits: FitsFile, table: Hdu, which: Roles, row: int | None) -> Spectrum:
+    wanted = (which.wavelength, which.flux, which.ivar, which.sigma, which.mask)
+    values = {name: _cells(table, name, row) for name in wanted if name is not None}
+    unit = table.columns[which.wavelength.upper()].unit
+    name = fits.name if row is None else f"{fits.name}#{row}"
+    return spectrum(name, **arrays(name, which, values, unit), **_fields(fits, table, which))
+
+
+def _cells(table: Hdu, name: str, row: int | None) -> np.ndarray[Any, np.dtype[Any]]:
+    column = table.column(name)
+    if row is None:
+        return column.reshape(-1)
+    return column[row].reshape(-1) if column.ndim == 2 else column
+
+
+def _fields(fits: FitsFile, table: Hdu, which: Roles) -> dict[str, Any]:
+    primary = fits[0].header
+    unit = table.columns[which.flux.upper()].unit
+    fields: dict[str, Any] = {
+        "flux_unit": _UNITS.get(unit.upper(), unit) or "unknown",
+        "ra": degrees(primary, "RA"),
+        "dec": degrees(primary, "DEC"),
+    }
+    object_name = primary.text("TARGETID") or primary.text("OBJECT")
+    if object_name:
+        fields["ids"] = {"object": object_name}
+    if primary.text("MAPKEY").lower() == "calspec" or primary.text("DBTABLE") == "CRSPECTRUM":
+        return fields | {"survey": "CALSPEC", "medium": "vacuum"}
+    if set(table.columns) >= _PYHAMMER:
+        return fields | {"survey": "PyHammer", "medium": "vacuum", "frame": "rest", "flux_unit": "relative"}
+    for header in (table.header, primary):
+        stated, is_stated = medium(header)
+        if is_stated:
+            return fields | {"medium": stated}
+    return fields | {"medium": "air", "meta": {"medium_assumed": True}}

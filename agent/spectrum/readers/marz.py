@@ -1,0 +1,96 @@
+"""AAOmega images as 2dfdr writes them and Marz reads them: one row an object, with HDUs for the rest.
+
+VARIANCE holds σ², WAVELENGTH (if there) the wavelengths, else the header states a linear axis; FIBRES names
+the objects, with coordinates in radians. Wavelengths are in air unless the card VACUUM is true (Marz,
+Hinton et al. 2016, Astron. Comput. 15, 61). Fibres whose TYPE is not P (program object) are sky or
+fiducials: read if named, left out by ``read_all``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.readers.pixels import ivar_from_sigma, spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import medium, wavelengths
+from agent.spectrum.record import FloatArray, Scalar, Spectrum
+
+
+def recognises(fits: FitsFile) -> bool:
+    if not fits[0].is_image or fits[0].size == 0:
+        return False
+    names = {hdu.name for hdu in fits}
+    return "VARIANCE" in names and bool(names & {"FIBRES", "WAVELENGTH", "SKY"})
+
+
+def targets(fits: FitsFile) -> Targets:
+    """The objects of a Marz file. :raises SpectrumError: an image of more than two axes"""
+    shape = fits[0].shape
+    if len(shape) > 2:
+        raise fits.refusal(f"an image of {len(shape)} axes", "one row an object")
+    if len(shape) == 1 or shape[0] == 1:
+        return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
+    found = Targets(fits.name)
+    fibres = fits.get("FIBRES")
+    for row in range(shape[0]):
+        object_name = _text(fibres, "NAME", row) or str(row + 1)
+        kind = _text(fibres, "TYPE", row)
+        loader = partial(_read, fits, f"{fits.name}#{object_name}", row)
+        found.add(object_name, loader, skip=kind not in ("", "P"))
+    return found
+
+
+def _read(fits: FitsFile, name: str, row: int) -> Spectrum:
+    primary, variance = fits[0], fits.get("VARIANCE")
+    header, pixels = primary.header, primary.shape[-1]
+    if variance is None or variance.shape != primary.shape:
+        raise fits.refusal("VARIANCE of another shape than the spectra", "a variance for each pixel")
+    index = () if len(primary.shape) == 1 else (row,)
+    sigma = np.sqrt(np.maximum(variance.image(*index), 0.0))
+    fibres = fits.get("FIBRES")
+    stated, _ = medium(header)
+    meta: dict[str, Scalar] = {"field": header.text("OBJECT")} if header.text("OBJECT") else {}
+    comment = _text(fibres, "COMMENT", row)
+    if comment:
+        meta["comment"] = comment
+    return spectrum(
+        name,
+        _wavelengths(fits, pixels, index),
+        primary.image(*index),
+        ivar_from_sigma(sigma),
+        medium=stated,
+        flux_unit=header.text("BUNIT") or "relative",
+        survey=header.text("INSTRUME") or "Marz",
+        ids={"object": _text(fibres, "NAME", row)} if _text(fibres, "NAME", row) else {},
+        ra=_degrees(fibres, "RA", row),
+        dec=_degrees(fibres, "DEC", row),
+        meta=meta,
+    )
+
+
+def _wavelengths(fits: FitsFile, pixels: int, index: tuple[int, ...]) -> FloatArray:
+    hdu = fits.get("WAVELENGTH")
+    if hdu is None:
+        return wavelengths(fits, fits[0].header, pixels)
+    values = hdu.image() if len(hdu.shape) == 1 else hdu.image(*index)
+    axis: FloatArray = values.reshape(-1).astype(np.float64)
+    # Marz writes log10 of the wavelength here when LOGSCALE is set.
+    return 10.0**axis if np.isfinite(axis).all() and axis.size and axis.max() < 10 else axis
+
+
+def _text(fibres: Hdu | None, column: str, row: int) -> str:
+    if fibres is None or column not in fibres.columns or row >= fibres.shape[0]:
+        return ""
+    value = fibres.column(column)[row]
+    return value.decode("latin-1").strip("\0 ") if isinstance(value, bytes) else str(value)
+
+
+def _degrees(fibres: Hdu | None, column: str, row: int) -> float | None:
+    if fibres is None or column not in fibres.columns or row >= fibres.shape[0]:
+        return None
+    value = float(fibres.column(column)[row])
+    return math.degrees(value) if math.isfinite(value) and abs(value) <= 2 * math.pi else None

@@ -1,0 +1,102 @@
+"""Our own layout: a spectrum in a FITS file from which it is read back exactly, to the last bit and mark.
+
+- primary header: ``SPECO3`` = the schema of ``agent.spectrum.as_json``, by which the file is known; and, for
+  whoever opens it with something else, ``OBJECT``, ``SURVEY``, ``REDSHIFT``, ``SIMULATE`` (T or F);
+- table ``SPECTRUM``, a row a pixel: ``WAVELENGTH`` (Å), ``FLUX``, ``IVAR``, ``MASK`` (T = flagged); numbers
+  in single precision where that loses nothing;
+- table ``FACTS``, one cell of text: the spectrum's JSON form without its arrays. What a FITS card cannot
+  hold (names of any length and alphabet, a float to its last digit) is there.
+
+The name is the one that the spectrum had when it was written, whatever the file is called now.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum.as_json import ARRAYS, SCHEMA, facts, from_facts
+from agent.spectrum.readers.fits import FitsFile, Hdu
+from agent.spectrum.record import FloatArray, Spectrum
+
+_MARK = "SPECO3"
+_LONGEST = 60  # characters of text that are sure to fit a card
+
+
+def recognises(fits: FitsFile) -> bool:
+    return _MARK in fits[0].header
+
+
+def read(fits: FitsFile) -> Spectrum:
+    """The spectrum in the file. :raises SpectrumError: of another schema, incomplete or damaged"""
+    if (found := fits[0].header.text(_MARK)) != SCHEMA:
+        raise fits.refusal(f"{_MARK} = {found!r:.60}", repr(SCHEMA))
+    table = _table(fits, "SPECTRUM")
+    told = _table(fits, "FACTS").column("JSON")
+    try:
+        form = json.loads(bytes(told[0]))
+    except ValueError:
+        form = None
+    if not isinstance(form, dict):
+        raise fits.refusal("FACTS that are no JSON object", "the text that was written")
+    arrays = {name: table.column(name) for name in ARRAYS}
+    return from_facts(form, arrays)
+
+
+def write(spectrum: Spectrum, path: Path) -> None:
+    """Write ``spectrum`` to ``path``; equal spectra give equal bytes.
+
+    :raises OSError: it cannot be written
+    """
+    from astropy.io import fits
+
+    primary = fits.PrimaryHDU()
+    for key, value in _cards(spectrum).items():
+        primary.header[key] = value
+    columns = [
+        _column("WAVELENGTH", spectrum.wavelength, "Angstrom"),
+        _column("FLUX", spectrum.flux),
+        _column("IVAR", spectrum.ivar),
+        fits.Column("MASK", "L", array=spectrum.mask),
+    ]
+    text = json.dumps(facts(spectrum))
+    told = fits.Column("JSON", f"{len(text)}A", array=np.array([text]))
+    packed = io.BytesIO()
+    hdus = [
+        primary,
+        fits.BinTableHDU.from_columns(columns, name="SPECTRUM"),
+        fits.BinTableHDU.from_columns([told], name="FACTS"),
+    ]
+    fits.HDUList(hdus).writeto(packed)
+    path.write_bytes(packed.getvalue())
+
+
+def _table(fits: FitsFile, name: str) -> Hdu:
+    found = fits.get(name)
+    if found is None or not found.is_table:
+        raise fits.refusal(f"no table {name}", "the tables SPECTRUM and FACTS")
+    return found
+
+
+def _cards(spectrum: Spectrum) -> dict[str, Any]:
+    """What the primary header says to a person."""
+    cards: dict[str, Any] = {_MARK: SCHEMA, "SIMULATE": spectrum.meta.get("simulated") is True}
+    for key, text in (("OBJECT", spectrum.name), ("SURVEY", spectrum.survey), ("BUNIT", spectrum.flux_unit)):
+        if text.isascii() and text.isprintable():
+            cards[key] = text[:_LONGEST]
+    if spectrum.redshift is not None:
+        cards["REDSHIFT"] = spectrum.redshift
+    return cards
+
+
+def _column(name: str, values: FloatArray, unit: str | None = None) -> Any:
+    from astropy.io import fits
+
+    with np.errstate(over="ignore", under="ignore"):
+        short = values.astype(np.float32)
+    lossless = np.array_equal(short, values)
+    return fits.Column(name, "E" if lossless else "D", unit, array=short if lossless else values)

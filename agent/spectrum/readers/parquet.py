@@ -1,0 +1,223 @@
+"""Parquet: tables with named columns, and the rows of SpecVI-Bench.
+
+A flat table is one spectrum; a table whose flux is a list holds one spectrum a row. A SpecVI-Bench row
+keeps its arrays in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name
+in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). A row that ``spec-o3 bench
+build`` wrote has the whole spectrum besides, as JSON text in ``extra_info.spectrum``: it is read back
+exactly, with its errors, its survey and the mark of a simulation. Targets are row numbers from 0. Only the
+columns needed are read, never the pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum.as_json import from_json
+from agent.spectrum.readers import parquet_child
+from agent.spectrum.readers.pixels import spectrum
+from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.wavelengths import Roles, arrays, roles
+from agent.spectrum.record import Spectrum, SpectrumError
+
+SECONDS = 120.0
+"""For one answer. A group of a few hundred MiB takes a second or two."""
+_WANTED = "a complete Parquet file"
+
+
+class ParquetProcess:
+    """One file, open in a process of its own until this is no longer used. Safe in many threads."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        """:raises SpectrumError: it is damaged"""
+        import pyarrow as pa
+
+        self.name = name
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", parquet_child.__file__, str(path.absolute())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        weakref.finalize(self, _end, self._process)
+        told, schema = self._answer()
+        self.groups: tuple[int, ...] = tuple(told["groups"])
+        """The number of rows of each group."""
+        self.schema = pa.ipc.read_schema(pa.py_buffer(schema))
+
+    def table(self, group: int, columns: Sequence[str]) -> Any:
+        """The columns of a group as an Arrow table. :raises SpectrumError: it is damaged, or too large"""
+        import pyarrow as pa
+
+        with self._lock:
+            asked = {"group": group, "columns": list(columns)}
+            try:
+                assert self._process.stdin is not None
+                self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+                self._process.stdin.flush()
+            except OSError:
+                raise self._dead() from None
+            _, content = self._answer()
+        return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
+
+    def _answer(self) -> tuple[dict[str, Any], bytes]:
+        """:raises SpectrumError: there was none, or it was a refusal"""
+        assert self._process.stdout is not None
+        watch = threading.Timer(SECONDS, self._process.kill)
+        watch.start()
+        try:
+            line = self._process.stdout.readline()
+            told = json.loads(line) if line.endswith(b"\n") else None
+            content = self._process.stdout.read(told["bytes"]) if told and "bytes" in told else b""
+        finally:
+            watch.cancel()
+        if told is not None and "error" in told:
+            raise SpectrumError(self.name, f"a damaged Parquet file ({told['error']})", _WANTED)
+        if told is None or len(content) != told["bytes"]:
+            raise self._dead()
+        return told, content
+
+    def _dead(self) -> SpectrumError:
+        return SpectrumError(self.name, "a Parquet file that the program which reads it does not survive", _WANTED)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except OSError:
+                continue  # what was still to be written has nobody to read it
+
+
+MAX_PIXELS = 10_000_000
+MAX_ROWS = 1_000_000
+BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
+
+
+def targets(name: str, path: Path) -> Targets:
+    """The spectra of a Parquet file. :raises SpectrumError: no columns that hold one, or damaged"""
+    import pyarrow as pa
+
+    file = ParquetProcess(name, path)
+    with _damage_named(name):
+        schema, names = file.schema, file.schema.names
+    groups = _Groups(name, file)
+    if "extra_info" in names:
+        wanted = [c for c in BENCH_COLUMNS if c in names]
+        return _by_row(name, groups, lambda row: bench_spectrum(name, row, groups.row(row, wanted)))
+    which = roles(names)
+    if which is None:
+        raise SpectrumError(name, f"columns {', '.join(names[:6])}", "columns named wavelength and flux")
+    wanted = [c for c in (which.wavelength, which.flux, which.ivar, which.sigma, which.mask) if c is not None]
+    if len(schema.get_all_field_indices(which.flux)) != 1:
+        raise SpectrumError(name, f"several columns {which.flux}", "one of each name")
+    kind = schema.field(which.flux).type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _by_row(name, groups, lambda row: _named(f"{name}#{row}", which, groups.row(row, wanted)))
+    return Targets.single(name, lambda: _named(name, which, groups.everything(wanted)))
+
+
+class _Groups:
+    """The row groups of one file, the last one read kept."""
+
+    def __init__(self, name: str, file: ParquetProcess) -> None:
+        self.name = name
+        self._file = file
+        self.rows = sum(file.groups)
+        self._kept: tuple[int, Any] = (-1, None)
+
+    def row(self, row: int, columns: list[str]) -> Mapping[str, Any]:
+        for group, rows in enumerate(self._file.groups):
+            if row < rows:
+                if self._kept[0] != group:
+                    self._kept = (group, self._file.table(group, columns))
+                with _damage_named(self.name):
+                    return self._kept[1].slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
+            row -= rows
+        raise SpectrumError(self.name, f"{self.rows} rows", f"row {row}")
+
+    def everything(self, columns: list[str]) -> Mapping[str, Any]:
+        if self.rows > MAX_PIXELS:
+            raise SpectrumError(self.name, f"a table of {self.rows} rows", f"at most {MAX_PIXELS} pixels")
+        parts = [self._file.table(group, columns) for group in range(len(self._file.groups))]
+        if not parts:
+            raise SpectrumError(self.name, "a table without rows", "a spectrum")
+        with _damage_named(self.name):
+            return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
+
+
+@contextmanager
+def _damage_named(name: str) -> Iterator[None]:
+    """What pyarrow raises over a damaged file (names that are no UTF-8, too) becomes a ``SpectrumError``."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except SpectrumError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+        raise SpectrumError(name, f"a damaged Parquet file ({error})", "a complete Parquet file") from None
+
+
+def _by_row(name: str, groups: _Groups, read_row: Callable[[int], Spectrum]) -> Targets:
+    if not 0 < groups.rows <= MAX_ROWS:
+        raise SpectrumError(name, f"a table of {groups.rows} rows", f"1 to {MAX_ROWS} spectra")
+    found = Targets(name)
+    for row in range(groups.rows):
+        found.add(str(row), partial(read_row, row))
+    return found
+
+
+def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
+    return spectrum(name, **arrays(name, which, values), medium="air", meta={"medium_assumed": True})
+
+
+def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
+    """The spectrum of a row of SpecVI-Bench, read with its ``extra_info`` at least.
+
+    :raises SpectrumError: the row holds none
+    """
+    info = row["extra_info"]
+    if isinstance(info, Mapping) and (whole := info.get("spectrum")):
+        return _whole(name, number, whole)
+    try:
+        given = info["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
+        wavelength, flux, redshift = given["wavelength"], given["flux"], given.get("redshift")
+    except (KeyError, TypeError, AttributeError):
+        raise SpectrumError(name, f"row {number} without create_kwargs", "wavelength and flux of the tool") from None
+    label = (row.get("reward_model") or {}).get("ground_truth")
+    return spectrum(
+        str(info.get("name") or f"{name}#{number}"),
+        np.asarray(wavelength, np.float64),
+        np.asarray(flux, np.float64),
+        medium="vacuum",
+        flux_unit="relative",
+        survey="LAMOST",
+        redshift=None if redshift is None else float(redshift),
+        ids={"index": str(info["index"])} if info.get("index") is not None else {},
+        meta={"data_source": row.get("data_source"), "ground_truth": label, "row": number},
+    )
+
+
+def _whole(name: str, number: int, text: Any) -> Spectrum:
+    try:
+        form = json.loads(text)
+    except (TypeError, ValueError):
+        form = None
+    if not isinstance(form, dict):
+        raise SpectrumError(name, f"row {number} with a damaged extra_info.spectrum", "JSON of a spectrum")
+    return from_json(form)

@@ -1,0 +1,76 @@
+"""Reads a Parquet file in a process of its own; ``agent.spectrum.readers.parquet`` runs it as a script.
+
+Parquet is decoded by a library in C++. A damaged footer can make it end the whole process (pyarrow 26 calls
+``terminate`` over a histogram of the wrong length), and twenty bytes can stand for any number of numbers.
+Here both cost one small process with bounded memory, and not the server and what others do in it.
+
+Says first how many rows each group has, and the schema. Then, for each line ``{"group", "columns"}`` that
+comes in, a line ``{"bytes"}`` and so many bytes of Arrow's stream format, or a line ``{"error"}``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+MEMORY = 3 * 2**30
+"""Bytes of address space beyond what the imports took."""
+MOST = 512 * 2**20
+"""Bytes of the columns asked for, of one group, once unpacked."""
+
+
+def main(path: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    _limit_memory()
+    # What the library itself prints must not get between the answers.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        file = pq.ParquetFile(path)
+        groups = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
+        _answer(out, file.schema_arrow.serialize(), {"groups": groups})
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        _refuse(out, error)
+        return
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        try:
+            table = file.read_row_group(asked["group"], columns=asked["columns"])
+            if table.nbytes > MOST:
+                raise ValueError(f"rows of {table.nbytes} bytes, wanted at most {MOST}")
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, table.schema) as stream:
+                stream.write_table(table)
+            _answer(out, sink.getvalue(), {})
+        except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+            _refuse(out, error)
+
+
+def _answer(out: Any, content: Any, more: dict[str, Any]) -> None:
+    out.write(json.dumps(more | {"bytes": len(content)}).encode() + b"\n")
+    out.write(content)
+    out.flush()
+
+
+def _refuse(out: Any, error: Exception) -> None:
+    out.write(json.dumps({"error": str(error) or type(error).__name__}).encode() + b"\n")
+    out.flush()
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as told:
+            now = int(told.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
+    except (ImportError, OSError, ValueError):
+        return  # no such limits on this system: MOST still bounds what is sent
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,170 @@
+"""SDSS spectra: ``spec-*`` tables from SDSS I to V, and the ``spSpec`` images before them.
+
+A ``spec-*`` file has a table of flux, loglam, ivar, and_mask, ... and one row of the catalogue (SPECOBJ or
+SPALL); column names are in either case. A ``spSpec`` file has an image (flux, flux minus continuum, error,
+mask) and a log-linear axis.
+
+Wavelengths are vacuum, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹.
+
+The and-mask does not blank anything. Bits 0 to 15 speak of the whole fibre, and set half or all of the
+pixels of many good spectra (BADFLAT: 4,593 of 4,606 in one BOSS spectrum); the pipeline has already given
+ivar 0 to what it could not measure. ``mask`` is set from the bits that speak of one pixel and doubt its
+value: FULLREJECT 18, NOSKY 22, BRIGHTSKY 23, NODATA 24, BADSKYCHI 27 and REDMONSTER 28 (SDSS bitmask
+SPPIXMASK, sdss.org/dr17/algorithms/bitmasks).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum.readers.fits import FitsFile, Hdu, Header
+from agent.spectrum.readers.pixels import Array, ivar_from_sigma, spectrum
+from agent.spectrum.record import Scalar, Spectrum
+
+FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"
+DOUBTED = sum(1 << bit for bit in (18, 22, 23, 24, 27, 28))
+_UNKNOWN_TEXT = ("", "NONE", "N/A", "NAN")
+
+
+def recognises(fits: FitsFile) -> bool:
+    """An SDSS spectrum, or a library made of SDSS spectra, which ``read`` refuses."""
+    primary = fits[0]
+    if "COEFF0" in primary.header and len(primary.shape) == 2:
+        return True
+    return _coadd(fits) is not None
+
+
+def read(fits: FitsFile) -> Spectrum:
+    """The spectrum in an SDSS file. :raises SpectrumError: an eigenspectrum library, or damaged"""
+    coadd = None if fits[0].shape else _coadd(fits)
+    return _read_image(fits) if coadd is None else _read_table(fits, coadd)
+
+
+def _coadd(fits: FitsFile) -> Hdu | None:
+    hdu = next((h for n, h in zip(range(2), fits, strict=False) if n == 1), None)
+    return hdu if hdu is not None and {"FLUX", "LOGLAM", "IVAR"} <= set(hdu.columns) else None
+
+
+def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
+    masks = [c for c in ("AND_MASK", "MASK") if c in coadd.columns]
+    arrays: dict[str, Any] = {
+        "wavelength": 10.0 ** coadd.column("LOGLAM").astype(np.float64),
+        "flux": coadd.column("FLUX"),
+        "ivar": coadd.column("IVAR"),
+        "mask": coadd.column(masks[0]).astype(np.int64) & DOUBTED != 0 if masks else None,
+    }
+    row = next((h for n, h in zip(range(3), fits, strict=False) if n == 2 and h.is_table and h.shape[0] == 1), None)
+    catalogue = _CatalogueRow(row)
+    header = fits[0].header
+    redshift = catalogue.number("Z")
+    return spectrum(
+        fits.name,
+        **arrays,
+        medium="air" if header["VACUUM"] is False else "vacuum",
+        flux_unit=FLUX_UNIT,
+        survey="SDSS",
+        ids=_ids(header, catalogue),
+        # Where the fibre was, rather than the photometric match: SPALL has RA = 0 where nothing matched.
+        ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
+        dec=catalogue.number("PLUG_DEC", "FIBER_DEC", "DECCAT", "DEC"),
+        redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,
+        snr=catalogue.snr(),
+        catalogue_class=" ".join(t for t in (catalogue.text("CLASS"), catalogue.text("SUBCLASS")) if t),
+        meta=_meta(catalogue),
+    )
+
+
+def _read_image(fits: FitsFile) -> Spectrum:
+    primary = fits[0]
+    header = primary.header
+    if "EIGEN0" in header or primary.shape[0] not in (4, 5):
+        kind = "a library of eigenspectra" if "EIGEN0" in header else f"an image of {primary.shape[0]} rows"
+        raise fits.refusal(kind, "one spectrum (flux, flux minus continuum, error, mask)")
+    start, step = header.number("COEFF0"), header.number("COEFF1")
+    if start is None or step is None:
+        raise fits.refusal("no usable COEFF0 and COEFF1", "a log-linear axis")
+    flux, _, sigma, mask = primary.image()[:4]
+    # The galaxy and QSO composites among the DR2 templates have no plate, and are made in the rest frame.
+    observed = "PLATEID" in header
+    redshift = header.number("Z") if observed else None
+    plate = "-".join(header.text(k) for k in ("PLATEID", "MJD", "FIBERID")) if observed else ""
+    return spectrum(
+        fits.name,
+        10.0 ** (start + step * np.arange(flux.size)),
+        flux,
+        ivar_from_sigma(sigma) if (sigma > 0).any() else None,
+        mask.astype(np.int64) & DOUBTED != 0,
+        medium="air" if header["VACUUM"] is False else "vacuum",
+        frame="observed" if observed else "rest",
+        flux_unit=FLUX_UNIT,
+        survey="SDSS",
+        ids={"plate-mjd-fiber": plate} if plate else {},
+        ra=header.number("RAOBJ"),
+        dec=header.number("DECOBJ"),
+        redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,
+        snr={b: v for b in "gri" if (v := header.number(f"SN_{b.upper()}")) is not None and v > 0},
+        catalogue_class=header.text("SPEC_TYPE"),
+        meta={"object": header.text("OBJECT") or header.text("NAME")},
+    )
+
+
+class _CatalogueRow:
+    """The one row of SPECOBJ or SPALL, if the file has it; sentinels and missing columns read as None or
+    ""."""
+
+    def __init__(self, hdu: Hdu | None) -> None:
+        self._hdu = hdu
+
+    def _cell(self, name: str) -> Array | None:
+        if self._hdu is None or name not in self._hdu.columns:
+            return None
+        return self._hdu.column(name)[0:1].reshape(-1)
+
+    def number(self, *names: str) -> float | None:
+        for name in names:
+            cell = self._cell(name)
+            if cell is not None and cell.dtype.kind in "iuf" and np.isfinite(cell[0]) and cell[0] > -999:
+                return float(cell[0])
+        return None
+
+    def text(self, name: str) -> str:
+        cell = self._cell(name)
+        if cell is None:
+            return ""
+        text = cell[0].decode("latin-1").strip("\0 ") if cell.dtype.kind == "S" else str(cell[0])
+        return "" if text.upper() in _UNKNOWN_TEXT else text
+
+    def snr(self) -> dict[str, float]:
+        bands = self._cell("SN_MEDIAN")
+        found = (
+            dict(zip("ugriz", (float(v) for v in bands), strict=False)) if bands is not None and bands.size == 5 else {}
+        )
+        overall = self.number("SN_MEDIAN_ALL")
+        if overall is not None:
+            found["median"] = overall
+        return {band: value for band, value in found.items() if np.isfinite(value) and value > -999}
+
+
+def _ids(header: Header, catalogue: _CatalogueRow) -> dict[str, str]:
+    ids = {key.lower(): catalogue.text(key) for key in ("SPECOBJID", "THING_ID", "SDSS_ID", "CATALOGID", "BESTOBJID")}
+    plate = [
+        catalogue.text(k) or header.text(alt)
+        for k, alt in (("PLATE", "PLATEID"), ("MJD", "MJD"), ("FIBERID", "FIBERID"))
+    ]
+    if all(plate):
+        ids["plate-mjd-fiber"] = "-".join(plate)
+    return {key: value for key, value in ids.items() if value and re.sub(r"[0\-]", "", value)}
+
+
+def _meta(catalogue: _CatalogueRow) -> dict[str, Scalar]:
+    meta: dict[str, Scalar] = {}
+    for key in ("OBJTYPE", "SOURCETYPE", "TARGETTYPE", "RUN2D", "SURVEY", "INSTRUMENT"):
+        if catalogue.text(key):
+            meta[key.lower()] = catalogue.text(key)
+    zwarning = catalogue.number("ZWARNING")
+    if zwarning is not None:
+        meta["zwarning"] = int(zwarning)
+    return meta

@@ -1,0 +1,215 @@
+"""The wavelength axis and the medium of a FITS image, from the ways its header may state them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.spectrum.readers.fits import FitsFile, Header
+from agent.spectrum.readers.pixels import ivar_from_sigma
+from agent.spectrum.record import FloatArray, Medium, SpectrumError
+
+WAVELENGTH = ("wavelength", "wave", "lambda", "lam", "wl", "wavelengths", "angstrom", "wave_air", "wave_vac")
+LOG_WAVELENGTH = ("loglam", "loglambda", "log_lambda", "logwave", "log_wave")
+FLUX = ("flux", "flam", "f_lambda", "flux_density", "fluxes", "spec", "spectrum")
+IVAR = ("ivar", "inverse_variance", "flux_ivar", "invvar")
+SIGMA: tuple[str, ...] = ("err", "error", "flux_err", "flux_error", "fluxerr", "fluxerror", "e_flux", "sigma")
+SIGMA += ("uncertainty", "staterror", "properr", "errors", "flux_sigma", "noise")
+MASK = ("mask", "and_mask", "andmask", "flag", "flags")
+
+# Å in one unit; keys are compared in lower case without plural s.
+ANGSTROMS = {
+    "angstrom": 1.0,
+    "ang": 1.0,
+    "a": 1.0,
+    "å": 1.0,
+    "aa": 1.0,
+    "0.1 nm": 1.0,
+    "nm": 10.0,
+    "nanometer": 10.0,
+}
+ANGSTROMS |= {"um": 1e4, "micron": 1e4, "micrometer": 1e4, "µm": 1e4, "m": 1e10, "meter": 1e10}
+
+# An unlabelled axis is taken as Å only if it could be one: optical spectra end well beyond 2500 Å, while one
+# in nanometres ends before 2500 nm and one in microns before 2500 µm.
+PLAUSIBLE_END = 2500.0
+PLAUSIBLE_START = 10.0
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of a table that hold a spectrum, by name as written; None where there is none."""
+
+    wavelength: str
+    flux: str
+    ivar: str | None = None
+    sigma: str | None = None
+    mask: str | None = None
+    log: bool = False
+
+
+def roles(names: Sequence[str]) -> Roles | None:
+    """Which of the columns ``names`` are wavelength, flux and errors; None unless both of the first are
+    there."""
+    plain = {re.sub(r"[\s\[(].*$", "", n.strip()).lower(): n for n in reversed(names)}
+
+    def first(candidates: Sequence[str]) -> str | None:
+        return next((plain[c] for c in candidates if c in plain), None)
+
+    linear, log = first(WAVELENGTH), first(LOG_WAVELENGTH)
+    wavelength, flux = linear or log, first(FLUX)
+    if wavelength is None or flux is None:
+        return None
+    return Roles(wavelength, flux, first(IVAR), first(SIGMA), first(MASK), log=linear is None)
+
+
+def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
+    """The arguments ``wavelength`` (Å), ``flux``, ``ivar`` and ``mask`` of ``pixels.spectrum`` from a
+    table.
+
+    :param unit: the wavelength's unit as the file states it, "" if it does not
+    :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
+        stated
+    """
+    wavelength = _numbers(name, table, found.wavelength)
+    if found.log:
+        wavelength = 10.0**wavelength
+    else:
+        wavelength = to_angstrom(name, wavelength, unit or in_brackets(found.wavelength))
+    ivar: NDArray[Any] | None = None
+    if found.ivar is not None:
+        ivar = _numbers(name, table, found.ivar)
+    elif found.sigma is not None:
+        ivar = ivar_from_sigma(_numbers(name, table, found.sigma))
+    if ivar is not None and not (np.isfinite(ivar) & (ivar > 0)).any():
+        ivar = None
+    mask = None if found.mask is None else _numbers(name, table, found.mask) != 0
+    return {
+        "wavelength": wavelength,
+        "flux": _numbers(name, table, found.flux),
+        "ivar": ivar,
+        "mask": mask,
+    }
+
+
+def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
+    try:
+        return np.asarray(table[column], np.float64)
+    except (TypeError, ValueError):
+        raise SpectrumError(name, f"a column {column} that is not numbers", "numbers") from None
+
+
+def in_brackets(text: str) -> str:
+    """The unit in a column name such as ``wave [nm]`` or ``lambda(Angstrom)``; "" if there is none."""
+    match = re.search(r"[\[(]([^\])]*)[\])]", text)
+    return match[1] if match else ""
+
+
+def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
+    """``wavelength`` in Å. :raises SpectrumError: as ``arrays`` says."""
+    key = unit.strip().strip("'\"").lower()
+    factor = ANGSTROMS.get(key) or ANGSTROMS.get(key.rstrip("s"))
+    if key and factor is None:
+        raise SpectrumError(name, f"wavelengths in {unit!r:.40}", "Å, nm, µm or m")
+    finite = wavelength[np.isfinite(wavelength)]
+    if not key and (finite.size == 0 or finite.max() < PLAUSIBLE_END or finite.min() < PLAUSIBLE_START):
+        span = f"{finite.min():.6g} to {finite.max():.6g}" if finite.size else "nothing"
+        raise SpectrumError(name, f"an axis without unit from {span}", "wavelengths in Å, or a unit")
+    return wavelength * (factor or 1.0)
+
+
+_NOT_WAVELENGTH = ("RA", "DEC", "GLON", "GLAT", "ELON", "ELAT", "FREQ", "VELO", "VRAD", "TIME", "STOKES")
+_WAVELENGTH_UNIT = re.compile(r"ang|nm$|nanom|micro|um$|µm$|^a$|^m$", re.IGNORECASE)
+
+
+def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> FloatArray:
+    """Å of the first axis (n,): linear or log-linear from CRVAL1, CDELT1 or CD1_1, CRPIX1, or IRAF's
+    multispec.
+
+    :param aperture: row of the image, for IRAF files that state an axis for each
+    :raises SpectrumError: the header states no wavelength axis, or a non-linear one
+    """
+    if "system=multispec" in header.text("WAT0_001").replace(" ", ""):
+        start, step, log = _multispec(fits, header, aperture)
+        return _values(fits, start, step, log, pixels, "Angstrom")
+    value, at = header.number("CRVAL1"), header.number("CRPIX1")
+    delta = header.number("CDELT1") or header.number("CD1_1")
+    kind = header.text("CTYPE1").upper()
+    if value is None or not delta or kind.startswith(_NOT_WAVELENGTH):
+        found = f"an image whose first axis is {kind or 'without CRVAL1 and CDELT1'}"
+        raise fits.refusal(found, "a wavelength axis")
+    start = value - delta * ((1.0 if at is None else at) - 1.0)
+    log = header["DC-FLAG"] == 1 or header["LOGLAM"] is True or ("LOG" in kind and start < 10)
+    return _values(fits, start, delta, log, pixels, _unit(header))
+
+
+def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
+    """The medium, and whether the header states it: VACUUM, AIRORVAC, or CTYPE1 WAVE (vacuum) or AWAV
+    (air).
+
+    (CTYPE: Greisen et al. 2006, A&A 446, 747.) Ground-based spectra that state nothing are usually in air:
+    arc lines are tabled so, and IRAF leaves them so.
+    """
+    stated = header["VACUUM"]
+    if isinstance(stated, bool):
+        return ("vacuum" if stated else "air"), True
+    words = f"{header.text('AIRORVAC')} {header.text('CTYPE1')}".upper()
+    if "AIR" in words or "AWAV" in words:
+        return "air", True
+    if "VAC" in words or re.search(r"\bWAVE(-|$|\b)", words):
+        return "vacuum", True
+    return default, False
+
+
+def degrees(header: Header, key: str) -> float | None:
+    """RA or DEC in degrees; a sexagesimal RA is in hours. None if missing or no coordinate."""
+    value = header[key]
+    if isinstance(value, str):
+        parts = value.replace(" ", ":").strip(":").split(":") if ":" not in value else value.split(":")
+        try:
+            numbers = [float(p) for p in parts]
+        except ValueError:
+            return None
+        if len(numbers) == 3:
+            size = abs(numbers[0]) + numbers[1] / 60 + numbers[2] / 3600
+            angle = -size if parts[0].strip().startswith("-") else size
+            return angle * 15.0 if key.startswith("RA") else angle
+    return header.number(key)
+
+
+def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, unit: str) -> FloatArray:
+    axis = np.asarray(start + step * np.arange(pixels), np.float64)
+    if log:
+        if np.abs(axis).max() > 20:
+            raise fits.refusal(f"a log axis up to {np.abs(axis).max():.4g}", "log10 of wavelengths")
+        axis = 10.0**axis
+    return to_angstrom(fits.name, axis, unit)
+
+
+def _unit(header: Header) -> str:
+    """The axis' unit where a card states one of length; IRAF writes CUNIT1 = 'pixel' and means nothing by
+    it."""
+    stated = re.search(r"units=(\S+)", header.text("WAT1_001"))
+    for unit in (stated[1] if stated else "", header.text("CUNIT1")):
+        if _WAVELENGTH_UNIT.search(unit):
+            return unit
+    return ""
+
+
+def _multispec(fits: FitsFile, header: Header, aperture: int) -> tuple[float, float, bool]:
+    numbered: Sequence[str] = [f"WAT2_{n:03d}" for n in range(1, 1000)]
+    text = "".join(str(header[key]).ljust(68) for key in numbered if key in header)
+    found = re.search(rf'spec{aperture + 1}\s*=\s*"([^"]*)"', text)
+    fields = found[1].split() if found else []
+    try:
+        kind, start, step = int(fields[2]), float(fields[3]), float(fields[4])
+    except (IndexError, ValueError):
+        raise fits.refusal(f"no axis of aperture {aperture + 1} in WAT2", "an IRAF multispec axis") from None
+    if kind not in (0, 1):
+        raise fits.refusal("a non-linear IRAF multispec axis", "a linear or log-linear one")
+    return start, step, kind == 1

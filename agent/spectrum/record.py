@@ -1,0 +1,259 @@
+"""One spectrum, whatever the survey, and the two functions that read one from a file.
+
+A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit,
+which pixels hold no data and which the survey flagged. Its arrays are checked once, here, and then fixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agent.text import OneLine, one_line
+
+# Turns the median of |2 f(i) - f(i-2) - f(i+2)| into σ for Gaussian noise: 1.482602 / √6.
+DER_SNR_FACTOR = 1.482602 / np.sqrt(6.0)
+STRETCH = 200  # pixels over which the noise is taken as constant: many for a median, few against a survey's arm
+
+
+_CHOICES = {
+    "medium": ("vacuum", "air"),
+    "frame": ("observed", "rest"),
+    "errors": ("measured", "estimated"),
+}
+
+
+def _is_finite(value: object) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _vector(name: str, what: str, values: ArrayLike) -> FloatArray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SpectrumError(name, f"{what} that is not numbers", "a 1-D array of numbers") from None
+    if array.ndim != 1:
+        raise SpectrumError(name, f"{what} of shape {array.shape}", "a 1-D array")
+    if not np.isfinite(array).all():
+        raise SpectrumError(name, f"{what} with NaN or infinity in it", "finite numbers")
+    return _read_only(array)
+
+
+def _read_only(array: _Array) -> _Array:
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def der_snr_noise(flux: FloatArray) -> float:
+    """The noise σ of ``flux`` (same unit) from third-order pixel differences.
+
+    Stoehr et al. 2008 (ASP Conf. 394, 505), DER_SNR; exact zeros count as no data, as there. It is right
+    where noise is uncorrelated from pixel to pixel and the spectrum is smooth over five pixels, and too low
+    for resampled spectra. 0.0 if fewer than five pixels are left.
+    """
+    flux = flux[flux != 0]
+    if flux.size < 5:
+        return 0.0
+    return float(DER_SNR_FACTOR * np.median(np.abs(2.0 * flux[2:-2] - flux[:-4] - flux[4:])))
+
+
+def ivar_from_scatter(flux: FloatArray) -> FloatArray:
+    """An inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, joined by
+    straight lines in σ.
+
+    Noise is never taken as less than a millionth of the largest flux; a flux of zeros only gives ivar 0.
+    """
+    floor = 1e-6 * float(np.max(np.abs(flux), initial=0.0))
+    if floor == 0.0:
+        return np.zeros(flux.shape)
+    pieces = np.array_split(np.arange(flux.size), max(1, flux.size // STRETCH))
+    overall = der_snr_noise(flux)
+    sigmas = [der_snr_noise(flux[p]) or overall for p in pieces]
+    centres = [float(p.mean()) for p in pieces]
+    sigma = np.interp(np.arange(flux.size), centres, np.maximum(sigmas, floor))
+    with np.errstate(over="ignore", divide="ignore"):
+        ivar: FloatArray = 1.0 / sigma**2
+    return ivar
+
+
+Medium = Literal["vacuum", "air"]
+Frame = Literal["observed", "rest"]
+Errors = Literal["measured", "estimated"]
+Scalar = str | int | float | bool | None
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+class SpectrumError(OneLine, ValueError):
+    """A file, or values, that are no usable spectrum; says in one line its name, what was found and
+    wanted."""
+
+    def __init__(self, name: str, found: str, wanted: str) -> None:
+        super().__init__(name, found, wanted)
+        self.name = name
+        self.found = found
+        self.wanted = wanted
+
+    def __str__(self) -> str:
+        return one_line(f"{self.name}: found {self.found}; wanted {self.wanted}")
+
+
+class SeveralSpectra(SpectrumError):
+    """A file of several spectra was read without saying which one; ``targets`` lists them in file order."""
+
+    def __init__(self, name: str, targets: Sequence[str]) -> None:
+        self.targets = tuple(targets)
+        shown = ", ".join(self.targets[:5]) + (", …" if len(self.targets) > 5 else "")
+        super().__init__(name, f"{len(self.targets)} spectra ({shown})", "one of them named as target")
+
+    def __reduce__(self) -> tuple[type[SeveralSpectra], tuple[str, tuple[str, ...]]]:
+        return SeveralSpectra, (self.name, self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A one-dimensional spectrum and what its numbers mean.
+
+    Arrays are 1-D, of one length (2 pixels or more), read-only. They may be given as anything numpy can turn
+    into an array; a copy is made unless they already are read-only arrays of the right type.
+
+    :param wavelength: Å, float64, strictly increasing, positive, in ``medium`` and ``frame``
+    :param flux: ``flux_unit``, float64, finite. A pixel without a number in its file holds the straight line
+        between its neighbours and ivar 0, so that nothing downstream meets a NaN and a drawn line looks as if
+        the pixel were left out.
+    :param ivar: 1 / ``flux_unit``², float64, finite, 0 or more; 0 = no data. If not given it is estimated
+        from the pixel-to-pixel scatter (``agent.spectrum.record``) and ``errors`` is "estimated".
+    :param mask: bool, True = the survey flags the pixel; flux and ivar are kept. Not given: nothing flagged.
+    :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
+    :param snr: signal-to-noise by band or arm, as the catalogue gives it
+    :param meta: anything else worth keeping, JSON scalars only
+    :raises SpectrumError: naming ``name``, what was found and what was wanted
+    """
+
+    wavelength: FloatArray
+    flux: FloatArray
+    ivar: FloatArray = None  # type: ignore[assignment]  # __post_init__ always leaves an array
+    mask: BoolArray = None  # type: ignore[assignment]
+    medium: Medium = "vacuum"
+    frame: Frame = "observed"
+    flux_unit: str = "relative"
+    survey: str = ""
+    name: str = "spectrum"
+    ids: Mapping[str, str] = field(default_factory=dict)
+    ra: float | None = None
+    dec: float | None = None
+    redshift: float | None = None
+    snr: Mapping[str, float] = field(default_factory=dict)
+    catalogue_class: str = ""
+    meta: Mapping[str, Scalar] = field(default_factory=dict)
+    errors: Errors = "measured"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "wavelength", _vector(self.name, "wavelength", self.wavelength))
+        put(self, "flux", _vector(self.name, "flux", self.flux))
+        if self.ivar is None:
+            put(self, "ivar", ivar_from_scatter(self.flux))
+            put(self, "errors", "estimated")
+        put(self, "ivar", _vector(self.name, "ivar", self.ivar))
+        mask = np.zeros(self.flux.shape, dtype=bool) if self.mask is None else self.mask
+        put(self, "mask", _read_only(np.asarray(mask, dtype=bool)))
+        # Survey headers have NaN and infinity where nothing was measured; JSON, which keeps it, has neither.
+        put(self, "snr", {key: value for key, value in self.snr.items() if _is_finite(value)})
+        put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
+        for mapping in ("ids", "snr", "meta"):
+            put(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
+        self._check_arrays()
+        self._check_values()
+
+    def _check_arrays(self) -> None:
+        lengths = [getattr(self, a).size for a in ("wavelength", "flux", "ivar", "mask")]
+        if len(set(lengths)) != 1 or self.mask.ndim != 1:
+            raise SpectrumError(self.name, f"wavelength, flux, ivar, mask of {lengths} pixels", "arrays of one length")
+        if lengths[0] < 2:
+            raise SpectrumError(self.name, f"{lengths[0]} pixels", "two or more")
+        if self.wavelength[0] <= 0:
+            raise SpectrumError(self.name, f"a wavelength of {self.wavelength[0]:g} Å", "positive wavelengths")
+        steps = np.diff(self.wavelength)
+        if not (steps > 0).all():
+            at = int(np.argmin(steps > 0))
+            pair = f"{self.wavelength[at]:.8g} Å followed by {self.wavelength[at + 1]:.8g} Å"
+            raise SpectrumError(self.name, pair, "wavelengths that increase from pixel to pixel")
+        if (self.ivar < 0).any():
+            raise SpectrumError(self.name, "a negative inverse variance", "ivar of 0 (no data) or more")
+
+    def _check_values(self) -> None:
+        for what, allowed in _CHOICES.items():
+            if getattr(self, what) not in allowed:
+                raise SpectrumError(self.name, f"{what} {getattr(self, what)!r}", " or ".join(allowed))
+        for what in ("redshift", "ra", "dec"):
+            value = getattr(self, what)
+            if value is not None and not np.isfinite(value):
+                raise SpectrumError(self.name, f"{what} {value!r}", "a finite number or None")
+        if self.redshift is not None and self.redshift <= -1:
+            raise SpectrumError(self.name, f"redshift {self.redshift!r}", "a redshift above -1")
+        for key, value in self.meta.items():
+            if not isinstance(value, str | int | float | bool | None):
+                raise SpectrumError(self.name, f"meta[{key!r}] of {type(value).__name__}", "a JSON scalar")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Spectrum):
+            return NotImplemented
+        pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def __reduce__(self) -> tuple[type[Spectrum], tuple[Any, ...]]:
+        values = (getattr(self, f.name) for f in fields(self))
+        return Spectrum, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
+    def __len__(self) -> int:
+        return int(self.wavelength.size)
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 (hex) of the little-endian arrays and of medium, frame, flux unit, name and redshift."""
+        digest = hashlib.sha256()
+        for array in (self.wavelength, self.flux, self.ivar):
+            digest.update(array.astype("<f8", copy=False).tobytes())
+        digest.update(self.mask.astype("u1").tobytes())
+        meaning = (self.medium, self.frame, self.flux_unit, self.name, repr(self.redshift))
+        digest.update("\0".join(meaning).encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def snr_typical(self) -> float:
+        """Signal-to-noise per pixel in one number: the catalogue's r band (or median) where the file has it,
+        else the median of flux √ivar over pixels with data; 0 where there are none."""
+        for band in ("r", "median"):
+            if band in self.snr:
+                return self.snr[band]
+        seen = self.ivar > 0
+        return float(np.median(self.flux[seen] * np.sqrt(self.ivar[seen]))) if seen.any() else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form, arrays included; ``from_json`` gives back an equal value."""
+        from agent.spectrum.as_json import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
+        """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was wanted."""
+        from agent.spectrum.as_json import from_json
+
+        return from_json(data)

@@ -1,0 +1,107 @@
+"""Text from outside inside a message: one line, of a length that a person reads, and nothing invisible in it.
+
+File names, header cards, column names and whatever a model wrote are quoted in messages, and messages go to a
+terminal, a log and the page. A line feed there would forge a line of the log, an escape sequence would drive
+the terminal, and a character that turns the direction of writing would show a name other than it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+LONGEST = 480
+"""Characters of a message; what is longer loses its middle, as which file it was stands at its beginning and
+what to do at its end."""
+
+_SPACE = re.compile(r"\s+")
+_SHOWN_AS_THEY_ARE = "\u200c\u200d"  # joiners, which scripts and emoji are written with
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+class OneLine(Exception):
+    """An exception that quotes text from outside: its message is ``one_line`` of what it was given."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
+
+
+def one_line(text: str, longest: int = LONGEST) -> str:
+    """``text`` without line feeds, with what cannot be seen written out (``\\x1b``), shortened."""
+    if len(text) > 20 * longest:  # what is cut out need not be looked at
+        text = _shortened(text, 10 * longest)
+    return _shortened(visible(_SPACE.sub(" ", text).strip()), longest)
+
+
+def visible(text: str) -> str:
+    """``text`` with each control, direction mark and half character written as its escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escape(letter) if _is_hidden(letter) else letter for letter in text)
+
+
+def _is_hidden(letter: str) -> bool:
+    return unicodedata.category(letter) in _HIDDEN and letter not in _SHOWN_AS_THEY_ARE
+
+
+def _escape(letter: str) -> str:
+    code = ord(letter)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    half = (longest - 3) // 2
+    return f"{text[:half]} … {text[-half:]}"
+
+
+MOST_DIGITS = 18
+"""What fits into 64 bits, and so into a database."""
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text of digits 0 to 9 is; None for any other text, and for one of more digits than
+    anybody means. ``int`` itself raises on thousands of digits, and on some of what ``str.isdigit`` takes for
+    one, such as ².
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+
+class CsvTable:
+    """A CSV file being written: the heading, then row after row; lines end in a line feed."""
+
+    def __init__(self, out: TextIO, heading: Sequence[str]) -> None:
+        self._out = out
+        self.row(heading)
+
+    def row(self, cells: Iterable[object]) -> None:
+        line = io.StringIO(newline="")
+        # csv quotes a carriage return only where lines end in one; unquoted it would begin a row of its own.
+        csv.writer(line, lineterminator="\r\n").writerow([cell(value) for value in cells])
+        self._out.write(line.getvalue().removesuffix("\r\n") + "\n")
+
+
+def cell(value: object) -> str:
+    """A value as it stands in a table: nothing for None, a float to its last digit, text that is no formula.
+
+    A text keeps its line feeds and everything else that UTF-8 and CSV can hold; NUL and half characters go.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return repr(float(value)) if isinstance(value, float) else str(value)
+    text = value.replace("\0", "").encode("utf-8", "replace").decode()
+    return f"'{text}" if is_formula(text) else text
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet might calculate with this text instead of showing it."""
+    return text.startswith(("\t", "\r", "\n")) or text.lstrip().startswith(_FORMULA)

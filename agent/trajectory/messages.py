@@ -1,0 +1,95 @@
+"""A trajectory as the chat messages that a Spec-o3 model was trained on.
+
+The tool block is written into the system turn and a tool result is a user turn that holds
+``<tool_response>``. So Qwen2.5-VL's stock chat template gives the text that the published custom template
+gave, and no server needs a flag. Contents are lists of blocks throughout: mixed with plain strings they
+would not fit one Arrow column.
+"""
+
+from __future__ import annotations
+
+import base64
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from PIL import Image
+
+from agent.plot.png import png_bytes
+from agent.tool import TOOL_BLOCK
+from agent.trajectory.record import Trajectory
+from agent.trajectory.steps import TrajectoryError, Zoom
+from agent.trajectory.tags import turn_text
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+
+
+def to_messages(trajectory: Trajectory, images: Sequence[object] | None = None) -> list[Message]:
+    """System, user (first picture, question, guide), then assistant and tool-result turns in order.
+
+    An image block is ``{"type": "image"}``, with the picture under ``"image"`` where ``images`` gives one for
+    each (the overview, then one a zoom that has a picture).
+
+    :raises TrajectoryError: the number of ``images`` is not the number of pictures
+    """
+    blocks = _image_blocks(trajectory, images)
+    messages = [_message("system", _text(trajectory.system + TOOL_BLOCK)), question(trajectory, next(blocks))]
+    for turn in trajectory.turns():
+        messages.append(_message("assistant", _text(turn_text(turn))))
+        if isinstance(turn[-1], Zoom):
+            messages.append(tool_result(turn[-1].observation, next(blocks) if turn[-1].ok else None))
+    return messages
+
+
+def pictures_of(trajectory: Trajectory) -> tuple[str | None, ...]:
+    """SHA-256 of each picture in the order of the messages; None where there is one but not at hand."""
+    return (trajectory.overview, *(zoom.picture for zoom in trajectory.zooms if zoom.ok))
+
+
+def question(trajectory: Trajectory, image: Block) -> Message:
+    """The user's turn: the first picture, a line feed, the question and the guide."""
+    return _message("user", image, _text("\n" + trajectory.prompt))
+
+
+def tool_result(observation: str, image: Block | None) -> Message:
+    """The turn that answers a call: the picture, then at once the text; the text alone for an error."""
+    inside = [] if image is None else [image]
+    return _message("user", _text("<tool_response>\n"), *inside, _text(f"{observation}\n</tool_response>"))
+
+
+def _image_blocks(trajectory: Trajectory, images: Sequence[object] | None) -> Iterator[Block]:
+    wanted = len(pictures_of(trajectory))
+    if images is None:
+        return iter([{"type": "image"} for _ in range(wanted)])
+    if len(images) != wanted:
+        raise TrajectoryError(f"images: found {len(images)}, wanted {wanted}: the overview and one a zoom")
+    return iter([{"type": "image", "image": image} for image in images])
+
+
+def _message(role: str, *blocks: Block) -> Message:
+    return {"role": role, "content": list(blocks)}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+# By id: an image cannot be hashed. An id is an image's own for as long as it lives, and no longer than that
+# is it kept here.
+_encoded: dict[int, bytes] = {}
+
+
+def png_of(image: Image.Image) -> bytes:
+    """The image as PNG bytes: the same each time, as the turns of a conversation send their images again."""
+    key = id(image)
+    encoded = _encoded.get(key)
+    if encoded is None:
+        encoded = _encoded[key] = png_bytes(image)
+        weakref.finalize(image, _encoded.pop, key, None)
+    return encoded
+
+
+def data_url(image: Image.Image) -> str:
+    """``data:image/png;base64,...``, as chat APIs take a picture."""
+    return "data:image/png;base64," + base64.b64encode(png_of(image)).decode("ascii")

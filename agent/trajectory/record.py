@@ -1,0 +1,260 @@
+"""A trajectory as plain values: what was thought, looked at and answered about one spectrum.
+
+Values only. They know nothing of databases, pages or servers. Identity (item, version, author) is
+the store's concern. One JSON form, declared here once, is used to save, to send to the page, to
+import and to export; ``schema`` names its version. Steps are in ``agent.trajectory.steps``; the tagged text that
+models read and write in ``agent.trajectory.tags``, chat messages in ``agent.trajectory.messages``, the published
+rows in ``agent.trajectory.sharegpt``.
+
+A trajectory is a flat sequence of steps. An assistant turn is a run of think steps closed by one zoom
+or by the answer, so a reviewer can add, move or remove a step without thinking about turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from agent.trajectory.steps import (
+    Answer,
+    Frame,
+    Medium,
+    Step,
+    Think,
+    TrajectoryError,
+    Verdict,
+    Zoom,
+    new_step_id,
+    number_of,
+    object_of,
+    one_of,
+    step_from_json,
+    step_to_json,
+    text_of,
+    text_or_none,
+    verdict_of,
+)
+from agent.trajectory.tags import Turn, parse, reserved_tags
+
+__all__ = [
+    "SCHEMA",
+    "Answer",
+    "Drafter",
+    "DrafterKind",
+    "Frame",
+    "Medium",
+    "Step",
+    "Think",
+    "Trajectory",
+    "TrajectoryError",
+    "Turn",
+    "Verdict",
+    "Zoom",
+    "new_step_id",
+    "parse",
+]
+
+SCHEMA = "spec-o3/trajectory/1"
+
+DrafterKind = Literal["baseline", "model", "person", "unknown"]
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """Who thought: kind, name, and the settings that would let somebody repeat it."""
+
+    kind: DrafterKind
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One inspection of one spectrum for one question.
+
+    ``prompt`` is the user's text after the first picture (question line, blank line, guide);
+    ``redshift`` is what the tool was given (None: none), which fixes the frame of every window;
+    ``overview`` is the SHA-256 of the first picture's RGBA bytes; ``label`` is the known truth, if any,
+    never the model's opinion; ``faults`` lists what the parser forgave.
+    """
+
+    task: str
+    prompt: str
+    spectrum_name: str
+    spectrum_sha256: str | None
+    steps: tuple[Step, ...]
+    drafter: Drafter
+    system: str = "You are a helpful assistant."
+    redshift: float | None = None
+    medium: Medium = "vacuum"
+    overview: str | None = None
+    label: Verdict | None = None
+    label_source: str = ""
+    simulated: bool = False
+    faults: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> Answer | None:
+        """The last answer step, None if nothing was answered."""
+        return next((s for s in reversed(self.steps) if isinstance(s, Answer)), None)
+
+    @property
+    def zooms(self) -> tuple[Zoom, ...]:
+        return tuple(s for s in self.steps if isinstance(s, Zoom))
+
+    def step(self, step_id: str) -> Step:
+        """The step with this id. :raises KeyError: there is none."""
+        for step in self.steps:
+            if step.id == step_id:
+                return step
+        raise KeyError(step_id)
+
+    def turns(self) -> Iterator[tuple[Step, ...]]:
+        """Assistant turns: think steps closed by one zoom or the answer; trailing thinks are a turn too."""
+        turn: list[Step] = []
+        for step in self.steps:
+            turn.append(step)
+            if not isinstance(step, Think):
+                yield tuple(turn)
+                turn = []
+        if turn:
+            yield tuple(turn)
+
+    def problems(self, pictures: bool = True) -> list[str]:
+        """What keeps this trajectory from being training data, one sentence each; empty if nothing does.
+
+        :param pictures: whether every look must have its picture's hash; rows that come with picture files
+            have none until the files are read
+        """
+        found = []
+        if not self.steps or not isinstance(self.steps[-1], Answer):
+            found.append("the last step is not an answer")
+        if sum(isinstance(s, Answer) for s in self.steps) > 1:
+            found.append("there is more than one answer")
+        if self.answer is not None and self.answer.verdict is None:
+            found.append("the answer is neither YES nor NO")
+        for number, turn in enumerate(self.turns(), start=1):
+            if not any(isinstance(s, Think) and s.text.strip() for s in turn):
+                found.append(f"turn {number} has no think text")
+        for number, step in enumerate(self.steps, start=1):
+            if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
+                found.append(f"step {number} has no picture")
+            for tag in reserved_tags(_words(step)):
+                found.append(f"step {number} contains {tag}, which a model reads as a mark of its own format")
+        return found
+
+    def with_steps(self, steps: tuple[Step, ...]) -> Trajectory:
+        return replace(self, steps=steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form; ``from_json`` gives back an equal value."""
+        return {
+            "schema": SCHEMA,
+            "task": self.task,
+            "system": self.system,
+            "prompt": self.prompt,
+            "spectrum": {"name": self.spectrum_name, "sha256": self.spectrum_sha256},
+            "redshift": self.redshift,
+            "medium": self.medium,
+            "overview": self.overview,
+            "drafter": {
+                "kind": self.drafter.kind,
+                "name": self.drafter.name,
+                "settings": dict(self.drafter.settings),
+            },
+            "label": self.label,
+            "label_source": self.label_source,
+            "simulated": self.simulated,
+            "steps": [step_to_json(s) for s in self.steps],
+            "faults": list(self.faults),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
+        """Read the JSON form. :raises TrajectoryError: naming the field, what was found, what was wanted."""
+        if not isinstance(data, Mapping):
+            raise TrajectoryError(f"found {type(data).__name__}, wanted an object")
+        if data.get("schema") != SCHEMA:
+            raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, wanted {SCHEMA!r}")
+        spectrum, drafter = object_of(data, "spectrum"), object_of(data, "drafter")
+        simulated = data.get("simulated", False)
+        if not isinstance(simulated, bool):
+            raise TrajectoryError(f"simulated: found {simulated!r:.60}, wanted true or false")
+        redshift = number_of(data, "redshift")
+        if redshift is not None and redshift <= -1:
+            raise TrajectoryError(f"redshift: found {redshift!r}, wanted one above -1, or null")
+        return cls(
+            task=text_of(data, "task"),
+            system=text_of(data, "system"),
+            prompt=text_of(data, "prompt"),
+            spectrum_name=text_of(spectrum, "name", "spectrum."),
+            spectrum_sha256=text_or_none(spectrum, "sha256", "spectrum."),
+            redshift=redshift,
+            medium=one_of(data, "medium", ("vacuum", "air")),
+            overview=text_or_none(data, "overview"),
+            drafter=Drafter(
+                kind=one_of(drafter, "kind", ("baseline", "model", "person", "unknown"), "drafter."),
+                name=text_of(drafter, "name", "drafter."),
+                settings=object_of(drafter, "settings", "drafter.") if "settings" in drafter else {},
+            ),
+            label=verdict_of(data, "label"),
+            label_source=text_or_none(data, "label_source") or "",
+            simulated=simulated,
+            steps=_steps(data.get("steps")),
+            faults=_faults(data.get("faults") or []),
+        )
+
+    def content_hash(self) -> str:
+        """SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8), tagged with the algorithm."""
+        canonical = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+
+    def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
+        """Chat messages as a Spec-o3 model was trained on; see ``agent.trajectory.messages``."""
+        from agent.trajectory.messages import to_messages
+
+        return to_messages(self, images)
+
+    def to_sharegpt(self, image_paths: Sequence[str]) -> dict[str, Any]:
+        """A row of the published cold-start layout; see ``agent.trajectory.sharegpt``."""
+        from agent.trajectory.sharegpt import to_sharegpt
+
+        return to_sharegpt(self, image_paths)
+
+    @classmethod
+    def from_sharegpt(cls, row: Mapping[str, Any], pictures: Sequence[str] | None = None) -> Trajectory:
+        """Read a row of the published cold-start layout; see ``agent.trajectory.sharegpt``."""
+        from agent.trajectory.sharegpt import from_sharegpt
+
+        return from_sharegpt(row, pictures)
+
+
+def _words(step: Step) -> str:
+    match step:
+        case Think():
+            return step.text
+        case Answer():
+            return step.explanation
+        case Zoom():
+            return step.label
+
+
+def _steps(data: object) -> tuple[Step, ...]:
+    if not isinstance(data, list):
+        raise TrajectoryError(f"steps: found {type(data).__name__}, wanted a list")
+    steps = tuple(step_from_json(s, n) for n, s in enumerate(data, start=1))
+    seen: set[str] = set()
+    for step in steps:
+        if step.id in seen:
+            raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, wanted one")
+        seen.add(step.id)
+    return steps
+
+
+def _faults(data: object) -> tuple[str, ...]:
+    if not isinstance(data, list) or not all(isinstance(f, str) for f in data):
+        raise TrajectoryError(f"faults: found {data!r:.60}, wanted a list of sentences")
+    return tuple(data)

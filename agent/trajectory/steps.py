@@ -1,0 +1,201 @@
+"""The steps of a trajectory as plain values: think, zoom, answer, and their JSON form."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Literal, TypeVar, cast
+
+from agent.text import OneLine, whole_number
+
+Frame = Literal["observed", "rest"]
+Medium = Literal["vacuum", "air"]
+Verdict = Literal["YES", "NO"]
+
+_Choice = TypeVar("_Choice", bound=str)
+
+
+class TrajectoryError(OneLine, ValueError):
+    """A trajectory that cannot be read: names the field, what was found and what was wanted."""
+
+
+@dataclass(frozen=True)
+class Think:
+    """What the agent says to itself before it looks or answers."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Zoom:
+    """One call of the tool and what came back.
+
+    ``arguments`` is the call as the model wrote it (``wavelength_range`` in Å, ``label``), kept whole
+    even where it is wrong. ``frame``, ``z`` and ``medium`` say how its wavelengths are to be read:
+    in the rest frame a window lies at λ_observed = λ_rest (1 + z). ``picture`` is the SHA-256 of the
+    picture's RGBA bytes, None where the tool answered with an error.
+    """
+
+    id: str
+    arguments: Mapping[str, Any]
+    frame: Frame = "observed"
+    z: float = 0.0
+    medium: Medium = "vacuum"
+    observation: str = ""
+    ok: bool = True
+    picture: str | None = None
+
+    @property
+    def window(self) -> tuple[float, float] | None:
+        """The window asked for, in Å, in this step's own frame; None if it is not two finite numbers."""
+        asked = self.arguments.get("wavelength_range")
+        if not isinstance(asked, list | tuple) or len(asked) != 2:
+            return None
+        if not all(isinstance(x, int | float) and abs(x) <= sys.float_info.max for x in asked):
+            return None
+        return float(asked[0]), float(asked[1])
+
+    @property
+    def window_observed(self) -> tuple[float, float] | None:
+        """The same window as observed wavelengths, in Å."""
+        if self.window is None:
+            return None
+        stretch = 1.0 + self.z if self.frame == "rest" else 1.0
+        return self.window[0] * stretch, self.window[1] * stretch
+
+    @property
+    def label(self) -> str:
+        return str(self.arguments.get("label") or "")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The verdict and its explanation. ``verdict`` is None where no YES or NO could be read."""
+
+    id: str
+    verdict: Verdict | None
+    explanation: str = ""
+
+
+Step = Think | Zoom | Answer
+
+
+def new_step_id(steps: tuple[Step, ...]) -> str:
+    """An id no step in ``steps`` has; ids are never used again within a trajectory's versions."""
+    numbers = (whole_number(step.id[1:]) for step in steps if step.id[:1] == "s")
+    first = max((number for number in numbers if number is not None), default=0) + 1
+    taken = {step.id for step in steps}
+    return next(name for number in count(first) if (name := f"s{number}") not in taken)
+
+
+def step_to_json(step: Step) -> dict[str, Any]:
+    """The JSON form of a step; ``step_from_json`` gives back an equal value."""
+    match step:
+        case Think():
+            return {"id": step.id, "kind": "think", "text": step.text}
+        case Zoom():
+            return {
+                "id": step.id,
+                "kind": "zoom",
+                "arguments": dict(step.arguments),
+                "frame": step.frame,
+                "z": step.z,
+                "medium": step.medium,
+                "observation": step.observation,
+                "ok": step.ok,
+                "picture": step.picture,
+            }
+        case Answer():
+            return {"id": step.id, "kind": "answer", "verdict": step.verdict, "explanation": step.explanation}
+
+
+def step_from_json(data: object, number: int) -> Step:
+    """Read the JSON form of the step with this number. :raises TrajectoryError: naming the field."""
+    where = f"steps[{number}]."
+    if not isinstance(data, Mapping):
+        raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, wanted an object")
+    step_id = text_of(data, "id", where)
+    kind = one_of(data, "kind", ("think", "zoom", "answer"), where)
+    if kind == "think":
+        return Think(step_id, text_of(data, "text", where))
+    if kind == "answer":
+        return Answer(step_id, verdict_of(data, "verdict", where), text_of(data, "explanation", where))
+    ok = data.get("ok")
+    if not isinstance(ok, bool):
+        raise TrajectoryError(f"{where}ok: found {ok!r:.60}, wanted true or false")
+    z = number_of(data, "z", where)
+    if z is None:
+        raise TrajectoryError(f"{where}z: found null, wanted a number")
+    return Zoom(
+        id=step_id,
+        arguments=object_of(data, "arguments", where),
+        frame=one_of(data, "frame", ("observed", "rest"), where),
+        z=z,
+        medium=one_of(data, "medium", ("vacuum", "air"), where),
+        observation=text_of(data, "observation", where),
+        ok=ok,
+        picture=text_or_none(data, "picture", where),
+    )
+
+
+def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
+    """The text in a field. :raises TrajectoryError: it is no text, or none that UTF-8 can hold."""
+    value = data.get(key)
+    if not isinstance(value, str):
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        broken = f"half a character, U+{ord(value[error.start]):04X}, at {error.start}"
+        raise TrajectoryError(f"{where}{key}: found {broken}, wanted whole characters") from None
+    return value
+
+
+def text_or_none(data: Mapping[str, Any], key: str, where: str = "") -> str | None:
+    return None if data.get(key) is None else text_of(data, key, where)
+
+
+def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | None:
+    """The number in a field, None for null. :raises TrajectoryError: it is no finite number."""
+    value = data.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted a finite number or null")
+    return float(value)
+
+
+def verdict_of(data: Mapping[str, Any], key: str, where: str = "") -> Verdict | None:
+    """The verdict in a field. :raises TrajectoryError: it is none of YES, NO and null."""
+    value = data.get(key)
+    if value not in ("YES", "NO", None):
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted YES, NO or null")
+    return cast("Verdict | None", value)
+
+
+def object_of(data: Mapping[str, Any], key: str, where: str = "") -> dict[str, Any]:
+    """The object in a field, fit for any JSON reader.
+
+    :raises TrajectoryError: it is no object, or holds what JSON has not: NaN, an infinity, half a character
+    """
+    value = data.get(key)
+    if not isinstance(value, Mapping):
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted an object")
+    try:
+        json.dumps(dict(value), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TrajectoryError(f"{where}{key}: found what JSON cannot hold ({error}), wanted JSON") from None
+    return dict(value)
+
+
+def one_of(data: Mapping[str, Any], key: str, allowed: tuple[_Choice, ...], where: str = "") -> _Choice:
+    """The field's value, one of ``allowed``. :raises TrajectoryError: it is another."""
+    value = data.get(key)
+    for choice in allowed:
+        if value == choice:
+            return choice
+    raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted one of {', '.join(allowed)}")

@@ -1,0 +1,289 @@
+r"""The tagged text that a Spec-o3 model writes, to values and back.
+
+Written (the published form)::
+
+    <think>text</think>
+    <tool_call>
+    {"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}
+    </tool_call>
+
+    <think>text</think><answer>\boxed{YES} explanation</answer>
+
+Read: whatever a model makes of that. ``parse`` never raises; it lists each fault it forgave.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.tool import TOOL_NAME
+from agent.trajectory.repair import repair
+from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
+
+RESERVED = (
+    "<think>",
+    "</think>",
+    "<tool_call>",
+    "</tool_call>",
+    "<answer>",
+    "</answer>",
+    "<tool_response>",
+    "</tool_response>",
+    "<image>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|vision_start|>",
+    "<|image_pad|>",
+    "<|vision_end|>",
+)
+"""What cannot stand in the words of a step: it would be read as the format."""
+
+_TAG = re.compile(r"<(/?)(think|tool_call|answer)>")
+_SPECIAL = re.compile(r"<\|(?:im_end|endoftext|im_start)\|>(?:assistant\n)?")
+# White space is matched once: beside [^{}]*, which takes it too, a run of it would be tried in every way.
+_BOX = re.compile(r"\\boxed\s*\{(?:\s*\\text\s*\{([^{}]*)\}\s*|([^{}]*))\}")
+_WINDOW = re.compile(r"wavelength_range\W+?\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]")
+_LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
+_DEEPEST = 20
+"""Objects and lists within each other that a call may have; what nests deeper is no call of this tool, and
+could be neither copied nor written.
+"""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call as the model wrote it: strict JSON values (NaN and the infinities became text)."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What stood in the answer tags: the verdict, None if none could be read, and the rest."""
+
+    verdict: Verdict | None
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One assistant turn. A call and an answer in one turn is a fault; the published loop runs the call."""
+
+    thought: str = ""
+    call: Call | None = None
+    answer: Reply | None = None
+    faults: tuple[str, ...] = ()
+
+
+@dataclass
+class _Parts:
+    """What stood inside which tags, in order; ``outside`` stood in none."""
+
+    think: list[str] = field(default_factory=list)
+    tool_call: list[str] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def put(self, tag: str | None, text: str) -> None:
+        if tag is not None or text.strip():
+            getattr(self, tag or "outside").append(text.strip())
+
+
+def turn_text(steps: Iterable[Step]) -> str:
+    """The canonical text of one assistant turn: think steps, then one zoom, the answer, or neither."""
+    text, thoughts = "", []
+    for step in steps:
+        match step:
+            case Think():
+                thoughts.append(step.text)
+            case Zoom():
+                call = {"name": TOOL_NAME, "arguments": dict(step.arguments)}
+                text = f"\n<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+            case Answer():
+                boxed = rf"\boxed{{{step.verdict or ''}}} {step.explanation}".rstrip()
+                text = f"<answer>{boxed}</answer>"
+    thought = "\n\n".join(thoughts)
+    return f"<think>{thought}</think>{text}" if thoughts else text.lstrip("\n")
+
+
+def reserved_tags(text: str) -> list[str]:
+    """The marks of the format that occur in a step's words."""
+    return [tag for tag in RESERVED if tag in text]
+
+
+def between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """What ``re.findall(f"{opening}(.*?){closing}", text, re.DOTALL)`` gives, in time that grows with the
+    text also where a model repeats the opening and never closes it.
+    """
+    at = 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+        yield text[start + len(opening) : end]
+        at = end + len(closing)
+
+
+def parse(text: str) -> Turn:
+    """Read one assistant turn, whatever the model made of it; ``Turn.faults`` says what was forgiven."""
+    text, damage = repair(text)
+    parts = _split(_SPECIAL.sub("", text))
+    parts.faults[:0] = damage
+    call = _first_call(parts)
+    answer = _last_answer(parts)
+    if call is not None and answer is not None:
+        parts.faults.append("a tool call and an answer in one turn")
+    if parts.outside:
+        parts.faults.append("text outside the tags" if parts.think else "no <think> tags")
+    thought = "\n\n".join(t for t in (*parts.think, *parts.outside) if t)
+    return Turn(_TAG.sub("", thought), call, answer, tuple(parts.faults))
+
+
+def _split(text: str) -> _Parts:
+    parts = _Parts()
+    inside: str | None = None
+    at = 0
+    for tag in _TAG.finditer(text):
+        chunk, at = text[at : tag.start()], tag.end()
+        closing, name = tag[1] == "/", tag[2]
+        if closing and inside in (name, None):
+            if inside is None:
+                parts.faults.append(f"</{name}> without <{name}>")
+                # A stray second </think> closes nothing; only words before it can have been meant.
+                if not chunk.strip():
+                    continue
+            parts.put(name, chunk)
+            inside = None
+            continue
+        if inside is not None:
+            parts.faults.append(f"<{inside}> not closed")
+        parts.put(inside, chunk)
+        inside = None if closing else name
+    if inside is not None:
+        parts.faults.append(f"<{inside}> not closed")
+    parts.put(inside, text[at:])
+    return parts
+
+
+def _first_call(parts: _Parts) -> Call | None:
+    if not parts.tool_call and not parts.answer:
+        naked = next((t for t in parts.outside if TOOL_NAME in t and "{" in t), None)
+        if naked is not None:
+            parts.faults.append("no <tool_call> tags")
+            parts.outside.remove(naked)
+            before, brace, rest = naked.partition("{")
+            parts.put(None, before)
+            parts.tool_call.append(brace + rest)
+    calls = [call for raw in parts.tool_call if (call := _call(raw, parts.faults)) is not None]
+    if len(calls) > 1:
+        parts.faults.append(f"{len(calls)} tool calls in one turn: the first was taken")
+    return calls[0] if calls else None
+
+
+def _call(raw: str, faults: list[str]) -> Call | None:
+    found = _json_object(raw)
+    if found is None:
+        window = _WINDOW.search(raw)
+        if window is None:
+            faults.append(f"a tool call that cannot be read: {raw!r:.80}")
+            return None
+        faults.append("broken JSON in a tool call: its window and label were read")
+        label = _LABEL.search(raw)
+        named = {"label": label[1]} if label else {}
+        return Call(TOOL_NAME, {**named, "wavelength_range": [_number(window[1]), _number(window[2])]})
+    name, arguments = found.get("name"), found.get("arguments", found.get("parameters"))
+    if isinstance(arguments, str):
+        faults.append("arguments given as text")
+        arguments = _json_object(arguments)
+    if not isinstance(arguments, dict):
+        faults.append("a tool call without arguments")
+        arguments = {key: value for key, value in found.items() if key in ("wavelength_range", "label")}
+    if name != TOOL_NAME:
+        faults.append(f"a call of {name!r:.60}")
+    arguments, damage = _repaired(arguments)
+    faults.extend(damage)
+    return Call(name if isinstance(name, str) else "", arguments)
+
+
+def _json_object(raw: str) -> dict[str, Any] | None:
+    """The object in ``raw``: JSON, JSON with words after it, or a Python literal; None if it is none."""
+    raw = re.sub(r"^```(?:json)?|```$", "", raw.strip()).strip()
+    # strict=False: the published rows hold raw control characters inside strings.
+    reader = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_number)
+    try:
+        found = reader.raw_decode(raw)[0]
+    except (ValueError, RecursionError):
+        try:
+            found = ast.literal_eval(raw)
+            json.dumps(found, allow_nan=False)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return None
+    return found if isinstance(found, dict) and not _is_deep(found) else None
+
+
+def _is_deep(found: object) -> bool:
+    layer = [found]
+    for _ in range(_DEEPEST):
+        layer = [inner for outer in layer for inner in _inside(outer)]
+    return bool(layer)
+
+
+def _inside(outer: object) -> Iterable[object]:
+    return outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
+
+
+def _number(text: str) -> float | str:
+    """A number JSON can hold; text where it cannot (1e999)."""
+    try:
+        number = int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
+    return number if abs(number) < float("inf") else text
+
+
+def _repaired(value: Any) -> tuple[Any, tuple[str, ...]]:
+    if isinstance(value, str):
+        return repair(value)
+    if isinstance(value, dict):
+        pairs = [(repair(str(key))[0], *_repaired(inner)) for key, inner in value.items()]
+        return {key: inner for key, inner, _ in pairs}, tuple(f for _, _, faults in pairs for f in faults)
+    if isinstance(value, list):
+        items = [_repaired(inner) for inner in value]
+        return [inner for inner, _ in items], tuple(f for _, faults in items for f in faults)
+    return value, ()
+
+
+def _last_answer(parts: _Parts) -> Reply | None:
+    if len(parts.answer) > 1:
+        parts.faults.append(f"{len(parts.answer)} answers in one turn: the last was taken")
+    if parts.answer:
+        return _reply(parts.answer[-1], parts.faults)
+    boxed = next((t for t in parts.outside if _BOX.search(t)), None)
+    if boxed is None or parts.tool_call:
+        return None
+    parts.faults.append("no <answer> tags")
+    parts.outside.remove(boxed)
+    return _reply(boxed, parts.faults)
+
+
+def _reply(text: str, faults: list[str]) -> Reply:
+    box = _BOX.search(text)
+    if box is None:
+        faults.append(r"no \boxed{} in the answer")
+        words = {word.upper() for word in re.findall(r"\b(?:yes|no)\b", text, re.IGNORECASE)}
+        return Reply(_verdict(words.pop()) if len(words) == 1 else None, text)
+    before, after = text[: box.start()].strip(), text[box.end() :].strip()
+    if before:
+        faults.append("words before the box")
+    verdict = _verdict((box[1] or box[2] or "").strip().upper())
+    if verdict is None:
+        faults.append(f"{box[0]!r:.60} is neither YES nor NO")
+    return Reply(verdict, " ".join(filter(None, (before, after))))
+
+
+def _verdict(word: str) -> Verdict | None:
+    return "YES" if word == "YES" else "NO" if word == "NO" else None

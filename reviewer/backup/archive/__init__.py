@@ -1,0 +1,1 @@
+"""The plain archive: the whole database as text files."""

@@ -1,0 +1,1 @@
+"""Model judges for blind scoring."""

@@ -1,0 +1,228 @@
+"""A judge asked everything of a session that it has not answered yet, many questions at a time.
+
+An answer is on the disk before the thread that asked for it asks for another: a run that is killed goes on
+where it was, and nothing that was answered is asked twice. Questions come in an order drawn by what they are
+about, so that what a budget left undone is no particular sort of trace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from agent.conversation import PolicyError, Stop, Usage
+from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from reviewer.agreement.pairs import spearman
+from reviewer.agreement.values import Estimate, Scores
+from reviewer.blind import tables
+from reviewer.blind.judge.models import THE_SAME, Judge, Stopped
+from reviewer.blind.judge.prompts import PictureGone, ShownToJudge, pictures
+from reviewer.blind.results import JudgedScore, Judgement, Results
+from reviewer.blind.sheet import trace_of
+from reviewer.blind.values import CANNOT_TELL, Dimension
+from reviewer.drafting.budget import Prices, Spending
+from reviewer.store import KeyReused, Store, ToJudge
+
+IN_A_ROW = 5
+"""Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
+
+
+class OtherJudge(ValueError):
+    """A name under which another model was asked, or the same one differently."""
+
+
+class NothingToAsk(ValueError):
+    """A session that has nothing which this judge could be asked."""
+
+
+@dataclass
+class Tally:
+    """What came of a run: numbers alone, nothing of what the judge said.
+
+    :param asked_for: everything that there is to ask; ``before`` of it was answered in earlier runs
+    :param again: answers that had to be asked for twice; ``unreadable`` even so
+    :param failed: a sentence for each that the server did not answer, or that could not be asked
+    :param gone: why nobody is asked any more
+    """
+
+    asked_for: int = 0
+    before: int = 0
+    scores: int = 0
+    orders: int = 0
+    again: int = 0
+    unreadable: int = 0
+    reasoned: int = 0
+    failed: list[str] = field(default_factory=list)
+    gone: str = ""
+
+    @property
+    def judged(self) -> int:
+        """What this run has added: traces, and orders of pairs."""
+        return self.scores + self.orders
+
+    @property
+    def left(self) -> int:
+        return self.asked_for - self.before - self.judged
+
+    def add(self, judgement: Judgement) -> None:
+        self.scores += judgement.kind == "scores"
+        self.orders += judgement.kind == "pair"
+        self.again += len(judgement.said) > 1
+        self.unreadable += judgement.answer is None
+        self.reasoned += bool(judgement.reasoning)
+
+
+def judge_session(
+    store: Store,
+    by: str | None,
+    session_id: int,
+    judge: Judge,
+    spending: Spending,
+    concurrency: int = 1,
+    stop: Stop | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Tally:
+    """Ask a judge all that is left to ask of a session that is or was open.
+
+    :param by: the coordinator on whose behalf; None: whoever holds the file
+    :param spending: nothing is begun that might exceed it; ``spending.ended`` then says so
+    :param progress: called with the number of answers so far and of those to come to
+    :raises OtherJudge: the name belongs to another judge of this session
+    :raises NothingToAsk: there are pairs only, and the judge judges one dimension
+    :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
+    :raises NotFound: there is no such session
+    """
+    every = _asked_for(store, by, session_id, judge)
+    _refuse_another(store, by, session_id, judge)
+    done = store.judged_keys(by, session_id, judge.name)
+    to_do = [one for one in every if key_of(session_id, judge.name, one.shown) not in done]
+    tally = Tally(asked_for=len(every), before=len(every) - len(to_do))
+    inner, in_a_row = Stop(), 0
+
+    def one_more(one: ToJudge) -> Judgement | str | None:
+        outcome = _ask(store, judge, one, spending, inner)
+        if isinstance(outcome, Judgement):
+            _keep(store, by, session_id, outcome)
+        return outcome
+
+    with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
+        try:
+            asked = [pool.submit(one_more, one) for one in to_do]
+            for number, future in enumerate(as_completed(asked), start=1):
+                outcome = future.result()
+                if isinstance(outcome, Judgement):
+                    tally.add(outcome)
+                    in_a_row = 0
+                elif outcome:
+                    tally.failed.append(outcome)
+                    in_a_row += 1
+                if in_a_row >= concurrency + IN_A_ROW and not inner.is_set:
+                    tally.gone = f"{in_a_row} questions in a row failed, the last one: {outcome}"
+                    inner.set()
+                progress(number, len(to_do))
+        finally:
+            inner.set()
+    return tally
+
+
+def key_of(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
+    """By which one judgement is known: asked again, it is the same."""
+    return f"judge/{session_id}/{judge}/{'-'.join(map(str, shown))}"
+
+
+def _asked_for(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
+    """Both orders of a pair follow on each other, so that few pairs are left with one of them."""
+    every = store.blind_to_judge(by, session_id)
+    if len(judge.briefing.dimensions) == 1:
+        every = tuple(one for one in every if one.kind == "scores")
+        if not every:
+            raise NothingToAsk(
+                f"session {session_id} has pairs only, and a judge of one dimension is asked none: the "
+                "question about a pair is about both"
+            )
+
+    def place(one: ToJudge) -> tuple[str, tuple[int, ...]]:
+        about = f"{session_id}: {sorted(one.shown)}"
+        return hashlib.sha256(about.encode()).hexdigest(), one.shown
+
+    return sorted(every, key=place)
+
+
+def _refuse_another(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
+    before = store.judge_settings(by, session_id, judge.name)
+    if before is None:
+        return
+    now = judge.settings
+    for name in THE_SAME:
+        if before.get(name) != now[name]:
+            raise OtherJudge(
+                f"the judge {judge.name!r} of session {session_id} was asked with {name} "
+                f"{before.get(name)!r}, now it is {now[name]!r}: give this one another --name"
+            )
+
+
+def _ask(store: Store, judge: Judge, one: ToJudge, spending: Spending, stop: Stop) -> Judgement | str | None:
+    """The judgement, or a sentence why there is none; None: it was not asked, or stopped on the way."""
+    with spending.one_more(stop) as tab:
+        if tab is None:
+            # Nothing is under way any more, else it would have waited.
+            stop.set()
+            return None
+
+        def use(usage: Usage) -> None:
+            spending.use(tab, usage)
+
+        try:
+            traces = [
+                ShownToJudge(
+                    trace_of(trajectory),
+                    pictures(store, trajectory, one.spectrum) if judge.briefing.pictures else (),
+                )
+                for trajectory in one.trajectories
+            ]
+            judgement = judge.ask(one.shown, one.question, traces, use, stop)
+        except Stopped:
+            return None
+        except (PolicyError, PictureGone) as error:
+            return None if stop.is_set else f"version {' and '.join(map(str, one.shown))}: {error}"
+    prices = spending.prices
+    return judgement if prices == Prices() else replace(judgement, cost=prices.cost(judgement.usage))
+
+
+def _keep(store: Store, by: str | None, session_id: int, judgement: Judgement) -> None:
+    key = key_of(session_id, judgement.judge, judgement.shown)
+    # Reused where another run asks the same judge at the same time, and was first.
+    with suppress(KeyReused):
+        store.record_judgement(by, session_id, judgement, key)
+
+
+def judge_scores(results: Results, dimension: Dimension) -> Scores:
+    """(n_items, n_judges): every item that some judge was asked to score in this dimension."""
+    return Scores.of(
+        (str(results.traces[one.shown[0]].item), one.judge, None if score == CANNOT_TELL else float(score))
+        for one in results.judgements
+        if isinstance(one.answer, JudgedScore) and (score := getattr(one.answer, dimension)) is not None
+    )
+
+
+def rank_correlation(
+    results: Results, dimension: Dimension, judge: str | None = None, resampling: Resampling = DEFAULT
+) -> Estimate:
+    """Spearman's correlation of the people's mean score of each item with the judges' mean.
+
+    n is the items that a person and a judge gave a score; undefined, in words, with fewer than three.
+
+    :param judge: this one's scores instead of the mean of all
+    """
+    people = tables.scores(results, dimension)
+    theirs = judge_scores(results, dimension)
+    if judge is not None:
+        theirs = theirs.only([judge] if judge in theirs.raters else [])
+    judged = dict(zip(theirs.items, theirs.item_means(), strict=True))
+    beside = np.array([judged.get(item, np.nan) for item in people.items], dtype=float)
+    return spearman(people.item_means(), beside, resampling)

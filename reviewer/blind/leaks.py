@@ -1,0 +1,190 @@
+"""Words by which a text gives away who wrote it, what it was told, or which object it is about.
+
+It knows phrases, not meanings. A coordinator looks at what it finds before a session opens; what it does not
+find, a scorer may still notice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from agent.policies.native import label_mentions
+from agent.trajectory.steps import Answer, Step, Think
+
+GiveawayKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation"]
+GIVEAWAY_KINDS: tuple[GiveawayKind, ...] = get_args(GiveawayKind)
+
+
+@dataclass(frozen=True)
+class Giveaway:
+    """``words`` is the text from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    words: str
+    kind: GiveawayKind
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """``words``: a text without any of them, in small letters, cannot match. Most texts have none, and
+    looking for them is many times as fast as the pattern."""
+
+    kind: GiveawayKind
+    words: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _any_case(kind: GiveawayKind, words: str, pattern: str) -> _Pattern:
+    return _Pattern(kind, tuple(words.split()), re.compile(pattern, re.VERBOSE | re.IGNORECASE))
+
+
+# "o3" is a program where "O3" is ozone or a spectral type, "Gemini" an observatory where no version follows:
+# such names count only where what stands around them makes them a program's.
+_PATTERNS = (
+    _any_case(
+        "model",
+        "gpt o3 qwen claude llama llava gemini gemma deepseek internvl kimi mistral mixtral pixtral minicpm "
+        "glm- astrosage astromlab grok",
+        r"""
+          \b (?: chat [ -]? )? gpt \b
+          (?: [ -]? (?: \d [\w.]* | oss ) (?: [ -] (?: mini|nano|turbo|pro) )? )?
+        | \b gpt \d [\w.]*
+        | \b spec [ -] o3 (?: - \w+ )* \b
+        | \b qwen (?: [\w.-]* \w )?
+        | \b claude \b (?: [ -] (?: opus|sonnet|haiku|\d) (?: [\w.-]* \w )? )?
+        | \b (?: code )? llama [ -]? \d (?: [\w.-]* \w )? | \b llava (?: [\w.-]* \w )?
+        | \b gemini [ -] (?: \d [\d.]* | pro | flash | ultra | nano ) (?: [\w.-]* \w )?
+        | \b gemma [ -]? \d (?: [\w.-]* \w )?
+        | \b (?: deepseek | internvl ) (?: [\w.-]* \w )?
+        | \b kimi [ -]? (?: k\d | vl ) (?: [\w.-]* \w )?
+        | \b (?: mistral | mixtral | pixtral | minicpm | glm ) - [\w.-]* \w
+        | \b astro (?: sage | llama | mlab ) (?: [\w.-]* \w )?
+        | \b grok [ -]? \d [\w.]* \b
+        """,
+    ),
+    _Pattern(
+        "model",
+        ("llama", "o1", "o3", "o4"),
+        re.compile(r"\bLLaMA\b|(?<![\w.\]/])o[134](?:-(?:mini|pro|preview))?(?![\w/]|\s*[λ=+]|\s+star)"),
+    ),
+    _any_case(
+        "company",
+        "openai anthropic deepmind alibaba mistral hugging",
+        r"\b (?: openai | anthropic | deepmind | alibaba | mistral \s ai | hugging \s? face ) \b",
+    ),
+    _any_case(
+        "machine",
+        "ai artificial model llm vlm chatbot assistant machine program my our train tuned",
+        r"""
+          \b as \s an? \s (?: \w+ [ -] ){0,3}
+          (?: language \s model | llm | vlm | chatbot | virtual \s assistant ) \b
+        | \b as \s (?: an? \s )? (?: \w+ \s )? (?: ai | artificial \s intelligence )
+          (?: \s (?: assistant | agent | model | system ) )? \b
+        | \b (?: i \s am | i'm ) \s (?: only \s | just \s )? an? \s (?: \w+ [ -] ){0,3}
+          (?: ai | model | assistant | language \s model | machine | program ) \b
+        | \b (?: my | our ) \s (?: training | fine-?tuning | knowledge \s cutoff | context \s window ) \b
+        | \b i \s (?: was | have \s been ) \s (?: trained | fine-?tuned | programmed ) \b
+        | \b (?: large | vision )[ -]language \s model
+        """,
+    ),
+    _any_case(
+        "baseline",
+        "scorecard points baseline",
+        r"""
+          \b by \s the \s scorecard \b
+        | \b the \s points \s add \s up \s to \b
+        | \b baseline , \s no \s model \b
+        """,
+    ),
+    _any_case(
+        "prompt",
+        "< \\boxed prompt message turn user tool",
+        r"""
+          </? (?: think | answer | tool_call | tool_response | image ) >
+        | \\ boxed \s* \{
+        | <\| \w+ \|>
+        | \b (?: system | user ) \s (?: prompt | message | turn ) \b
+        | \b the \s (?: user | prompt ) (?: 's )? \s
+          (?: is|was|has|had|wants|wanted|asks|asked|says|said|gives|gave|provided|request\w* ) \b
+        | \b spectral_visualization_tool \b
+        | \b (?: remaining | left | maximum ) \s (?: turns | tool \s calls ) \b
+        | \b (?: turn | tool ) \s (?: budget | limit ) \b
+        """,
+    ),
+    # No file system takes a name of more than 255 bytes; without a limit a text of nothing but such
+    # beginnings would be searched to its end from each of them.
+    _any_case(
+        "file",
+        ".fits spec- simulated- coadd- spectra- redrock-",
+        r"""
+          [\w+-]{0,250} \w \. fits (?: \. gz )? \b
+        | \b spec - \d+ - [\w+-]+
+        | \b simulated - \w+ - \d+ \b
+        | \b (?: coadd | spectra | redrock ) - [\w-]{1,250} - \d+ \b
+        """,
+    ),
+    _any_case(
+        "designation",
+        "j obs target spec gaia tic uid plate -5",
+        r"""
+          \b J \s? \d{4,6} (?: \.\d+ )? \s? [+−–-] \s? \d{4,6} (?: \.\d+ )? \b
+        | \b (?: lamost | sdss | desi ) \s* J \d+ [\d.+−-]*
+        | \b (?: obs [ _-]? id | target [ _-]? id | spec [ _-]? obj [ _-]? id | gaia \s dr\d | tic | uid )
+          \s* [:=\#]? \s* \d{4,}
+        | \b plate [ -]? (?: mjd [ -]? fib(?:er|re) )? \s* [:=]? \s* \d{3,5} (?: - \d+ )* \b
+        | \b \d{4,5} - 5\d{4} - \d{3,4} \b
+        """,
+    ),
+)
+
+
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s|\n")
+_AROUND = 300  # characters before and after the words
+
+
+def giveaways(text: str) -> tuple[Giveaway, ...]:
+    """Everything in a text that gives it away, in order; of two that overlap, the longer."""
+    small = text.lower()
+    found = [
+        Giveaway(match.start(), match.end(), match[0], one.kind)
+        for one in _PATTERNS
+        if any(word in small for word in one.words)
+        for match in one.pattern.finditer(text)
+    ]
+    found += [Giveaway(start, start + len(words), words, "label") for start, words in label_mentions(text)]
+    kept: list[Giveaway] = []
+    taken = bytearray(len(text))  # 1 for each character of those that are kept
+    for one in sorted(found, key=lambda one: (one.start - one.end, one.start)):
+        if not any(taken[one.start : one.end]):
+            kept.append(one)
+            taken[one.start : one.end] = bytes([1]) * (one.end - one.start)
+    return tuple(sorted(kept, key=lambda one: one.start))
+
+
+def sentence_with(giveaway: Giveaway, text: str) -> str:
+    """The sentence of a text that gives it away; of a very long one what is next to the words."""
+    before = _SENTENCE_ENDS.split(text[max(0, giveaway.start - _AROUND) : giveaway.start])[-1]
+    after = _SENTENCE_ENDS.split(text[giveaway.end : giveaway.end + _AROUND])[0]
+    return f"{before}{giveaway.words}{after}".strip()
+
+
+def in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Giveaway], ...]:
+    """What gives a whole trace away, with the number of its step, from 1; the tool's words are left out."""
+    return tuple(
+        (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in giveaways(words_of(step))
+    )
+
+
+def words_of(step: Step) -> str:
+    """What a step's author wrote in it."""
+    match step:
+        case Think():
+            return step.text
+        case Answer():
+            return step.explanation
+        case _:
+            return step.label

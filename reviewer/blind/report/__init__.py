@@ -1,0 +1,115 @@
+"""The report of a closed session: one HTML page, its numbers and raw answers as CSV, and what it takes to run
+it again. The same session gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reviewer.blind.report.method import Material
+from reviewer.blind.report.page import page
+from reviewer.blind.report.rows import Numbers, numbers
+from reviewer.blind.report.statistics import names
+from reviewer.blind.report.tables import (
+    judgements_csv,
+    preferences_csv,
+    scores_csv,
+    session_json,
+    statistics_csv,
+    wrong_steps_csv,
+)
+
+if TYPE_CHECKING:
+    from reviewer.store import Store
+
+PAGE = "report.html"
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip can name
+
+
+class ReportError(Exception):
+    """A report that cannot be written: where, what was found there, what to do."""
+
+
+def as_html(store: Store, by: str | None, session_id: int) -> str:
+    """``report.html`` alone.
+
+    :param by: the coordinator who asks; None: whoever holds the file
+    :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without having
+        been open
+    :raises NotFound: there is no such session
+    """
+    material, found, _ = _gathered(store, by, session_id)
+    return page(material, found)
+
+
+def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
+    """Every file of the report by its name. :raises: as ``as_html``"""
+    material, found, content_hashes = _gathered(store, by, session_id)
+    results, called = material.results, material.names
+    texts = {
+        PAGE: page(material, found),
+        "statistics.csv": statistics_csv(found.rows),
+        "session.json": session_json(results, called, content_hashes),
+    }
+    if "scores" in results.plan.kinds:
+        texts["scores.csv"] = scores_csv(results, called)
+        texts["wrong_steps.csv"] = wrong_steps_csv(results, called)
+    if "pair" in results.plan.kinds:
+        texts["preferences.csv"] = preferences_csv(results, called)
+    if results.judgements:
+        texts["judgements.csv"] = judgements_csv(results, called)
+    return {name: texts[name].encode("utf-8", "replace") for name in sorted(texts)}
+
+
+def as_zip(store: Store, by: str | None, session_id: int) -> bytes:
+    """The files in a zip. :raises: as ``as_html``"""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, content in files(store, by, session_id).items():
+            entry = zipfile.ZipInfo(f"blind-session-{session_id}/{name}", _EARLIEST)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            zipped.writestr(entry, content)
+    return packed.getvalue()
+
+
+def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[Path, ...]:
+    """Write the files into a new or empty folder: all of them, or nothing.
+
+    :raises ReportError: the folder has something in it, or cannot be written
+    :raises NotAllowed: and ``NotFound`` as ``as_html``
+    """
+    folder = folder.resolve()
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            found = "files in it" if folder.is_dir() else "a file"
+            raise ReportError(f"{folder}: found {found}, wanted a new or an empty folder")
+        content = files(store, by, session_id)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            for name, one in content.items():
+                (part / name).write_bytes(one)
+            part.chmod(0o755)
+            if folder.exists():
+                folder.rmdir()
+            part.replace(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise ReportError(f"{folder}: {error.strerror}; nothing was written") from error
+    return tuple(folder / name for name in content)
+
+
+def _gathered(store: Store, by: str | None, session_id: int) -> tuple[Material, Numbers, dict[int, str]]:
+    results = store.blind_results(by, session_id)
+    behind = store.blind_material(by, session_id)
+    called = names(results, behind.names)
+    results = called.results(results)
+    telling = store.blind_giveaways(by, session_id)
+    return Material(results, called, behind.barred, telling), numbers(results, called), behind.content_hashes

@@ -1,0 +1,140 @@
+"""What a session came to, in a few sentences that claim no more than the intervals allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reviewer.agreement.values import Estimate
+from reviewer.blind.report.figures import numbers, plain
+from reviewer.blind.report.judges import OfJudge
+from reviewer.blind.report.preferences import OfPairs
+from reviewer.blind.report.rows import Numbers
+from reviewer.blind.report.statistics import Difference, OfDimension
+from reviewer.blind.results import Results
+from reviewer.blind.values import Dimension
+
+TITLES: dict[Dimension, str] = {"coherence": "Coherence", "consistency": "Physical consistency"}
+
+TENTATIVE, RELIABLE = 0.667, 0.8
+"""Krippendorff 2004, Content Analysis, 2nd edition, page 241: below the first no conclusions from such data,
+between the two tentative ones.
+"""
+
+
+def summary(results: Results, found: Numbers) -> tuple[str, ...]:
+    """Sentences, the plainest first."""
+    return (
+        _size(results),
+        *(told for one in found.scores for told in _of_scores(one)),
+        *(() if found.pairs is None else _of_pairs(found.pairs)),
+        *(told for one in found.judges for told in _of_judge(one)),
+    )
+
+
+def _size(results: Results) -> str:
+    asked = [one for kind in results.plan.kinds for one in results.first(kind)]
+    answered = [one for one in asked if one.answer is not None]
+    scorers = {one.scorer for one in answered}
+    if not answered:
+        return f"Nobody answered anything: {_many(len(asked), 'question')} were asked, so nothing follows."
+    traces = {version for one in answered for version in one.shown}
+    return (
+        f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of the {len(asked)} answers asked "
+        f"for, about {_many(len(traces), 'trace')}; repeats and gold items are not counted here."
+    )
+
+
+def _of_scores(found: OfDimension) -> Iterator[str]:
+    title = TITLES[found.dimension]
+    for apart in found.differences:
+        yield f"{title}: {_difference(apart)}"
+    if len(found.differences) > 1:
+        yield (
+            f"{title}: {len(found.differences)} differences were looked at, and their intervals are not "
+            "corrected for that."
+        )
+    yield f"{title}: {_alpha(found.agreement[''].alpha)}"
+
+
+def _difference(apart: Difference) -> str:
+    one, first, second = apart.best, apart.first, apart.second
+    how = ", on the same spectra" if apart.paired.value is not None else ""
+    if one.value is None:
+        return f"{first} and {second} cannot be compared: {one.reason}."
+    if one.low is None or one.high is None:
+        return (
+            f"the mean of {first} less that of {second} is {plain(one.value)}{how}; no interval can be given "
+            f"({one.reason}), so nothing is claimed."
+        )
+    if one.low > 0 or one.high < 0:
+        above, below = (first, second) if one.low > 0 else (second, first)
+        return (
+            f"{above} was scored higher than {below}{how}: the mean of {first} less that of {second} is {numbers(one)}."
+        )
+    return (
+        f"no difference between {first} and {second} is shown{how}: {numbers(one)}; the interval includes 0, "
+        "which does not show that they are alike."
+    )
+
+
+def _alpha(alpha: Estimate) -> str:
+    if alpha.value is None:
+        return f"how far scorers agree is undefined: {alpha.reason}."
+    if alpha.low is None or alpha.high is None:
+        return f"Krippendorff's alpha is {plain(alpha.value)}, without an interval ({alpha.reason})."
+    said = f"scorers agree with Krippendorff's alpha {numbers(alpha)}; "
+    if alpha.high < TENTATIVE:
+        return f"{said}all of the interval is below {TENTATIVE}, too little for conclusions by his rule."
+    if alpha.low >= RELIABLE:
+        return f"{said}all of the interval is at {RELIABLE} or above, reliable by his rule."
+    if alpha.low >= TENTATIVE:
+        return f"{said}by his rule conclusions are tentative ({TENTATIVE} or above, not surely {RELIABLE})."
+    return f"{said}the interval reaches below {TENTATIVE}, the least that his rule allows tentative conclusions."
+
+
+def _of_pairs(found: OfPairs) -> Iterator[str]:
+    for rate in found.rates:
+        one = rate.preferred
+        if one.value is None or one.low is None or one.high is None:
+            yield f"Preference: {rate.source} against {rate.other} is undefined: {one.reason}."
+            continue
+        of = f"of {one.n} decided answers {_percent(one)} chose {rate.source} over {rate.other}"
+        ties = one.detail["equal"] + one.detail["both_bad"]
+        aside = f"; {_many(ties, 'tie')} aside"
+        if one.low > 0.5 or one.high < 0.5:
+            won = rate.source if one.low > 0.5 else rate.other
+            yield f"Preference: {won} was preferred: {of}{aside}."
+        else:
+            yield f"Preference: neither is shown to be preferred: {of}{aside}; the interval includes 50 %."
+    bias = found.position
+    if bias.low is not None and bias.high is not None and not bias.low <= 0.5 <= bias.high:
+        side = "left" if bias.low > 0.5 else "right"
+        yield f"Scorers leaned to the {side} side: {_percent(bias)} of decided answers chose the left trace."
+
+
+def _of_judge(found: OfJudge) -> Iterator[str]:
+    for dimension, one in found.scores.items():
+        title = TITLES[dimension]
+        rank = one.correlation
+        if rank.value is None or rank.low is None:
+            yield f"Judge {found.judge}, {title.lower()}: rank correlation with people: {rank}."
+            continue
+        shown = "" if rank.low > 0 else "; the interval does not exclude that there is none"
+        yield f"Judge {found.judge}, {title.lower()}: rank correlation with people {numbers(rank)}{shown}."
+    if found.pairs is not None and found.pairs.flips.value is not None:
+        yield (
+            f"Judge {found.judge} changed its choice with the order in {_percent(found.pairs.flips)} of "
+            f"{_many(found.pairs.flips.n, 'pair')}; these count as ties."
+        )
+
+
+def _percent(one: Estimate) -> str:
+    """``63 % (51 to 74)``."""
+    if one.value is None:
+        return str(one)
+    ends = "" if one.low is None or one.high is None else f" ({100 * one.low:.0f} to {100 * one.high:.0f})"
+    return f"{100 * one.value:.0f} %{ends}"
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"

@@ -1,0 +1,117 @@
+"""``spec-o3 backup``: a copy of the database while people work, or everything as plain files."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent.cli.command import DONE, Bar, CannotRun, say
+from reviewer.cli.database import DATABASE, add_database, add_json, opened
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        nargs="?",
+        type=Path,
+        metavar="TARGET",
+        help="a name ending in .db, or a folder to name it in by the time (backups beside the database); "
+        "with --plain the folder to make",
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="everything as JSON lines and pictures, readable without spec-o3"
+    )
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    return _plain(arguments) if arguments.plain else _copy(arguments)
+
+
+def _copy(arguments: Namespace) -> int:
+    from reviewer.backup.backups import KeepingError, back_up, folder_beside
+
+    with opened(arguments.db, must_exist=True) as store, Bar(None, "copying pages") as bar:
+
+        def tell(done: int, of: int) -> None:
+            bar.expect(of)
+            bar.at(done)
+
+        try:
+            made = back_up(store.path, arguments.target or folder_beside(store.path), "by hand", tell)
+        except KeepingError as error:
+            raise CannotRun(str(error)) from error
+        store.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
+    say(
+        arguments,
+        {**made.to_json(), "path": str(made.path)},
+        f"{made.path}: {made.bytes / 1e6:,.1f} MB, checked. Its log ends at {made.head}",
+    )
+    return DONE
+
+
+def _plain(arguments: Namespace) -> int:
+    from reviewer.backup.archive.writing import archive
+    from reviewer.backup.backups import KeepingError, folder_beside, name_at
+
+    database = arguments.db or DATABASE
+    target = arguments.target
+    with opened(arguments.db, must_exist=True) as store, Bar(None, "writing rows") as bar:
+        if target is None:
+            folder = folder_beside(database)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target = folder / name_at(database, datetime.now(UTC))
+
+        def tell(done: int, of: int) -> None:
+            bar.expect(of)
+            bar.at(done)
+
+        try:
+            made = archive(store, target, tell)
+        except KeepingError as error:
+            raise CannotRun(str(error)) from error
+        store.note(None, "archive made", target.name, schema=made.schema)
+    rows = sum(table.rows for table in made.tables.values())
+    say(
+        arguments,
+        {**made.to_json(), "path": str(target)},
+        f"{target}: {rows:,} rows of {len(made.tables)} tables. Its log ends at {made.head}",
+    )
+    return DONE
+
+
+def add_restore(parser: ArgumentParser) -> None:
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="a backup, or the folder of a plain archive")
+    add_database(parser)
+    add_json(parser)
+
+
+def run_restore(arguments: Namespace) -> int:
+    from reviewer.backup.backups import KeepingError
+    from reviewer.backup.restore import restore
+    from reviewer.store import StoreError
+
+    with Bar(None, "reading") as bar:
+
+        def tell(done: int, of: int) -> None:
+            bar.expect(of)
+            bar.at(done)
+
+        try:
+            done = restore(arguments.source, arguments.db or DATABASE, tell)
+        except (KeepingError, StoreError) as error:
+            raise CannotRun(str(error)) from error
+    result = {
+        "database": str(done.database),
+        "kept_as": None if done.kept_as is None else str(done.kept_as),
+        "items": done.items,
+        "log_head": None if done.head is None else str(done.head),
+        "replaced_log_head": None if done.replaced is None else str(done.replaced),
+    }
+    text = f"{done.database}: {done.items:,} items, checked. Everybody signs in again."
+    if done.kept_as is not None:
+        text += f"\nWhat was there before is {done.kept_as}"
+    say(arguments, result, text)
+    return DONE

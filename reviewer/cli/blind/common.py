@@ -1,0 +1,59 @@
+"""What the subcommands share: their arguments, and a session in words and as JSON."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import TYPE_CHECKING, Any
+
+from reviewer.cli.database import add_database, add_json
+
+if TYPE_CHECKING:
+    from reviewer.store import BlindProgress, BlindSession
+
+
+def add_session(parser: ArgumentParser) -> None:
+    """The session's number, and what every subcommand has."""
+    parser.add_argument("session", type=whole, metavar="SESSION", help="the session's number")
+    add_common(parser)
+
+
+def add_common(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--by",
+        type=str.upper,
+        metavar="INITIALS",
+        help="the coordinator who does it (whoever holds the file)",
+    )
+    add_database(parser)
+    add_json(parser)
+
+
+def whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return int(text)
+
+
+def session_json(session: BlindSession) -> dict[str, Any]:
+    """A session without its rubric and its questions, which are long."""
+    times = {name: getattr(session, name) for name in ("drawn_at", "opened_at", "closed_at")}
+    return {
+        "session": session.id,
+        "name": session.name,
+        "state": session.state,
+        "plan": session.plan.to_json(),
+        "notes": list(session.notes),
+        "drawn_by": session.drawn_by,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+    }
+
+
+def headline(session: BlindSession) -> str:
+    """A session in one line."""
+    at = session.closed_at or session.opened_at or session.drawn_at
+    return f"{session.id}: {session.name}, {session.state} since {at:%Y-%m-%d %H:%M} UTC"
+
+
+def left(progress: tuple[BlindProgress, ...]) -> int:
+    """Assignments without an answer."""
+    return sum(one.asked - one.done for one in progress)

@@ -1,0 +1,246 @@
+"""``spec-o3 blind judge``: let a model judge what the scorers of a session judge."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from reviewer.cli.blind.common import add_session, whole
+from reviewer.cli.database import DATABASE, opened
+from reviewer.cli.draft import add_costs
+
+if TYPE_CHECKING:
+    from agent.conversation import Stop
+    from agent.policies.openai.endpoint import Endpoint
+    from agent.policies.sampling import Sampling
+    from agent.policies.servers import Server
+    from reviewer.agreement.values import Estimate
+    from reviewer.blind.judge.models import Judge
+    from reviewer.blind.judge.run import Tally
+    from reviewer.blind.values import Dimension
+    from reviewer.drafting.budget import Spending
+    from reviewer.store import BlindSession, Store
+
+AT_A_TIME = 8
+SHOWN = 20  # sentences printed for a person; --json has them all
+
+
+def add(parser: ArgumentParser) -> None:
+    add_session(parser)
+    _add_who(parser)
+    _add_what(parser)
+    parser.add_argument(
+        "--concurrency", type=whole, default=AT_A_TIME, metavar="N", help=f"questions at a time ({AT_A_TIME})"
+    )
+    add_costs(parser)
+
+
+def _add_who(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("who judges")
+    group.add_argument(
+        "--server",
+        required=True,
+        metavar="URL",
+        help="an OpenAI-compatible server, such as http://HOST:8000/v1, or one of servers.toml",
+    )
+    group.add_argument("--model", metavar="NAME", help="the model (the first that is served)")
+    group.add_argument("--name", type=_name, help="by which its judgements are kept (the model, and how it is asked)")
+    group.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml (SPEC_O3_SERVERS)")
+    key = group.add_mutually_exclusive_group()
+    key.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key that only you can read")
+    key.add_argument("--api-key-env", metavar="VARIABLE", help="the environment variable with the key")
+
+
+def _add_what(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("how it is asked")
+    seen = group.add_mutually_exclusive_group()
+    seen.add_argument("--pictures", action="store_true", help="with the pictures that were seen (the default)")
+    seen.add_argument("--text-only", action="store_true", help="without pictures, for models that cannot see")
+    group.add_argument(
+        "--dimension",
+        choices=("both", "coherence", "consistency"),
+        default="both",
+        help="which to score; a judge of one is asked no pairs (both)",
+    )
+    group.add_argument(
+        "--max-tokens", type=whole, metavar="N", help="tokens that an answer may have, reasoning too (4096)"
+    )
+    group.add_argument("--seed", type=int, metavar="N", help="sent with each question (1)")
+
+
+def run(arguments: Namespace) -> int:
+    from reviewer.blind.judge.run import NothingToAsk, OtherJudge
+
+    spending = _spending(arguments)
+    with opened(arguments.db, must_exist=True) as store:
+        session = store.blind_session(arguments.by, arguments.session)
+        judge = _judge(arguments, session)
+        try:
+            tally, stopped = _asked(arguments, store, judge, spending)
+        except (NothingToAsk, OtherJudge) as error:
+            raise CannotRun(str(error)) from error
+        # While it is open nobody is to know, the coordinator neither.
+        beside = _beside_people(store, arguments.by, session, judge) if session.state == "closed" else {}
+    result = _result(arguments, judge, tally, spending) | (
+        {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
+    )
+    lines = [f"{name}, rank correlation with the people: {one}" for name, one in beside.items()]
+    say(arguments, result, "\n".join((_told(arguments, judge, tally, spending), *lines)))
+    if stopped:
+        raise KeyboardInterrupt
+    return BAD_NEWS if tally.failed or tally.unreadable or tally.gone else DONE
+
+
+def _asked(arguments: Namespace, store: Store, judge: Judge, spending: Spending) -> tuple[Tally, bool]:
+    """What came of it, and whether somebody stopped it."""
+    from agent.cli.inspect import stopping
+    from agent.conversation import Stop
+    from reviewer.blind.judge.run import judge_session
+
+    stop: Stop = Stop()
+    with Bar(None, "judging") as bar, stopping(stop):
+
+        def progress(done: int, of: int) -> None:
+            bar.expect(of)
+            bar.at(done, f", {spending.cost:.2f} spent" if arguments.price_out else "")
+
+        tally = judge_session(
+            store,
+            arguments.by,
+            arguments.session,
+            judge,
+            spending,
+            arguments.concurrency,
+            stop,
+            progress,
+        )
+    return tally, stop.is_set
+
+
+def _beside_people(store: Store, by: str | None, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
+    """By dimension; of all judges together too, where there are several. Nothing without scored traces."""
+    from reviewer.blind.judge.run import judge_scores, rank_correlation
+
+    results = store.blind_results(by, session.id)
+    found: dict[str, Estimate] = {}
+    for dimension in judge.briefing.dimensions if "scores" in session.plan.kinds else ():
+        found[dimension] = rank_correlation(results, dimension, judge.name)
+        if len(judges := judge_scores(results, dimension).raters) > 1:
+            found[f"{dimension}, mean of {len(judges)} judges"] = rank_correlation(results, dimension)
+    return found
+
+
+def _judge(arguments: Namespace, session: BlindSession) -> Judge:
+    """:raises CannotRun: it cannot be asked so, or is not there"""
+    from reviewer.blind.judge.models import Judge
+    from reviewer.blind.judge.prompts import Briefing
+
+    if session.rubric is None:
+        raise CannotRun(f"session {session.id}: found it {session.state}, wanted one that is or was open")
+    endpoint, sampling = _endpoint(arguments)
+    health = endpoint.check()
+    if not health.ok:
+        raise CannotRun(health.sentence)
+    both: tuple[Dimension, ...] = ("coherence", "consistency")
+    dimensions = both if arguments.dimension == "both" else (arguments.dimension,)
+    how = (["text only"] if arguments.text_only else []) + ([] if len(dimensions) == 2 else [arguments.dimension])
+    name = arguments.name or health.model + (f" ({', '.join(how)})" if how else "")
+    briefing = Briefing(session.rubric, dimensions, not arguments.text_only)
+    return Judge(name, endpoint, briefing, sampling)
+
+
+def _endpoint(arguments: Namespace) -> tuple[Endpoint, Sampling]:
+    from agent.policies.openai.endpoint import Endpoint
+    from agent.policies.servers import RosterError
+    from reviewer.blind.judge.models import SAMPLING
+
+    try:
+        server = _server(arguments)
+        endpoint = Endpoint(server.url, arguments.model or server.model, server.api_key())
+        return endpoint, replace(
+            SAMPLING,
+            max_tokens=arguments.max_tokens or server.max_tokens or SAMPLING.max_tokens,
+            seed=SAMPLING.seed if arguments.seed is None else arguments.seed,
+        )
+    except (RosterError, ValueError) as error:
+        raise CannotRun(str(error)) from error
+
+
+def _server(arguments: Namespace) -> Server:
+    """The server of servers.toml by that key, or at that address; the file's key goes to the file's address
+    alone.
+
+    :raises RosterError: there is none, or its address or its key cannot be used
+    """
+    from agent.policies.options import roster_from
+    from agent.policies.servers import Server, checked_url
+
+    if "/" not in arguments.server:
+        database: Path = arguments.db or DATABASE
+        known = roster_from(arguments, database.resolve().parent).server(arguments.server)
+        if known is None:
+            raise CannotRun(f"--server: found {arguments.server!r}, wanted an address or one of servers.toml")
+        server = known
+    else:
+        server = Server("judge", checked_url(arguments.server, "--server", "address"))
+    if arguments.api_key_file is not None:
+        return replace(server, api_key_file=arguments.api_key_file, api_key_env=None)
+    if arguments.api_key_env is not None:
+        return replace(server, api_key_file=None, api_key_env=arguments.api_key_env)
+    return server
+
+
+def _spending(arguments: Namespace) -> Spending:
+    """:raises CannotRun: one price without the other, or a budget without prices"""
+    from reviewer.drafting.budget import Prices, Spending
+
+    if (arguments.price_in is None) != (arguments.price_out is None):
+        raise CannotRun("--price-in and --price-out: found one, wanted both, each of a million tokens")
+    if arguments.budget is not None and arguments.price_in is None:
+        raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
+    prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
+    return Spending(prices, arguments.budget)
+
+
+def _result(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending) -> dict[str, Any]:
+    """Numbers alone: what was said is for when the session is closed."""
+    result = {"session": arguments.session, "judge": judge.name, "by": arguments.by, **judge.settings}
+    result |= {**asdict(tally), "judged": tally.judged, "left": tally.left}
+    result |= {"tokens": asdict(spending.used), "left_out": list(judge.endpoint.left_out)}
+    if arguments.price_out is not None:
+        result["cost"] = round(spending.cost, 6)
+    return result | ({"ended": spending.ended} if spending.ended else {})
+
+
+def _told(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending) -> str:
+    who = arguments.by or "whoever holds the file"
+    new = f"{tally.scores} traces and {tally.orders} orders of pairs"
+    lines = [f"{judge.name}, asked on behalf of {who}: {new} judged, {tally.before} were before"]
+    if tally.again:
+        lines.append(f"{tally.again} were asked for twice; {tally.unreadable} could not be read even so")
+    if tally.reasoned:
+        lines.append(f"{tally.reasoned} came with reasoning, which is kept apart")
+    if judge.endpoint.left_out:
+        lines.append(f"the server does not take {', '.join(judge.endpoint.left_out)}: left out")
+    used = spending.used
+    if used.requests:
+        cost = f", {spending.cost:.2f} in all" if arguments.price_out is not None else ""
+        read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
+        lines.append(f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}")
+    lines += [f"not judged: {sentence}" for sentence in tally.failed[:SHOWN]]
+    if len(tally.failed) > SHOWN:
+        lines.append(f"and {len(tally.failed) - SHOWN} more not judged")
+    if ended := tally.gone or spending.ended:
+        lines.append(f"ended early: {ended}")
+    if tally.left:
+        lines.append(f"{tally.left} are left; the same command goes on with them")
+    return "\n".join(lines)
+
+
+def _name(text: str) -> str:
+    if not text.strip() or len(text) > 120 or "\n" in text:
+        raise ArgumentTypeError(f"found {text!r:.60}, wanted a name of one line, 120 characters at most")
+    return text.strip()

@@ -1,0 +1,251 @@
+"""``spec-o3 blind draw``: a session from a plan file, from flags, or from a file with flags over it."""
+
+from __future__ import annotations
+
+import tomllib
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from reviewer.cli.blind.common import add_common, add_session, headline, left, session_json, whole
+from reviewer.cli.database import add_database, add_json, opened
+
+if TYPE_CHECKING:
+    from reviewer.blind.values import Plan
+    from reviewer.store import BlindProgress, BlindSession, Store
+
+_FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
+_FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
+
+
+def add_draw(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; a flag goes before what it says"
+    )
+    parser.add_argument(
+        "--again",
+        type=Path,
+        metavar="session.json",
+        help="the very texts of an earlier session, from its report; --scorers says who scores them now",
+    )
+    _add_plan(parser)
+    _add_filter(parser)
+    add_common(parser)
+
+
+def _add_plan(parser: ArgumentParser) -> None:
+    parser.add_argument("--name", help="what the session is called; scorers are not told")
+    parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help="who scores")
+    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="what is asked (scores)")
+    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="whose traces are compared (every drafter's)")
+    parser.add_argument("--tasks", nargs="+", metavar="KEY", help="of which tasks (all)")
+    parser.add_argument("--items", nargs="+", type=whole, metavar="N", help="exactly these items")
+    parser.add_argument(
+        "--number",
+        type=whole,
+        metavar="N",
+        help="traces of each source and task, pairs of each two (as many of each as there are)",
+    )
+    parser.add_argument("--each", type=whole, metavar="N", help="scorers that see an item (2)")
+    parser.add_argument("--repeats", type=_from_zero, metavar="N", help="items that come back to each scorer (0)")
+    parser.add_argument("--seed", type=_from_zero, metavar="N", help="of the draw (1)")
+    parser.add_argument("--leave-out-giveaways", action="store_true", help="draw no text that tells who wrote it")
+
+
+def _add_filter(parser: ArgumentParser) -> None:
+    parser.add_argument("--states", nargs="+", metavar="STATE", help="only items in these states, as approved")
+    parser.add_argument("--survey", help="only spectra of this survey")
+    parser.add_argument("--batch", help="only items of this batch")
+    parser.add_argument("--snr-min", type=float, metavar="S/N", help="only spectra with this S/N or more")
+    parser.add_argument("--snr-max", type=float, metavar="S/N", help="only spectra with this S/N or less")
+    parser.add_argument(
+        "--no-simulated",
+        dest="simulated",
+        action="store_const",
+        const=False,
+        help="leave simulated spectra out",
+    )
+
+
+def run_draw(arguments: Namespace) -> int:
+    from reviewer.blind.rerun import NotASession
+    from reviewer.blind.sampling import TooFew
+    from reviewer.blind.values import PlanError
+
+    try:
+        if arguments.again and arguments.plan:
+            raise CannotRun("found a plan and --again, wanted one of them: both say what is drawn")
+        plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
+        with opened(arguments.db, must_exist=True) as store, Bar(None, "texts searched") as bar:
+            plan = plan or _plan(arguments, _again(arguments.again, store))
+            session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
+            progress = store.blind_progress(arguments.by, session.id)
+            telling = {found.item for found in store.blind_giveaways(arguments.by, session.id)}
+    except PlanError as error:
+        file = arguments.plan or arguments.again
+        where = f"{file}: " if file else ""
+        raise CannotRun(f"{where}{error}") from error
+    except NotASession as error:
+        raise CannotRun(str(error)) from error
+    except TooFew as few:
+        say(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
+        return BAD_NEWS
+    result = session_json(session) | {
+        "asked": {one.scorer: one.asked for one in progress},
+        "giving_away": sorted(telling),
+    }
+    say(arguments, result, _told(session, progress, len(telling)))
+    return DONE
+
+
+def _again(path: Path, store: Store) -> dict[str, Any]:
+    from reviewer.blind.rerun import plan_data, read
+
+    return plan_data(read(path), store.items_by_content)
+
+
+def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
+    """:raises PlanError: naming the field"""
+    from reviewer.blind.values import Plan
+
+    data |= _given(arguments, _FIELDS)
+    if arguments.leave_out_giveaways:
+        data["giveaways"] = "leave out"
+    chosen = _given(arguments, _FILTER)
+    filter_there = data.get("filter", {})
+    if chosen and isinstance(filter_there, dict):
+        data["filter"] = filter_there | chosen
+    return Plan.from_json(data)
+
+
+def _given(arguments: Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := getattr(arguments, name)) is not None}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as opened_file:
+            return tomllib.load(opened_file)
+    except OSError as error:
+        raise CannotRun(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise CannotRun(f"{path}: found no TOML ({error}), wanted a plan") from error
+
+
+def _told(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
+    lines = [f"session {session.id} drawn: {session.name}"]
+    lines += [f"  {one.scorer} is asked {one.asked} times" for one in progress]
+    lines += list(session.notes)
+    if telling:
+        lines.append(f"{telling} texts tell who wrote them: spec-o3 blind giveaways {session.id}")
+    lines.append(f"its scorers can begin after: spec-o3 blind open {session.id}")
+    return "\n".join(lines)
+
+
+def _from_zero(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 0 or more")
+    return int(text)
+
+
+def add_all(parser: ArgumentParser) -> None:
+    add_database(parser)
+    add_json(parser)
+
+
+def run_all(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        sessions = store.blind_sessions(None)
+    told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
+    say(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
+    return DONE
+
+
+def add_one(parser: ArgumentParser) -> None:
+    add_session(parser)
+
+
+def run_one(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        session = store.blind_session(arguments.by, arguments.session)
+        progress = store.blind_progress(arguments.by, session.id)
+    lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.asked}" for one in progress)]
+    result = session_json(session) | {"progress": [asdict(one) for one in progress]}
+    say(arguments, result, "\n".join((*lines, *session.notes)))
+    return DONE
+
+
+def add_open(parser: ArgumentParser) -> None:
+    add_session(parser)
+
+
+def run_open(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        session = store.open_blind(arguments.by, arguments.session, uuid4().hex)
+    say(arguments, session_json(session), headline(session))
+    return DONE
+
+
+def add_close(parser: ArgumentParser) -> None:
+    add_session(parser)
+    parser.add_argument("--unfinished", action="store_true", help="close it though not everything has been answered")
+
+
+def run_close(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        session = store.blind_session(arguments.by, arguments.session)
+        unanswered = left(store.blind_progress(arguments.by, session.id))
+        if session.state == "open" and unanswered and not arguments.unfinished:
+            raise CannotRun(
+                f"session {session.id}: found {unanswered} answers missing, and closing is for ever; "
+                "--unfinished closes it all the same"
+            )
+        session = store.close_blind(arguments.by, session.id, uuid4().hex)
+    say(arguments, session_json(session) | {"unanswered": unanswered}, headline(session))
+    return DONE
+
+
+SHOWN = 40  # finds printed for a person; --json has them all
+
+
+def add_leaks(parser: ArgumentParser) -> None:
+    add_session(parser)
+
+
+def run_leaks(arguments: Namespace) -> int:
+    with opened(arguments.db, must_exist=True) as store:
+        found = store.blind_giveaways(arguments.by, arguments.session)
+    lines = [
+        f"item {one.item}, step {one.step}, by {one.source}: “{one.giveaway.words}” ({one.giveaway.kind})"
+        for one in found[:SHOWN]
+    ]
+    if len(found) > SHOWN:
+        lines.append(f"and {len(found) - SHOWN} more")
+    told = "\n".join(lines) or "nothing was found; a scorer may still notice what no list of words knows"
+    result = {"session": arguments.session, "giveaways": [asdict(one) for one in found]}
+    say(arguments, result, told)
+    return BAD_NEWS if found else DONE
+
+
+def add_report(parser: ArgumentParser) -> None:
+    add_session(parser)
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="a new or an empty folder for its files"
+    )
+
+
+def run_report(arguments: Namespace) -> int:
+    from reviewer.blind.report import ReportError, write
+
+    try:
+        with opened(arguments.db, must_exist=True) as store:
+            written = write(store, arguments.by, arguments.session, arguments.output)
+    except ReportError as error:
+        raise CannotRun(str(error)) from error
+    names = [path.name for path in written]
+    result = {"session": arguments.session, "folder": str(written[0].parent), "files": names}
+    say(arguments, result, f"session {arguments.session} reported in {written[0].parent}: {', '.join(names)}")
+    return DONE

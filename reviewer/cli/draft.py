@@ -1,0 +1,332 @@
+"""``spec-o3 draft``: let a policy inspect spectra and keep what it wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.batch.inspecting import Work
+from agent.batch.labels import Labels
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from agent.policies.options import add_policy
+from reviewer.cli.database import DATABASE, add_database, add_json, opened
+from reviewer.drafting.budget import Spending
+from reviewer.drafting.run import Tally, aside
+
+
+def add_costs(parser: ArgumentParser) -> Any:
+    """Declare the options; their group, for what a command adds of its own."""
+    group = parser.add_argument_group("what it may cost")
+    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help="begin nothing that might exceed this")
+    group.add_argument("--price-in", type=_amount, metavar="X", help="of a million tokens read")
+    group.add_argument("--price-cached", type=_amount, metavar="X", help="of those that the server had cached")
+    group.add_argument("--price-out", type=_amount, metavar="X", help="of a million tokens written")
+    return group
+
+
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise ArgumentTypeError(f"found {text!r}, wanted an amount, 0 or more")
+    return amount
+
+
+if TYPE_CHECKING:
+    from agent.batch.labels import Labels
+    from agent.batch.sources import Source
+    from agent.policies.options import Choice
+    from agent.tasks import Task
+    from agent.trajectory import Verdict
+    from reviewer.drafting.budget import Spending
+    from reviewer.drafting.run import Known, PolicyFor, Results
+
+AT_A_TIME = 8
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="survey files, folders of them, or lists (@FILE)")
+    parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
+    add_policy(parser)
+    parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
+    )
+    parser.add_argument("--samples", type=_whole, default=1, metavar="N", help="drafts a spectrum (1)")
+    parser.add_argument(
+        "--concurrency",
+        type=_whole,
+        metavar="N",
+        help=f"inspections at a time ({AT_A_TIME}; the baseline: 1)",
+    )
+    group = add_costs(parser)
+    group.add_argument("--token-budget", type=_whole, metavar="N", help="tokens read and written, at most")
+    parser.add_argument(
+        "--drop-contradicting",
+        action="store_true",
+        help="put drafts that contradict their label into a file beside --out",
+    )
+    parser.add_argument("--batch", default="", help="a name to find these drafts by")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write JSON lines here, or go on with them; without --db nothing else is written",
+    )
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from agent.batch.sources import SourceError, files
+    from agent.conversation import PolicyError
+    from agent.policies.options import choice_from, roster_from
+
+    _check(arguments)
+    beside = arguments.db or DATABASE
+    task = _task(arguments.task, beside)
+    labels = _labels(arguments, task, beside)
+    choice = choice_from(arguments, roster_from(arguments, beside.resolve().parent), arguments.samples)
+    into = arguments.out.parent if arguments.out else Path()
+    try:
+        found = list(files(arguments.files, into, sys.stdin))
+        told, stopped = _draft(arguments, task, choice, labels, found)
+    except (JournalError, PolicyError, SourceError) as error:
+        raise CannotRun(str(error)) from error
+    say(arguments, told.to_json(), told.text())
+    if stopped:
+        raise KeyboardInterrupt
+    return BAD_NEWS if told.is_bad_news else DONE
+
+
+def _draft(
+    arguments: Namespace, task: Task, choice: Choice, labels: Labels | None, found: list[Source]
+) -> tuple[Told, bool]:
+    """Draft what is not drafted yet; what came of it, and whether it was stopped."""
+    from agent.batch.inspecting import Work
+    from agent.batch.run import PolicyGone
+    from agent.cli.inspect import stopping
+    from agent.conversation import Stop
+    from reviewer.drafting.run import draft_many
+
+    known, spending, stop, gone = _known(arguments.label, labels), _spending(arguments), Stop(), ""
+    database = arguments.db or (None if arguments.out else DATABASE)
+    with ExitStack() as open_things:
+        results = _results(arguments, task, choice, database, open_things)
+        work = Work(
+            found,
+            arguments.samples,
+            results,
+            is_wanted=lambda job: not labels or known.label(job) is not None,
+        )
+        threads = arguments.concurrency or (1 if choice.key in ("baseline", "local") else AT_A_TIME)
+        # Closed before the results are: what is under way is stopped first.
+        outcomes = open_things.enter_context(
+            closing(draft_many(work, task, _policy_for(choice), known, spending, threads, stop))
+        )
+        bar = open_things.enter_context(Bar(work.expected, "drafting"))
+        open_things.enter_context(stopping(stop))
+        try:
+            for number, outcome in enumerate(outcomes, start=1):
+                results.add(outcome)
+                bar.expect(work.expected)
+                bar.at(number, f", {spending.cost:.2f} spent" if arguments.price_out else "")
+        except PolicyGone as error:
+            gone = str(error)
+    return Told(arguments, database, results.tally, work, labels, spending, gone), stop.is_set
+
+
+def _policy_for(choice: Choice) -> PolicyFor:
+    """Who drafts; told the label, if it takes instructions."""
+    from agent.policies.native import Guidance
+
+    can_be_told = choice.roster.entry(choice.key).dialect == "native"
+    return lambda label, sample: choice(sample, Guidance(label) if label and can_be_told else None)
+
+
+def _known(label: Verdict | None, labels: Labels | None) -> Known:
+    from reviewer.drafting.run import Known
+
+    if labels is None:
+        return Known(lambda job: label, "given when drafted")
+    return Known(lambda job: labels.of(job.path.name, job.target), labels.source)
+
+
+def _results(
+    arguments: Namespace, task: Task, choice: Choice, database: Path | None, open_things: ExitStack
+) -> Results:
+    from agent.batch.journal import Journal
+    from reviewer.drafting.run import Results, aside
+
+    drafter = _policy_for(choice)("YES" if arguments.label or arguments.labels else None, 0).drafter
+    settings = {
+        "task": task.key,
+        "prompt": hashlib.sha256(task.prompt.encode()).hexdigest(),
+        "policy": {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)},
+    }
+    results = Results(batch=arguments.batch)
+    if database is not None:
+        results.store = open_things.enter_context(opened(database))
+    if arguments.out is not None:
+        results.out = open_things.enter_context(Journal(arguments.out, settings))
+    if arguments.drop_contradicting:
+        results.contradicting = open_things.enter_context(Journal(aside(arguments.out), settings))
+    return results
+
+
+def _spending(arguments: Namespace) -> Spending:
+    from reviewer.drafting.budget import Prices, Spending
+
+    prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
+    return Spending(prices, arguments.budget, arguments.token_budget)
+
+
+def _check(arguments: Namespace) -> None:
+    """:raises CannotRun: arguments that do not go together, or a file in the way"""
+    out = arguments.out
+    if arguments.label and arguments.labels:
+        raise CannotRun("--label and --labels: found both, wanted one of them")
+    if (arguments.price_in is None) != (arguments.price_out is None):
+        raise CannotRun("--price-in and --price-out: found one, wanted both, each of a million tokens")
+    if arguments.budget is not None and arguments.price_in is None:
+        raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
+    if arguments.drop_contradicting and (out is None or not (arguments.label or arguments.labels)):
+        raise CannotRun("--drop-contradicting: wants --out, beside which they are put, and labels")
+    if out is not None and out.exists() and not out.with_name(f"{out.name}.run.json").is_file():
+        raise CannotRun(f"{out}: found a file of that name; choose another, or remove it")
+
+
+def _labels(arguments: Namespace, task: Task, database: Path) -> Labels | None:
+    from agent import tasks
+    from agent.batch.labels import Labels, LabelsError
+    from reviewer.rules.campaign import known_tasks
+
+    if arguments.labels is None:
+        return None
+    known, _ = known_tasks(database)
+
+    def is_this_task(name: str) -> bool | None:
+        found = tasks.find(known, name)
+        return None if found is None else found.key == task.key
+
+    try:
+        return Labels.read(arguments.labels, is_this_task)
+    except LabelsError as error:
+        raise CannotRun(f"--labels: {error}") from error
+
+
+def _task(name: str, database: Path) -> Task:
+    from agent import tasks
+    from reviewer.rules.campaign import known_tasks
+
+    known, problems = known_tasks(database)
+    task = tasks.find(known, name)
+    if task is None:
+        left_out = "".join(f"; left out: {problem}" for problem in problems)
+        raise CannotRun(f"--task: found {name!r}, wanted one of {', '.join(known)}{left_out}")
+    return task
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return int(text)
+
+
+SHOWN = 20  # names and sentences printed for a person; --json has them all
+
+
+@dataclass(frozen=True)
+class Told:
+    """A run that is over. ``gone`` is the sentence with which the policy failed for everybody, "" if it did
+    not.
+    """
+
+    arguments: Namespace
+    database: Path | None
+    tally: Tally
+    work: Work
+    labels: Labels | None
+    spending: Spending
+    gone: str = ""
+
+    @property
+    def is_bad_news(self) -> bool:
+        """Whether something that was to be drafted was not, other than for want of money."""
+        return bool(self.tally.refused or self.work.passed_over or self.gone)
+
+    @property
+    def ended(self) -> str:
+        """Why it ended before its time."""
+        return self.gone or self.spending.ended
+
+    @property
+    def unused(self) -> Sequence[str]:
+        """Labels that no spectrum had; known once every spectrum has been met."""
+        return self.labels.unused if self.labels and self.work.is_complete else ()
+
+    def to_json(self) -> dict[str, Any]:
+        tally, used = self.tally, self.spending.used
+        told: dict[str, Any] = {"drafted": tally.drafted, "added": tally.new, "refused": tally.refused}
+        if used.requests:
+            told["tokens"] = asdict(used)
+        if self.arguments.price_out is not None:
+            told["cost"] = round(self.spending.cost, 6)
+        if self.labels is not None:
+            told |= {"without_label": self.work.passed_over, "labels_unused": list(self.unused)}
+        if self.labels is not None or (self.arguments.label and used.requests):
+            told |= {"contradicting": tally.contradicting, "giving_away": tally.giving_away}
+            told |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
+        if tally.empty:
+            told["without_data"] = tally.empty
+        if self.ended:
+            told["ended"] = self.ended
+        return told
+
+    def text(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        tally, out = self.tally, self.arguments.out
+        where = [f"{tally.new} of them new in {self.database}"] if self.database else []
+        where += [f"written to {out}"] if out else []
+        yield f"{tally.drafted} drafted, {', '.join(where)}"
+        yield from self._spent()
+        if tally.contradicting:
+            put = f"; put into {aside(out)}" if tally.left_out else "; keep or reject them in review"
+            yield f"{tally.contradicting} contradict their label{put}"
+        if tally.giving_away:
+            yield f"{tally.giving_away} give away that the answer was told; their faults say where"
+        if tally.unanswered:
+            yield f"{tally.unanswered} came to no answer"
+        if tally.empty:
+            yield f"{tally.empty} targets have no data"
+        yield from _named("without a label, not drafted", self.work.passed_over)
+        yield from _named("labels of spectra that were not given", self.unused)
+        yield from (f"refused: {reason}" for reason in tally.refused[:SHOWN])
+        if len(tally.refused) > SHOWN:
+            yield f"and {len(tally.refused) - SHOWN} more refused"
+        if self.ended:
+            yield f"ended early: {self.ended}"
+
+    def _spent(self) -> Iterator[str]:
+        used = self.spending.used
+        if used.requests:
+            cost = f", {self.spending.cost:.2f} in all" if self.arguments.price_out is not None else ""
+            read = f"{used.prompt:,} tokens read ({used.cached:,} of them cached)"
+            yield f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}"
+
+
+def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        yield f"{len(names)} {what}: {', '.join(names[:SHOWN])}{more}"

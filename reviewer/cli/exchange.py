@@ -1,0 +1,147 @@
+"""``spec-o3 export``: approved trajectories as training data."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from reviewer.cli.database import add_database, add_json, opened
+
+if TYPE_CHECKING:
+    from reviewer.exchange.exports import Exported
+    from reviewer.store import Store
+
+
+def add_export(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="what the export's folder is called")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="where (training/approved)")
+    parser.add_argument("--task", help="only trajectories of this task")
+    parser.add_argument("--batch", help="only trajectories of this batch")
+    parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
+    parser.add_argument("--replace", action="store_true", help="put it in the place of an export of that name")
+    parser.add_argument("--processes", type=_whole, metavar="N", help="draw in N processes (one a core)")
+    parser.add_argument("--by", metavar="INITIALS", help="who exports (whoever works here alone)")
+    add_database(parser)
+    add_json(parser)
+
+
+def run_export(arguments: Namespace) -> int:
+    from reviewer.exchange.exports import FOLDER, ExportError, NothingToExport, export
+
+    folder = arguments.to or FOLDER
+    with opened(arguments.db, must_exist=True) as store, Bar(None, "items exported") as bar:
+        try:
+            made = export(
+                store,
+                arguments.name,
+                person=arguments.by or _alone(store),
+                folder=folder,
+                task=arguments.task,
+                batch=arguments.batch,
+                include_simulated=not arguments.no_simulated,
+                replace=arguments.replace,
+                progress=lambda done, _: bar.at(done),
+                processes=arguments.processes,
+            )
+        except NothingToExport as nothing:
+            say(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
+            return BAD_NEWS
+        except ExportError as error:
+            raise CannotRun(str(error)) from error
+        except OSError as error:
+            raise CannotRun(f"{folder}: {error.strerror}; no export was made") from error
+        except KeyboardInterrupt:
+            print("\nno export was made", file=sys.stderr)
+            raise
+    result = {
+        "folder": str(made.folder),
+        "counts": made.summary["counts"],
+        "left_out": [asdict(one) for one in made.left_out],
+    }
+    say(arguments, result, _export_summary(made))
+    return BAD_NEWS if made.left_out else DONE
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return int(text)
+
+
+def _alone(store: Store) -> str | None:
+    active = [person.initials for person in store.people() if person.active]
+    return active[0] if len(active) == 1 else None
+
+
+def _export_summary(made: Exported) -> str:
+    counts = made.summary["counts"]
+    lines = [f"{counts['items']} trajectories with {counts['pictures']} pictures in {made.folder}"]
+    if made.summary["one_person"]:
+        lines.append(f"{counts['by_one_person']} of them approved by one person alone")
+    if counts["simulated"]:
+        lines.append(f"{counts['simulated']} of them of simulated spectra")
+    lines += [f"left out: item {one.item_id}: {one.reason}" for one in made.left_out]
+    return "\n".join(lines)
+
+
+if TYPE_CHECKING:
+    from reviewer.exchange.imports import Imported
+
+SHOWN = 20  # problems printed for a person; --json has them all
+
+
+def add_import(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        type=Path,
+        help="JSON lines of ours, ShareGPT rows beside their pictures, or a folder of either",
+    )
+    parser.add_argument("--spectra", type=Path, metavar="DIR", help="where to find spectra that the rows only name")
+    parser.add_argument("--batch", default="", help="a name to find these drafts by (the file's name)")
+    parser.add_argument(
+        "--skip-bad",
+        action="store_true",
+        help="write the good rows though others are bad; else none is written",
+    )
+    add_database(parser)
+    add_json(parser)
+
+
+def run_import(arguments: Namespace) -> int:
+    from reviewer.exchange.imports import ImportFileError, import_file
+
+    with opened(arguments.db) as store, Bar(None, "rows checked and written") as bar:
+        try:
+            imported = import_file(
+                store,
+                arguments.file,
+                spectra=arguments.spectra,
+                batch=arguments.batch,
+                skip_bad=arguments.skip_bad,
+                progress=bar.at,
+            )
+        except ImportFileError as error:
+            raise CannotRun(str(error)) from error
+    result = {
+        "added": list(imported.added),
+        "known": imported.known,
+        "problems": [asdict(problem) for problem in imported.problems],
+    }
+    say(arguments, result, _import_summary(imported, arguments.skip_bad))
+    return BAD_NEWS if imported.problems else DONE
+
+
+def _import_summary(imported: Imported, skip_bad: bool) -> str:
+    problems = imported.problems
+    if problems and not skip_bad:
+        lines = [f"nothing imported: {len(problems)} rows are bad (--skip-bad imports the others)"]
+    else:
+        lines = [f"{len(imported.added)} imported, {imported.known} were there already"]
+        lines += [f"{len(problems)} rows left out"] if problems else []
+    lines += [str(problem) for problem in problems[:SHOWN]]
+    lines += [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
+    return "\n".join(lines)

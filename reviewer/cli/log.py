@@ -1,0 +1,128 @@
+"""``spec-o3 log``: who did what when, and whether the log and what it binds are as they were written."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import BAD_NEWS, DONE, CannotRun, say
+from agent.text import one_line, visible
+from reviewer.cli.database import add_database, add_json, opened
+
+if TYPE_CHECKING:
+    from reviewer.store import Entry, Store
+
+_SHOWN = 20
+_DETAILS = 120  # characters
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="check the whole log, and every fact against it")
+    parser.add_argument("--head", metavar="NUMBER:HASH", help="with --check: an end of the log that was kept elsewhere")
+    parser.add_argument("--person", metavar="INITIALS", help="only what this person did")
+    parser.add_argument("--what", metavar="WORDS", help="only entries of this kind, such as 'decided'")
+    parser.add_argument(
+        "--last", type=_whole, default=_SHOWN, metavar="N", help=f"so many entries, the last ones ({_SHOWN})"
+    )
+    add_database(parser)
+    add_json(parser)
+
+
+def run(arguments: Namespace) -> int:
+    if arguments.head and not arguments.check:
+        raise CannotRun("--head is compared by --check: give both")
+    with opened(arguments.db, must_exist=True) as store:
+        return _check(arguments, store) if arguments.check else _show(arguments, store)
+
+
+def _show(arguments: Namespace, store: Store) -> int:
+    entries = store.last_entries(arguments.last, arguments.person, arguments.what)
+    head = store.log_head()
+    result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
+    say(arguments, result, "\n".join([*map(_line, entries), f"the log ends at {head}"]))
+    return DONE
+
+
+def _check(arguments: Namespace, store: Store) -> int:
+    from reviewer.store import Head
+
+    try:
+        known = Head.parse(arguments.head) if arguments.head else None
+    except ValueError as error:
+        raise CannotRun(f"--head: {error}") from error
+    wrong, head = store.check_log(known), store.log_head()
+    text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all they bind are as they were written"
+    say(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
+    return BAD_NEWS if wrong else DONE
+
+
+def _to_json(entry: Entry) -> dict[str, Any]:
+    return {**asdict(entry), "at": entry.at.isoformat(), "details": dict(entry.details)}
+
+
+def _line(entry: Entry) -> str:
+    """One entry on one line; what it binds is for the check, not for a reader."""
+    said = {name: value for name, value in entry.details.items() if name not in ("facts", "people")}
+    more = f"  {visible(json.dumps(said, ensure_ascii=False))}" if said else ""
+    if len(more) > _DETAILS:
+        more = f"{more[:_DETAILS]}…"
+    who, subject = entry.person or "-", f" {one_line(entry.subject)}" if entry.subject else ""
+    return f"{entry.number:6}  {entry.at:%Y-%m-%d %H:%M:%S}  {who:4}  {entry.what}{subject}{more}"
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+    return int(text)
+
+
+if TYPE_CHECKING:
+    from agent.doctor.capabilities import Where
+    from agent.doctor.finding import Finding
+
+_OLD = timedelta(days=2)
+
+
+def database(where: Where) -> Iterator[Finding]:
+    """Nothing where there is no database yet. The file is read and not changed, nor upgraded."""
+    from agent.doctor.finding import Finding
+    from reviewer.store import StoreError
+    from reviewer.store.sqlite.rows import glance
+
+    if not where.database.is_file():
+        return
+    try:
+        seen = glance(where.database)
+    except StoreError as error:
+        restore = f"spec-o3 restore BACKUP --db {where.database}"
+        yield Finding("integrity", False, str(error), restore)
+        return
+    yield Finding("integrity", True, f"every page of {where.database} is sound, schema {seen.schema}")
+    yield _backups(where)
+    told = "none: the schema is from before it" if seen.head is None else f"ends at {seen.head}"
+    yield Finding("audit log", None, told)
+
+
+def _backups(where: Where) -> Finding:
+    from agent.doctor.finding import Finding
+    from reviewer.backup.backups import folder_beside, listed
+
+    folder = folder_beside(where.database)
+    made = listed(where.database, folder)
+    again = f"spec-o3 backup --db {where.database}"
+    if not made:
+        return Finding("last backup", None, f"none in {folder}", again)
+    age = datetime.now(UTC) - made[0].at
+    told = f"{_span(age)} ago, {made[0].path}, and {len(made) - 1} earlier"
+    return Finding("last backup", None, told, again if age > _OLD else "")
+
+
+def _span(age: timedelta) -> str:
+    hours = age.total_seconds() / 3600
+    if hours < 2:
+        return f"{60 * hours:.0f} min"
+    return f"{hours:.0f} h" if hours < 48 else f"{hours / 24:.0f} days"

@@ -1,0 +1,1 @@
+"""Drafts made by models, their budget, and the demo data."""

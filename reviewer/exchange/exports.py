@@ -1,0 +1,333 @@
+"""Approved trajectories on their way out: a folder that trains a model, and says how it came to be.
+
+- ``train_sharegpt.json``: rows as LLaMA-Factory takes them; ``dataset_info.json`` declares them to it
+- ``train.jsonl``: conversational rows with images as TRL takes them
+- ``images/``: the pictures the model saw, for both
+- ``trajectories.jsonl``: our own rows, spectra included; importing them gives equal trajectories
+- ``log_head.txt``: the end of the audit log at this moment, for ``spec-o3 log --check --head``
+- ``manifest.json``: written last; its existence means that the export is complete
+
+The folder appears whole or not at all: everything is written beside it, flushed to the disk, then renamed.
+Several processes draw and write the pictures; the database is read in this one alone. Nothing else in the
+folder tells the time or the machine, so two exports of one state are the same bytes but for ``log_head.txt``:
+the log goes on with each export, and is kept out of the manifest for that. Simulated spectra and the
+baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+from agent.plot import RENDERER
+from agent.processes import ProcessLost, cores, in_order
+from agent.text import OneLine
+from agent.tool import TOOL_SCHEMA
+from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
+from agent.trajectory.messages import to_messages
+from reviewer.exchange.imports import own_row
+from reviewer.exchange.item import Approved, NotFit, pictures, read_approved
+from reviewer.exchange.manifest import ManifestParts
+from reviewer.store import Store
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An approved item that cannot be training data, and why."""
+
+    item_id: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """What has been made of an item. ``trl`` and ``own`` are lines; ``files`` has the hash of each picture's
+    file by its path in the export."""
+
+    item_id: int
+    sharegpt: Mapping[str, Any]
+    trl: str
+    own: str
+    files: Mapping[str, str]
+    provenance: Mapping[str, Any]
+
+
+def write_item(part: Path, one: Approved) -> Written | LeftOut:
+    """Write the pictures of an item to the folder ``part``, flushed to the disk; all of them or none.
+
+    :raises OSError: the disk is full, or nothing can be written there
+    """
+    try:
+        shown = pictures(one)
+    except NotFit as unfit:
+        return LeftOut(one.item_id, str(unfit))
+    paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(shown))]
+    for path, picture in zip(paths, shown, strict=True):
+        _write_row(part / path, picture.png)
+    stored = {p.sha256: path for p, path in zip(shown, paths, strict=True) if not p.drawn}
+    return Written(
+        item_id=one.item_id,
+        sharegpt=one.trajectory.to_sharegpt(paths),
+        trl=json.dumps(_trl_row(one, paths), ensure_ascii=False),
+        own=json.dumps(own_row(one.trajectory, one.spectrum, stored), ensure_ascii=False),
+        files={path: _digest(picture.png) for path, picture in zip(paths, shown, strict=True)},
+        provenance=one.provenance,
+    )
+
+
+def _digest(data: bytes) -> str:
+    """The hash of a file as the manifest says it."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def _write_row(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _trl_row(one: Approved, paths: Sequence[str]) -> dict[str, Any]:
+    trajectory = one.trajectory
+    return {
+        "messages": to_messages(trajectory),
+        "images": list(paths),
+        "item": one.item_id,
+        "task": trajectory.task,
+        "label": trajectory.label,
+        "simulated": trajectory.simulated,
+        "drafter_kind": trajectory.drafter.kind,
+    }
+
+
+SCHEMA = "spec-o3/export/1"
+FOLDER = Path(__file__).parents[2] / "training" / "approved"
+MANIFEST = "manifest.json"
+LOG_HEAD = "log_head.txt"
+WORTH_PROCESSES = 60
+"""Items from which on processes that draw save more time than they take to start."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
+
+# LLaMA-Factory's names for what the columns of a ShareGPT file are.
+_DATASET_INFO = {
+    "spec_o3": {
+        "file_name": "train_sharegpt.json",
+        "formatting": "sharegpt",
+        "columns": {"messages": "conversations", "images": "images"},
+        "tags": {
+            "role_tag": "from",
+            "content_tag": "value",
+            "user_tag": "human",
+            "assistant_tag": "gpt",
+            "system_tag": "system",
+        },
+    }
+}
+
+
+class ExportError(OneLine):
+    """An export that was not made: what was found, what was wanted. No file was changed."""
+
+
+class NothingToExport(ExportError):
+    """No approved item was found, or none that can be training data."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export that was made. ``summary`` is its manifest but for the files and items, one by one."""
+
+    folder: Path
+    summary: dict[str, Any]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ``manifest.json`` holds; it is read each time, and as long as the export."""
+        found: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        return found
+
+
+def export(
+    store: Store,
+    name: str,
+    person: str | None = None,
+    folder: Path = FOLDER,
+    task: str | None = None,
+    batch: str | None = None,
+    include_simulated: bool = True,
+    replace: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    processes: int | None = None,
+) -> Exported:
+    """Write the approved items to ``folder/name``.
+
+    :param person: initials of who asks, for the list of exports in annotations.db; None keeps it off the
+        list. What they score in a blind session that is not closed is left out
+    :param task: only this task's; ``batch`` only this import's
+    :param replace: put it in the place of an export of that name, which stays until the new one is whole
+    :param progress: called with the number of items done, and of all
+    :param processes: draw in so many; one a core if not given, and in this one where there is little to draw.
+        However many, the files are the same
+    :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
+        drew was killed
+    :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
+    """
+    target = _target(folder, name, replace)
+    if person is not None:
+        store.person(person)
+    items = store.approved(task, batch)
+    # An export names who drafted: whoever scores items blind gets it without them.
+    hidden = store.hidden_items(person) if person is not None else frozenset()
+    blind = [LeftOut(item, "you score it in a blind session") for item in items if item in hidden]
+    items = [item for item in items if item not in hidden]
+    if processes is None:
+        processes = cores() if len(items) >= WORTH_PROCESSES else 1
+
+    folder.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=folder))
+    try:
+        (part / "images").mkdir()
+        approved = _approved(store, items, include_simulated, progress)
+        with ManifestParts(part) as parts:
+            with closing(in_order(partial(write_item, part), approved, processes)) as written:
+                left_out = [*_write_rows(part, written, parts), *blind]
+            if not parts.items:
+                raise NothingToExport(_nothing(len(items) + len(blind), left_out))
+            _write(part / LOG_HEAD, f"{store.log_head()}\n")
+            summary = _summary(store, parts, left_out)
+            parts.write(part / MANIFEST, summary)
+        _put_in_place(part, target)
+    except ProcessLost as lost:
+        raise ExportError(f"{target}: no export was made: {lost}") from lost
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    made = Exported(target, summary, tuple(left_out))
+    if person is not None:
+        store.record_export(person, name, made.manifest)
+    return made
+
+
+def _approved(
+    store: Store,
+    items: Sequence[int],
+    include_simulated: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Approved]:
+    """Each item when it is asked for: with processes that is a few before its turn."""
+    for number, item_id in enumerate(items):
+        if progress is not None:
+            progress(number, len(items))
+        one = read_approved(store, item_id)
+        if one is not None and (include_simulated or not one.trajectory.simulated):
+            yield one
+
+
+def _target(folder: Path, name: str, replace: bool) -> Path:
+    if not _NAME.fullmatch(name) or len(name) > 80:
+        raise ExportError(f"name: found {name!r:.80}, wanted letters, digits, -, _ and single dots, 80 at most")
+    target = folder / name
+    if target.is_symlink() or target.is_file():
+        raise ExportError(f"{target}: found something that is no folder, wanted a free name")
+    if target.exists() and not replace:
+        raise ExportError(f"{target}: found an export of that name; choose another, or replace it")
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise ExportError(f"{target}: found a folder that is no export; it will not be replaced")
+    return target
+
+
+def _nothing(items: int, left_out: Sequence[LeftOut]) -> str:
+    if not left_out:
+        return "found no approved item of those asked for, wanted at least one"
+    why = "; ".join(f"item {one.item_id}: {one.reason}" for one in left_out[:3])
+    return f"found no approved item that can be training data, of {items} approved ({why})"
+
+
+def _write_rows(part: Path, written: Iterable[Written | LeftOut], parts: ManifestParts) -> list[LeftOut]:
+    """Write every row, and what tells LLaMA-Factory of them; the items that no row was made of."""
+    left_out = []
+    names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
+    with ExitStack() as files:
+        sharegpt, trl, own = (files.enter_context(_text_file(part / name)) for name in names)
+        for one in written:
+            if isinstance(one, LeftOut):
+                left_out.append(one)
+                continue
+            row = {**one.sharegpt, "sample_index": parts.items, "item": one.item_id}
+            sharegpt.write(",\n" if parts.items else "[\n")
+            sharegpt.write(json.dumps(row, ensure_ascii=False))
+            trl.write(one.trl + "\n")
+            own.write(one.own + "\n")
+            parts.add_files(one.files)
+            parts.add_item(one.provenance)
+        sharegpt.write("\n]\n")
+    _write(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
+    parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json")})
+    return left_out
+
+
+def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "trajectory_schema": TRAJECTORY_SCHEMA,
+        "tool": TOOL_SCHEMA,
+        "renderer": RENDERER,
+        "rules": asdict(store.rules()),
+        "people": sorted(parts.people),
+        "one_person": parts.one_person,
+        "counts": parts.counts,
+        "left_out": [{"item": one.item_id, "reason": one.reason} for one in left_out],
+    }
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _text_file(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def _write(path: Path, text: str) -> None:
+    with _text_file(path) as file:
+        file.write(text)
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    """Flush what is not on the disk yet, then rename. An export that is replaced is back in its place if that
+    fails."""
+    # Whoever wrote a picture has flushed it; that it is in the folder is for us to flush.
+    for path in (*part.glob("*"), part):
+        _flush(path)
+    # mkdtemp makes folders that nobody else may read; an export is for others.
+    part.chmod(0o755)
+    old = part.with_suffix(".old")
+    if target.exists():
+        target.rename(old)
+    try:
+        part.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    _flush(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

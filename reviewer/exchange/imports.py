@@ -1,0 +1,272 @@
+"""Trajectories on their way in: our JSON lines, and the published cold-start rows with their pictures.
+
+A line of our own is a trajectory's JSON form with two keys more, each of which may be left out:
+``spectrum_data`` (``Spectrum.to_json``) and ``pictures`` (``{SHA-256 of the RGBA bytes: path}``). Paths are
+relative to the file and stay in its folder.
+
+Every row is read and checked before one is written. A file with bad rows is refused whole, with every bad row
+named; or its good rows are written and the bad ones reported, if that was asked for. A row that is there
+already, by its content, is not written again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agent import tasks
+from agent.spectrum import Spectrum, SpectrumError
+from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
+from agent.tasks import Task
+from agent.text import OneLine, one_line
+from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
+from agent.trajectory.messages import pictures_of
+from agent.trajectory.sharegpt import with_pictures
+from reviewer.exchange.json_list import elements
+from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
+from reviewer.rules.campaign import known_tasks
+from reviewer.store import Draft, Store
+
+Progress = Callable[[int], None]
+
+# What an export, or the published data set, is called inside its folder; the first that is there is read.
+NAMES = ("trajectories.jsonl", "train_sharegpt.json")
+
+
+class ImportFileError(OneLine):
+    """A file that cannot be imported at all: which one, what was found, what was wanted."""
+
+
+@dataclass(frozen=True)
+class ImportProblem:
+    """A row that cannot be imported. ``line`` counts from 1: a line of JSON lines, a row of a JSON list."""
+
+    line: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return one_line(f"row {self.line}: {self.field}: {self.reason}")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of a file. ``added`` are item ids; ``known`` counts rows that were there already."""
+
+    added: tuple[int, ...] = ()
+    known: int = 0
+    problems: tuple[ImportProblem, ...] = ()
+
+
+def import_file(
+    store: Store,
+    path: Path,
+    spectra: Path | None = None,
+    batch: str = "",
+    skip_bad: bool = False,
+    progress: Progress | None = None,
+    by: str | None = None,
+) -> Imported:
+    """Bring a file of drafts in; twice the same file is once.
+
+    :param path: the file, or a folder that holds one of ``NAMES``
+    :param spectra: a folder in which spectra are found that the rows only name
+    :param batch: what the items can be filtered by; the file's name if not given
+    :param skip_bad: write the good rows where others are bad; else bad rows keep every row out
+    :param progress: called with the number of rows done, of twice as many: checked, then written
+    :param by: who brings them in (initials); None for whoever holds the file itself
+    :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
+    """
+    known, _ = known_tasks(store.path)
+    drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.has_spectrum)
+    problems = []
+    rows = 0
+    for rows, found in enumerate(drafts.rows(), start=1):
+        if isinstance(found, ImportProblem):
+            problems.append(found)
+        if progress is not None:
+            progress(rows)
+    if not rows:
+        raise ImportFileError(f"{drafts.path}: found no rows, wanted trajectories")
+    if problems and not skip_bad:
+        return Imported(problems=tuple(problems))
+    good = (found for found in drafts.rows() if isinstance(found, Draft))
+    try:
+        added = store.add_items(good, None if progress is None else lambda done: progress(rows + done), by)
+    except PictureError as error:
+        raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
+    return Imported(
+        added=tuple(a.item_id for a in added if a.new),
+        known=sum(not a.new for a in added),
+        problems=tuple(problems),
+    )
+
+
+def own_row(
+    trajectory: Trajectory, spectrum: Spectrum | str | None, pictures: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """A line of ours; ``pictures`` are paths by SHA-256, of those that cannot be drawn from the spectrum."""
+    row = trajectory.to_json()
+    if isinstance(spectrum, Spectrum):
+        row["spectrum_data"] = spectrum.to_json()
+    if pictures:
+        row["pictures"] = dict(pictures)
+    return row
+
+
+class _Bad(Exception):
+    """One field of a row that cannot be used."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field = field
+        self.reason = reason
+
+
+class DraftFile:
+    """A file of drafts. Its rows can be gone through more than once; they are never all in memory."""
+
+    def __init__(
+        self,
+        path: Path,
+        spectra: Path | None,
+        batch: str,
+        known: Mapping[str, Task],
+        is_stored: Callable[[str], bool],
+    ) -> None:
+        """:raises ImportFileError: there is no such file or folder"""
+        self.path = _file_at(path)
+        self._batch = batch
+        self._is_stored = is_stored
+        self._pictures = PictureFiles(self.path.parent)
+        self._tasks = known
+        try:
+            self._spectra = None if spectra is None else SpectraFolder(spectra)
+        except SpectrumNotFound as error:
+            raise ImportFileError(str(error)) from error
+
+    def rows(self) -> Iterator[Draft | ImportProblem]:
+        """Every row, as a draft or as what is wrong with it. :raises ImportFileError: the file is no JSON"""
+        for line, row in self._json_rows():
+            try:
+                yield row if isinstance(row, ImportProblem) else self._draft(row)
+            except _Bad as bad:
+                yield ImportProblem(line, bad.field, bad.reason)
+            except TrajectoryError as error:
+                field, _, reason = str(error).partition(": ")
+                yield ImportProblem(line, field if reason else "row", reason or field)
+            except PictureError as error:
+                yield ImportProblem(line, "images", str(error))
+            except (SpectrumError, SpectrumNotFound) as error:
+                yield ImportProblem(line, "spectrum", str(error))
+
+    def _json_rows(self) -> Iterator[tuple[int, Any]]:
+        try:
+            with self.path.open(encoding="utf-8") as file:
+                start = file.read(64).lstrip("\ufeff \t\r\n")
+                file.seek(0)
+                if start.startswith("["):
+                    yield from enumerate(elements(file), start=1)
+                    return
+                for line, text in enumerate(file, start=1):
+                    if text.strip():
+                        yield line, _json_line(line, text)
+        except UnicodeDecodeError as error:
+            raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
+        except (ValueError, RecursionError) as error:
+            raise ImportFileError(f"{self.path}: found no JSON ({error}), wanted a list of rows") from error
+        except OSError as error:
+            raise ImportFileError(f"{self.path}: {error.strerror}") from error
+
+    def _draft(self, row: object) -> Draft:
+        if not isinstance(row, Mapping):
+            raise _Bad("row", f"found {type(row).__name__}, wanted an object")
+        draft = self._sharegpt(row) if "conversations" in row else self._own(row)
+        return replace(draft, trajectory=self._checked(draft), batch=self._batch)
+
+    def _own(self, row: Mapping[str, Any]) -> Draft:
+        trajectory = Trajectory.from_json(row)
+        data = row.get("spectrum_data")
+        if data is not None and not isinstance(data, Mapping):
+            raise _Bad("spectrum_data", f"found {type(data).__name__}, wanted a spectrum")
+        spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
+        pictures = self._named_pictures(row.get("pictures") or {})
+        if spectrum is None and not set(pictures).issuperset(filter(None, pictures_of(trajectory))):
+            raise _Bad("spectrum", "found neither the spectrum nor every picture, wanted one (a folder of spectra?)")
+        return Draft(trajectory, spectrum, pictures=pictures)
+
+    def _named_pictures(self, paths: object) -> Pictures:
+        if not isinstance(paths, Mapping):
+            raise _Bad("pictures", f"found {type(paths).__name__}, wanted paths by SHA-256")
+        found = self._pictures.sha256_of_each(list(paths.values()))
+        for (sha256, path), pixels in zip(paths.items(), found, strict=True):
+            if pixels != sha256:
+                raise _Bad("pictures", f"found other pixels in {path!r:.80}, wanted {sha256:.12}…")
+        return Pictures(self._pictures, paths)
+
+    def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
+        trajectory = Trajectory.from_sharegpt(row)
+        hashes = self._pictures.sha256_of_each(row["images"])
+        trajectory = with_pictures(trajectory, hashes)
+        spectrum = self._look_up(trajectory)
+        if isinstance(spectrum, Spectrum):
+            trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)
+            if row.get("medium") is None:
+                trajectory = _in_medium(trajectory, spectrum.medium)
+        # The published pictures carry the file's name, so drawing them again would give other pixels.
+        pictures = Pictures(self._pictures, dict(zip(hashes, row["images"], strict=True)))
+        return Draft(trajectory, spectrum, pictures=pictures)
+
+    def _look_up(self, trajectory: Trajectory) -> Spectrum | str | None:
+        sha256 = trajectory.spectrum_sha256
+        if sha256 is not None and self._is_stored(sha256):
+            return sha256
+        if self._spectra is None:
+            return None
+        return self._spectra.find(trajectory.spectrum_name, sha256)
+
+    def _checked(self, draft: Draft) -> Trajectory:
+        """The trajectory under our key for its task, with its wavelengths and its spectrum agreeing."""
+        trajectory, spectrum = draft.trajectory, draft.spectrum
+        task = tasks.find(self._tasks, trajectory.task)
+        if task is None:
+            raise _Bad("task", f"found {trajectory.task!r:.60}, wanted one of {', '.join(self._tasks)}")
+        if not trajectory.steps:
+            raise _Bad("steps", "found none, wanted at least one")
+        if isinstance(spectrum, Spectrum):
+            if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
+                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, wanted {trajectory.spectrum_sha256:.12}…")
+            if spectrum.medium != trajectory.medium:
+                raise _Bad("medium", f"found {trajectory.medium}, wanted the spectrum's, {spectrum.medium}")
+        for number, step in enumerate(trajectory.steps, start=1):
+            z = getattr(step, "z", 0.0)
+            if z not in (0.0, trajectory.redshift):
+                raise _Bad(f"steps[{number}].z", f"found {z}, wanted the redshift, {trajectory.redshift}")
+        return replace(trajectory, task=task.key)
+
+
+def _in_medium(trajectory: Trajectory, medium: Medium) -> Trajectory:
+    """The trajectory read in the spectrum's medium, where its row does not say one."""
+    steps = (replace(s, medium=medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
+    return replace(trajectory, medium=medium, steps=tuple(steps))
+
+
+def _json_line(line: int, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return ImportProblem(line, "row", f"found no JSON ({error}), wanted an object")
+
+
+def _file_at(path: Path) -> Path:
+    if path.is_dir():
+        inside = next((path / name for name in NAMES if (path / name).is_file()), None)
+        if inside is None:
+            raise ImportFileError(f"{path}: found neither {' nor '.join(NAMES)} in this folder")
+        return inside
+    if not path.is_file():
+        raise ImportFileError(f"{path}: found no such file")
+    return path

@@ -1,0 +1,142 @@
+"""An approved item as an export takes it: text, spectrum, pictures, and how it came to be approved.
+
+Reading is the database's part and quick; drawing is slow, needs no database, and may be done by another
+process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from agent import tool
+from agent.plot import RENDERER, pixels_sha256
+from agent.plot.png import png_bytes
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from agent.trajectory.messages import pictures_of
+from agent.trajectory.tags import turn_text
+from reviewer.store import Store, Version
+from training.reward import score
+
+
+class NotFit(Exception):
+    """An approved item that cannot be training data: one sentence why."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of a trace; ``drawn`` from the spectrum, or else kept because it cannot be drawn again."""
+
+    sha256: str
+    png: bytes
+    drawn: bool
+
+
+@dataclass(frozen=True)
+class Approved:
+    """One approved item as the database has it. ``stored`` are PNG bytes by the SHA-256 of the RGBA bytes, of
+    the pictures that are kept; ``provenance`` is JSON."""
+
+    item_id: int
+    trajectory: Trajectory
+    spectrum: Spectrum | None
+    stored: Mapping[str, bytes]
+    provenance: Mapping[str, Any]
+
+
+def read_approved(store: Store, item_id: int) -> Approved | None:
+    """The approved item; None if it is approved no longer."""
+    item = store.item(item_id)
+    if item.standing.state != "approved":
+        return None
+    trajectory = item.version.trajectory
+    spectrum = None if item.row.spectrum_sha256 is None else store.spectrum(item.row.spectrum_sha256)
+    seen = pictures_of(trajectory)
+    kept = {sha256: store.picture(sha256) for sha256 in seen if sha256 is not None}
+    stored = {sha256: png for sha256, png in kept.items() if png is not None}
+    provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
+    return Approved(item_id, trajectory, spectrum, stored, provenance)
+
+
+def pictures(approved: Approved) -> tuple[Picture, ...]:
+    """The pictures the model saw, in the order of the messages: stored ones as they are, the others drawn
+    again and checked.
+
+    :raises NotFit: the item cannot be training data
+    """
+    trajectory = approved.trajectory
+    unfit = trajectory.problems() or _bad_form(trajectory)
+    if unfit:
+        raise NotFit("; ".join(unfit))
+    calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
+    wanted = zip(calls, pictures_of(trajectory), strict=True)
+    return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
+
+
+def _bad_form(trajectory: Trajectory) -> list[str]:
+    """Whether the published reward would find fault with the form of what is about to be taught."""
+    said = "\n".join(turn_text(turn) for turn in trajectory.turns())
+    verdict = trajectory.answer.verdict if trajectory.answer else None
+    return [] if score(said, verdict or "").format_ok else ["the reward finds fault with its form"]
+
+
+def _picture(approved: Approved, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
+    if sha256 is None:
+        raise NotFit("the first picture is not known")
+    if sha256 in approved.stored:
+        return Picture(sha256, approved.stored[sha256], drawn=False)
+    if approved.spectrum is None:
+        raise NotFit(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
+    seen = tool.call(replace(approved.spectrum, redshift=approved.trajectory.redshift), arguments)
+    if seen.image is None or pixels_sha256(seen.image) != sha256:
+        raise NotFit(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
+    return Picture(sha256, png_bytes(seen.image), drawn=True)
+
+
+def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:
+    """Who did what, by initials. Comments and times stay in annotations.db: they are for the people there."""
+    versions = store.versions(item_id)
+    in_force = [r for r in store.history(item_id) if r.withdrawn_by is None and r.decision.verb != "undo"]
+    people = {v.author for v in versions if v.author} | {r.decision.person for r in in_force}
+    approved = versions[-1]
+    rules = in_force[-1].decision.rules
+    return {
+        "item": item_id,
+        "key": key,
+        "task": trajectory.task,
+        "verdict": trajectory.answer.verdict if trajectory.answer else None,
+        "label": trajectory.label,
+        "simulated": trajectory.simulated,
+        "drafter": trajectory.to_json()["drafter"],
+        "spectrum": {"name": trajectory.spectrum_name, "sha256": trajectory.spectrum_sha256},
+        "version": {"id": approved.id, "number": approved.number, "content_hash": approved.content_hash},
+        "versions": [_version(v) for v in versions],
+        "decisions": [
+            {
+                "round": r.decision.round,
+                "verb": r.decision.verb,
+                "reason": r.decision.reason,
+                "person": r.decision.person,
+                "version": r.version,
+            }
+            for r in in_force
+        ],
+        "marks": [
+            {"step": m.step_id, "mark": m.mark, "person": m.person, "version_id": m.version_id}
+            for m in store.marks(item_id)
+        ],
+        "rules": None if rules is None else asdict(rules),
+        "one_person": len(people) <= 1,
+    }
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "id": version.id,
+        "number": version.number,
+        "author": version.author,
+        "reason": version.reason,
+        "content_hash": version.content_hash,
+    }

@@ -1,0 +1,144 @@
+"""Picture files that come with trajectories: read carefully, named by the hash of their pixels."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+from agent.plot import pixels_sha256
+from agent.plot.png import png_bytes
+from agent.processes import cores
+from agent.text import OneLine
+
+MAX_BYTES = 20 * 2**20
+MAX_PIXELS = 4000 * 4000  # the tool draws 840 x 472 at most
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+class PictureError(OneLine):
+    """A picture that cannot be used: which file, what was found, what was wanted."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What is kept of a file that was read: SHA-256 of its pixels, hex, and of its bytes."""
+
+    pixels: str
+    file: bytes
+
+
+class PictureFiles:
+    """The pictures of one folder. Each is decoded once; afterwards only hashes of it are kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._seen: dict[str, _Seen] = {}
+
+    def sha256(self, path: object) -> str:
+        """SHA-256 of the picture's RGBA bytes. :raises PictureError: there is no such picture here"""
+        if not isinstance(path, str):
+            raise PictureError(f"found {path!r:.60}, wanted the path of a picture")
+        if path not in self._seen:
+            data = self._read(path)
+            self._seen[path] = _Seen(pixels_sha256(_decoded(path, data)), hashlib.sha256(data).digest())
+        return self._seen[path].pixels
+
+    def sha256_of_each(self, paths: Sequence[object]) -> list[str]:
+        """The same of several, on every core. :raises PictureError: of the first that is no picture here"""
+        if all(path in self._seen for path in paths if isinstance(path, str)):
+            return [self.sha256(path) for path in paths]
+        # Threads will do: Pillow decodes, and hashlib hashes, without Python's lock.
+        with ThreadPoolExecutor(cores()) as threads:
+            return list(threads.map(self.sha256, paths))
+
+    def png(self, path: str) -> bytes:
+        """The picture as a PNG file with nothing but its pixels.
+
+        :raises PictureError: as above; or it is another file than its hash was taken of
+        """
+        self.sha256(path)
+        data = self._read(path)
+        if hashlib.sha256(data).digest() != self._seen[path].file:
+            raise PictureError(f"{path}: found other bytes than a moment ago, wanted a file that stays as it is")
+        return _bare(data) or png_bytes(_decoded(path, data))
+
+    def _read(self, path: str) -> bytes:
+        try:
+            where = (self._folder / path).resolve()
+            is_file = where.is_file()
+        except (OSError, ValueError):
+            # What no file can be called: a NUL, half a character, a name of 4,000 letters.
+            raise PictureError(f"found {path!r:.80}, wanted the path of a picture") from None
+        if not where.is_relative_to(self._folder):
+            raise PictureError(f"found {path!r:.80}, wanted a path inside the file's folder")
+        if not is_file:
+            raise PictureError(f"found no file {path!r:.80} beside the rows, wanted a picture")
+        if where.stat().st_size > MAX_BYTES:
+            raise PictureError(f"{path}: found {where.stat().st_size} bytes, wanted {MAX_BYTES} at most")
+        try:
+            return where.read_bytes()
+        except OSError as error:
+            raise PictureError(f"{path}: found no picture ({error}), wanted PNG, JPEG or WebP") from error
+
+
+class Pictures(Mapping[str, bytes]):
+    """PNG bytes by the SHA-256 of the RGBA bytes; a file is read when it is asked for, and not kept."""
+
+    def __init__(self, files: PictureFiles, paths: Mapping[str, str]) -> None:
+        self._files = files
+        self._paths = paths
+
+    def __getitem__(self, sha256: str) -> bytes:
+        return self._files.png(self._paths[sha256])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def _decoded(path: str, data: bytes) -> Image.Image:
+    try:
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as picture:
+            if picture.width * picture.height > MAX_PIXELS:
+                raise PictureError(f"{path}: found {picture.size} pixels, wanted {MAX_PIXELS} at most")
+            return picture.convert("RGBA")
+    except (
+        UnidentifiedImageError,
+        OSError,
+        SyntaxError,
+        ValueError,
+        Image.DecompressionBombError,
+    ) as error:
+        raise PictureError(f"{path}: found no picture ({error}), wanted PNG, JPEG or WebP") from error
+
+
+def _bare(png: bytes) -> bytes | None:
+    """The same pixels in the same compression without anything else that the file says (when it was made, by
+    what); None where that cannot be said by leaving parts out: no PNG of 8-bit RGB or RGBA, or colours
+    transparent by name (``tRNS``).
+
+    :param png: a file that can be decoded
+    """
+    if png[:8] != _SIGNATURE or png[12:16] != b"IHDR" or png[24] != 8 or png[25] not in (2, 6):
+        return None
+    kept, at = [_SIGNATURE], 8
+    while at + 12 <= len(png):
+        (length,) = struct.unpack_from(">I", png, at)
+        kind, chunk = png[at + 4 : at + 8], png[at : at + 12 + length]
+        if kind == b"tRNS" or len(chunk) != 12 + length:
+            return None
+        if kind in (b"IHDR", b"IDAT", b"IEND"):
+            kept.append(chunk)
+        if kind == b"IEND":
+            return b"".join(kept)
+        at += 12 + length
+    return None

@@ -1,0 +1,1 @@
+"""Live runs of the agent: values and threads, no web."""

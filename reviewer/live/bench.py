@@ -1,0 +1,264 @@
+"""What a person has on the bench of the Live tab: spectra of files they dropped, and of items of the library.
+
+Files lie in a temporary folder of their owner's until their last spectrum is taken off, or the server stops.
+Of each spectrum only what its row says is in memory; it is read again when it is used. The bench outlives a
+reload of the page, not a restart of the server.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from agent.spectrum import Spectrum, SpectrumError, read
+from agent.spectrum.readers import opened
+from agent.spectrum.readers.pixels import NoDataError
+from reviewer.store import Item, NotFound
+from reviewer.web.pictures import Gallery, Recent
+
+LARGEST_FILE = 2 * 2**30
+LARGEST_FOLDER = 8 * 2**30
+"""Bytes of all files of one person."""
+MOST_TARGETS = 500
+"""Spectra of one file that come on the bench."""
+MOST_ROWS = 1_000
+MOST_PROBLEMS = 5
+"""Spectra of one file of which it is said one by one why they cannot be read."""
+_CHUNK = 2**20
+
+
+class BenchFull(Exception):
+    """More than a bench may hold."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A spectrum's place in a file that was dropped; ``target`` is "" in a file of one."""
+
+    path: Path
+    target: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A spectrum on the bench. ``snr`` is per pixel, ``spectrum`` its SHA-256; ``item`` is the library item
+    that it came from, ``file`` where it lies otherwise."""
+
+    id: str
+    name: str
+    survey: str
+    snr: float | None
+    spectrum: str
+    simulated: bool
+    item: int | None = None
+    file: Dropped | None = None
+
+
+class Bench:
+    """One person's. Safe in many threads."""
+
+    def __init__(self, gallery: Gallery, read_before: Recent[Dropped, Spectrum]) -> None:
+        self._gallery = gallery
+        self._read_before = read_before
+        self._lock = threading.Lock()
+        self._rows: dict[str, Row] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="spec-o3-live-", ignore_cleanup_errors=True)
+
+    def rows(self) -> list[Row]:
+        """In the order in which they came."""
+        with self._lock:
+            return list(self._rows.values())
+
+    def row(self, row_id: str) -> Row:
+        """:raises NotFound: no such spectrum is on the bench"""
+        row = self._rows.get(row_id)
+        if row is None:
+            raise NotFound("This spectrum is not on your bench any more; bring it again.")
+        return row
+
+    def spectrum(self, row: Row) -> Spectrum:
+        """The spectrum of a row.
+
+        :raises SpectrumError: its file cannot be read any more
+        """
+        file = row.file
+        if file is None:
+            return self._gallery.spectrum(row.spectrum)
+        return self._read_before.get(file, lambda: read(file.path, file.target or None))
+
+    def with_hash(self, sha256: str) -> Spectrum | None:
+        """The spectrum of that hash, None if it is not on the bench."""
+        row = self._of_hash(sha256)
+        return None if row is None else self.spectrum(row)
+
+    def add_item(self, item: Item) -> Row:
+        """Put a library item's spectrum on the bench; one that is there already stays where it is.
+
+        :raises SpectrumError: the item came without its spectrum
+        :raises BenchFull: there is no room
+        """
+        sha256 = item.row.spectrum_sha256
+        if sha256 is None:
+            raise SpectrumError(item.row.name, "an item that came without its spectrum", "one that has it")
+        there = self._of_hash(sha256)
+        if there is not None and there.item == item.id:
+            return there
+        row = replace(_row_of(self._gallery.spectrum(sha256), None), item=item.id)
+        if there is None:
+            return self._put(row)
+        row = self._put(replace(row, id=there.id))
+        if there.file is not None:
+            self._sweep(there.file.path.parent)
+        return row
+
+    def add_file(self, filename: str, content: BinaryIO) -> tuple[list[Row], list[str]]:
+        """Put every spectrum of a file on the bench.
+
+        :param filename: as the browser gave it: only ever a name
+        :returns: the rows, those that were there already among them, and what was wrong, in sentences
+        """
+        name = name_of(filename)
+        folder = Path(tempfile.mkdtemp(dir=self._folder.name))
+        path = folder / name
+        rows: list[Row] = []
+        problems: list[str] = []
+        try:
+            self._copy(content, path, name)
+            self._take(path, rows, problems)
+        except SpectrumError as error:
+            problems.append(str(error))
+        except BenchFull as full:
+            problems.append(f"{name}: {full}")
+        except OSError as error:
+            problems.append(f"{name}: it could not be kept here ({error.strerror or error}).")
+        self._sweep(folder)
+        return rows, problems
+
+    def remove(self, row_id: str) -> None:
+        """Take a spectrum off, and its file if it was the last of it. :raises NotFound: it is not there"""
+        row = self.row(row_id)
+        with self._lock:
+            self._rows.pop(row_id, None)
+        if row.file is not None:
+            self._sweep(row.file.path.parent)
+
+    def close(self) -> None:
+        """Delete the files."""
+        self._folder.cleanup()
+
+    def _copy(self, content: BinaryIO, path: Path, name: str) -> None:
+        kept = sum(file.stat().st_size for file in Path(self._folder.name).rglob("*") if file.is_file())
+        room = min(LARGEST_FILE, LARGEST_FOLDER - kept)
+        with path.open("wb") as copy:
+            while chunk := content.read(_CHUNK):
+                room -= len(chunk)
+                if room < 0:
+                    most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
+                    wanted = f"at most {most:.0f} GiB a file and {all_files:.0f} GiB on a bench"
+                    raise SpectrumError(name, "more bytes than there is room for", wanted)
+                copy.write(chunk)
+
+    def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
+        """Put the spectra of a file on the bench, into ``rows``; what is wrong with others into
+        ``problems``."""
+        bad: list[str] = []
+        empty = 0
+        with opened(path) as targets:
+            names = targets.names
+            for target in names[:MOST_TARGETS]:
+                try:
+                    spectrum = targets.read(target or None)
+                except NoDataError:
+                    if len(names) == 1:
+                        raise
+                    empty += 1
+                except SpectrumError as error:
+                    bad.append(str(error))
+                else:
+                    rows.append(self._put(_row_of(spectrum, Dropped(path, target))))
+        problems += [*bad[:MOST_PROBLEMS], *_left_out(path.name, len(names), empty, len(bad))]
+
+    def _put(self, row: Row) -> Row:
+        """The row on the bench: this one, or the one with the same spectrum from a file that is there."""
+        with self._lock:
+            there = next((r for r in self._rows.values() if r.spectrum == row.spectrum), None)
+            if there is not None and there.id != row.id:
+                return there
+            if there is None and len(self._rows) >= MOST_ROWS:
+                raise BenchFull(f"Your bench holds {MOST_ROWS} spectra, and no more; take some off it.")
+            self._rows[row.id] = row
+            return row
+
+    def _of_hash(self, sha256: str) -> Row | None:
+        return next((row for row in self.rows() if row.spectrum == sha256), None)
+
+    def _sweep(self, folder: Path) -> None:
+        """Delete a file's folder once no row is of it."""
+        if all(row.file is None or row.file.path.parent != folder for row in self.rows()):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class Benches:
+    """Everybody's benches, each made when it is first asked for."""
+
+    def __init__(self, gallery: Gallery, spectra: int = 64) -> None:
+        """:param spectra: how many of those last read are kept in memory"""
+        self._gallery = gallery
+        self._read_before: Recent[Dropped, Spectrum] = Recent(spectra)
+        self._lock = threading.Lock()
+        self._benches: dict[str, Bench] = {}
+
+    def of(self, owner: str) -> Bench:
+        with self._lock:
+            if owner not in self._benches:
+                self._benches[owner] = Bench(self._gallery, self._read_before)
+            return self._benches[owner]
+
+    def close(self) -> None:
+        """Delete all files."""
+        with self._lock:
+            for bench in self._benches.values():
+                bench.close()
+            self._benches.clear()
+
+
+def name_of(filename: str) -> str:
+    """A file name from a browser as a name in a folder of ours: no path, nothing hidden, not too long."""
+    last = re.split(r"[/\\]", filename.encode("utf-8", "replace").decode())[-1]
+    plain = re.sub(r"[\x00-\x1f\x7f]", "", last).strip().lstrip(".")
+    while len(plain.encode()) > 200:
+        plain = plain[1:]
+    return plain or "spectrum"
+
+
+def _left_out(name: str, count: int, empty: int, bad: int) -> Iterator[str]:
+    """What is not on the bench of a file of ``count`` spectra, in sentences."""
+    if not count:
+        yield f"{name}: it holds sky fibres only, no object."
+    if empty:
+        yield f"{name}: {empty} of its spectra hold no data and were left out."
+    if bad > MOST_PROBLEMS:
+        yield f"{name}: {bad - MOST_PROBLEMS} more of its spectra cannot be read."
+    if count > MOST_TARGETS:
+        beyond = count - MOST_TARGETS
+        yield f"{name}: it holds {count} spectra; the first {MOST_TARGETS} are here, {beyond} are not."
+
+
+def _row_of(spectrum: Spectrum, file: Dropped | None) -> Row:
+    return Row(
+        id=secrets.token_urlsafe(9),
+        name=spectrum.name,
+        survey=spectrum.survey,
+        snr=spectrum.snr_typical if math.isfinite(spectrum.snr_typical) else None,
+        spectrum=spectrum.sha256,
+        simulated=bool(spectrum.meta.get("simulated", False)),
+        file=file,
+    )

@@ -1,0 +1,290 @@
+"""A run of the Live tab: one spectrum asked about by one policy, once or several times, while pages watch.
+
+Each sample is an ``agent.loop.inspect`` in a thread. One more thread a run tells what happens: it encodes
+pictures and measures hints while the policies are writing on.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from PIL import Image
+
+from agent import loop, tool
+from agent.batch.consensus import consensus
+from agent.batch.consensus import to_json as consensus_to_json
+from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
+from agent.policies.sampling import Sampling
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.messages import png_of
+from agent.trajectory.steps import Step, Zoom, step_to_json
+from agent.trajectory.tags import Call
+from reviewer.errors import sentence
+from reviewer.live.events import Event, Log
+
+log = logging.getLogger("spec_o3")
+
+ASK = "ask a person"
+"""The outcome where the samples' answers are not to be believed without one."""
+
+State = Literal["running", "done", "stopped", "failed"]
+_Happened = loop.Event | Drafter | Exception
+Hints = Callable[[Spectrum, Zoom, Task | None], list[dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run is to do. ``at_once`` samples are asked for at the same time; ``drafter`` is who thinks, as
+    far as that is known without asking a server."""
+
+    bench: str
+    spectrum: Spectrum
+    task: Task
+    policy: str
+    drafter: Drafter
+    sampling: Sampling
+    samples: int = 1
+    max_turns: int = loop.MAX_TURNS
+    at_once: int = 1
+
+
+class _Guarded:
+    """A policy whose own faults end its turn in a sentence, as a server's do; the log has the rest."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    @property
+    def drafter(self) -> Drafter:
+        return self._policy.drafter
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        try:
+            yield from self._policy.turn(conversation)
+        except Exception as fault:
+            raise PolicyError(_sentence(fault)) from fault
+
+
+class Sample:
+    """One inspection, as far as it is. Written by the run's teller alone, but for ``began``."""
+
+    def __init__(self, number: int, policy: Policy, asked: Asked) -> None:
+        self.number = number
+        self.policy = _Guarded(policy)
+        spectrum = asked.spectrum
+        self.trajectory = Trajectory(
+            task=asked.task.key,
+            prompt=asked.task.prompt,
+            spectrum_name=spectrum.name,
+            spectrum_sha256=spectrum.sha256,
+            steps=(),
+            drafter=asked.drafter,
+            redshift=spectrum.redshift,
+            medium=spectrum.medium,
+            simulated=bool(spectrum.meta.get("simulated", False)),
+        )
+        self.hints: dict[str, list[dict[str, str]]] = {}
+        self.ended: loop.Reason | None = None
+        self.began = time.monotonic()
+
+    def add(self, step: Step) -> None:
+        self.trajectory = self.trajectory.with_steps((*self.trajectory.steps, step))
+
+
+class Run:
+    """One run and all that is known of it. ``id`` cannot be guessed."""
+
+    def __init__(self, owner: str, asked: Asked, policies: Sequence[Policy], hints: Hints) -> None:
+        """:param policies: one for each sample"""
+        self.id = secrets.token_urlsafe(12)
+        self.owner = owner
+        self.asked = asked
+        self.started = datetime.now(UTC)
+        self.stop = Stop()
+        self.log = Log()
+        self.state: State = "running"
+        self.samples = tuple(Sample(number, policy, asked) for number, policy in enumerate(policies))
+        self.pictures: dict[str, bytes] = {}
+        self.consensus: dict[str, Any] | None = None
+        self._hints = hints
+        self._waiting = iter(self.samples)
+        self._taking = threading.Lock()
+        self._happened: SimpleQueue[tuple[Sample, _Happened]] = SimpleQueue()
+
+    def start(self) -> None:
+        """Begin, in threads that do not keep the program from ending."""
+        threading.Thread(target=self._tell, name=f"run {self.id}", daemon=True).start()
+        for _ in range(min(self.asked.at_once, len(self.samples))):
+            threading.Thread(target=self._work, name=f"sample of {self.id}", daemon=True).start()
+
+    @property
+    def outcome(self) -> str | None:
+        """YES, NO, or that a person is to be asked; None while it runs and where nobody answered."""
+        if self.consensus is None:
+            return None
+        return self.consensus["verdict"] or ASK
+
+    @property
+    def size(self) -> int:
+        """Bytes of its pictures."""
+        return sum(map(len, tuple(self.pictures.values())))
+
+    def to_json(self) -> dict[str, Any]:
+        """All that is known now, without the log."""
+        asked = self.asked
+        return {
+            "id": self.id,
+            "bench": asked.bench,
+            "spectrum": asked.spectrum.sha256,
+            "task": asked.task.key,
+            "policy": asked.policy,
+            "samples": asked.samples,
+            "sampling": asked.sampling.settings(),
+            "max_turns": asked.max_turns,
+            "started": self.started.isoformat(),
+            "state": self.state,
+            "events": len(self.log),
+            "traces": [sample.trajectory.to_json() for sample in self.samples],
+            "reasons": [sample.ended for sample in self.samples],
+            "hints": [dict(sample.hints) for sample in self.samples],
+            "consensus": self.consensus,
+        }
+
+    # ---- in the policies' threads
+
+    def _work(self) -> None:
+        while True:
+            with self._taking:
+                sample = next(self._waiting, None)
+            if sample is None:
+                return
+            sample.began = time.monotonic()
+            try:
+                for happened in self._inspect(sample):
+                    self._happened.put((sample, happened))
+            except Exception as fault:
+                self._happened.put((sample, fault))
+
+    def _inspect(self, sample: Sample) -> Iterator[_Happened]:
+        asked = self.asked
+        if self.stop.is_set:
+            yield loop.Ended("stopped", sample.trajectory, "stopped before it began")
+            return
+        for event in loop.inspect(asked.spectrum, asked.task, sample.policy, asked.max_turns, self.stop):
+            yield event
+            if isinstance(event, loop.Started):
+                # May ask a server who it is, so only once there is something to see.
+                yield sample.policy.drafter
+
+    # ---- in the teller's thread
+
+    def _tell(self) -> None:
+        going = len(self.samples)
+        while going:
+            sample, happened = self._happened.get()
+            if sample.ended is not None:
+                continue
+            try:
+                told = self._told(sample, happened)
+            except Exception as fault:
+                told = self._told(sample, fault)
+            if told is not None:
+                self.log.add({**told, "sample": sample.number})
+            going -= sample.ended is not None
+        self._end()
+
+    def _told(self, sample: Sample, happened: _Happened) -> Event | None:
+        """What a page is told of it, once it has been kept."""
+        match happened:
+            case loop.Started():
+                self._keep(happened.picture, happened.overview)
+                sample.trajectory = replace(sample.trajectory, overview=happened.picture)
+                drafter = sample.trajectory.to_json()["drafter"]
+                seen = {"overview": happened.picture, "prompt": happened.prompt}
+                return {"kind": "started", **seen, "max_turns": happened.max_turns, "drafter": drafter}
+            case Drafter():
+                sample.trajectory = replace(sample.trajectory, drafter=happened)
+                return None
+            case loop.Said():
+                return {"kind": "said", "turn": happened.turn, "text": happened.text}
+            case loop.Called():
+                return {"kind": "called", "turn": happened.turn, **self._call(happened.call)}
+            case loop.Thought():
+                return _step(sample, "thought", happened.turn, happened.think)
+            case loop.Looked():
+                return self._looked(sample, happened)
+            case loop.Answered():
+                return _step(sample, "answered", happened.turn, happened.answer)
+            case loop.Ended():
+                sample.trajectory = happened.trajectory
+                return _ended(sample, happened)
+            case Exception():
+                return _ended(sample, loop.Ended("policy failed", sample.trajectory, _sentence(happened)))
+
+    def _call(self, call: Call) -> Event:
+        frame, z = tool.frame_of(self.asked.spectrum)
+        zoom = Zoom("", call.arguments, frame, z)
+        return {"window": zoom.window and list(zoom.window), "label": zoom.label, "frame": frame, "z": z}
+
+    def _looked(self, sample: Sample, looked: loop.Looked) -> Event:
+        zoom = looked.zoom
+        if looked.picture is not None and zoom.picture is not None:
+            self._keep(zoom.picture, looked.picture)
+        hints = self._hints(self.asked.spectrum, zoom, self.asked.task) if zoom.ok else []
+        sample.hints[zoom.id] = hints
+        told = _step(sample, "looked", looked.turn, zoom)
+        return {**told, "picture": zoom.picture, "hints": hints}
+
+    def _keep(self, sha256: str, picture: Image.Image) -> None:
+        if sha256 not in self.pictures:
+            self.pictures[sha256] = png_of(picture)
+
+    def _end(self) -> None:
+        reasons = [sample.ended for sample in self.samples]
+        traces = [sample.trajectory for sample in self.samples]
+        answered = any(trace.answer is not None for trace in traces)
+        if "stopped" in reasons:
+            state: State = "stopped"
+        else:
+            state = "failed" if all(reason == "policy failed" for reason in reasons) else "done"
+        if answered or state == "done":
+            try:
+                found = consensus(traces, self.asked.spectrum, self.asked.task)
+                self.consensus = consensus_to_json(found)
+                self.log.add({"kind": "consensus", **self.consensus})
+            except Exception as fault:
+                log.error("no consensus of run %s", self.id, exc_info=fault)
+        self.state = state
+        self.log.add({"kind": "over", "state": state})
+
+
+def _step(sample: Sample, kind: str, turn: int, step: Step) -> Event:
+    sample.add(step)
+    return {"kind": kind, "turn": turn, "step": step_to_json(step)}
+
+
+def _ended(sample: Sample, ended: loop.Ended) -> Event:
+    sample.ended = ended.reason
+    return {
+        "kind": "ended",
+        "reason": ended.reason,
+        "detail": ended.detail,
+        "faults": list(ended.trajectory.faults),
+        "usage": asdict(ended.usage),
+        "seconds": round(time.monotonic() - sample.began, 3),
+        "drafter": ended.trajectory.to_json()["drafter"],
+    }
+
+
+def _sentence(fault: Exception) -> str:
+    return str(fault) if isinstance(fault, PolicyError) else sentence(fault)

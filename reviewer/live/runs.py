@@ -1,0 +1,86 @@
+"""The runs that are kept: in memory, and gone with the server. Of what is finished the last stay, the oldest
+are dropped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from agent.conversation import Policy
+from reviewer.live.run import Asked, Hints, Run
+from reviewer.store import NotFound
+
+AT_ONCE = 8
+"""Samples of one run that a server is asked for at the same time."""
+MOST_RUNNING = 3
+MOST_FINISHED = 30
+"""Runs of one person that are kept."""
+MOST_BYTES = 512 * 2**20
+"""Of pictures, over all runs of everybody; beyond it the oldest finished run is dropped."""
+
+
+class TooManyRunning(Exception):
+    """Somebody who has as many runs going as one person may."""
+
+
+class Runs:
+    """The runs of everybody; each is its owner's, and to anybody else it does not exist."""
+
+    def __init__(self, hints: Hints) -> None:
+        """:param hints: what is measured of a zoom, as the page shows it"""
+        self._hints = hints
+        self._lock = threading.Lock()
+        self._runs: dict[str, Run] = {}  # oldest first
+
+    def start(self, owner: str, asked: Asked, policies: Sequence[Policy]) -> Run:
+        """Begin a run.
+
+        :param policies: one for each sample
+        :raises TooManyRunning: its owner has as many going as one person may
+        """
+        run = Run(owner, asked, policies, self._hints)
+        with self._lock:
+            going = sum(r.owner == owner and r.state == "running" for r in self._runs.values())
+            if going >= MOST_RUNNING:
+                raise TooManyRunning(
+                    f"{going} runs of yours are going, which is as many as one person may have. Stop one, or "
+                    "wait until one has ended."
+                )
+            self._make_room(owner)
+            self._runs[run.id] = run
+        run.start()
+        return run
+
+    def of(self, owner: str, run_id: str) -> Run:
+        """:raises NotFound: there is no such run, it is somebody else's, or it was dropped"""
+        run = self._runs.get(run_id)
+        if run is None or run.owner != owner:
+            raise NotFound(
+                f"This run is not kept any more. The last {MOST_FINISHED} are, until the server is restarted."
+            )
+        return run
+
+    def all_of(self, owner: str) -> list[Run]:
+        """Somebody's runs, oldest first."""
+        with self._lock:
+            return [run for run in self._runs.values() if run.owner == owner]
+
+    def close(self) -> None:
+        """Stop everything, and let what waits for a server go."""
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.stop.set()
+
+    def _make_room(self, owner: str) -> None:
+        finished = [run for run in self._runs.values() if run.state != "running"]
+        theirs = [run for run in finished if run.owner == owner]
+        drop = {run.id for run in theirs[: max(0, len(theirs) - MOST_FINISHED)]}
+        size = sum(run.size for run in self._runs.values() if run.id not in drop)
+        for run in finished:
+            if size > MOST_BYTES and run.id not in drop:
+                drop.add(run.id)
+                size -= run.size
+        for run_id in drop:
+            del self._runs[run_id]

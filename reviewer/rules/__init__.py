@@ -1,0 +1,1 @@
+"""Rules of the review workflow: pure functions and values."""

@@ -1,0 +1,137 @@
+"""Reviewers: who somebody is, what their roles let them do, and how a password or a session token is kept.
+
+Values and hashing only. Keeping them, and how often somebody may try to sign in, is in ``reviewer.store``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from agent.text import OneLine
+
+Role = Literal["reviewer", "auditor", "coordinator"]
+ROLES: tuple[Role, ...] = get_args(Role)
+
+# N = 2^15, r = 8, p = 3 (32 MiB): one of the equivalent settings of the OWASP Password Storage Cheat Sheet.
+# The numbers are written into each hash, so they can be raised without locking anybody out.
+_LOG2_N, _R, _P = 15, 8, 3
+_HASH_BYTES, _SALT_BYTES = 32, 16
+_MEMORY_LIMIT = 256 * 1024 * 1024
+
+SHORTEST_PASSWORD = 8
+LONGEST_PASSWORD = 200
+
+_FIRST_TRIED = """
+12345678 123456789 1234567890 87654321 0123456789 1q2w3e4r 1qaz2wsx abc12345 abcd1234 a1b2c3d4 admin
+administrator astronomer astronomy baseball changeme computer dragon football galaxy iloveyou letmein
+master michelle monkey observatory passw0rd password princess qwerty qwertyui qwertyuiop qwertz qwertzui
+secret shadow spectra spectrum starwars sunshine superman telescope trustno welcome whatever speco3
+spec-o3 test testtest
+"""
+_COMMON = frozenset(_FIRST_TRIED.split())
+
+
+class PersonError(OneLine, ValueError):
+    """Initials, a name, a role or a password that cannot be used: what was found, what was wanted."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A reviewer. ``initials`` are the identity everywhere: in votes, versions, exports.
+
+    :param active: False for somebody who left; their decisions stay, they may make no new ones
+    :param has_password: False for somebody who works alone on their own machine, without signing in
+    """
+
+    initials: str
+    name: str
+    roles: frozenset[Role]
+    active: bool = True
+    has_password: bool = False
+
+    def is_any(self, *roles: Role) -> bool:
+        return not self.roles.isdisjoint(roles)
+
+
+def clean_initials(text: str) -> str:
+    """Initials as they are kept: two to four letters, upper case. :raises PersonError: they are not."""
+    initials = text.strip().upper()
+    if not 2 <= len(initials) <= 4 or not initials.isalpha():
+        raise PersonError(f"initials: found {text!r:.40}, wanted two to four letters")
+    return initials
+
+
+def clean_name(text: str) -> str:
+    """A name without surrounding or doubled spaces. :raises PersonError: nothing left, or too long."""
+    name = " ".join(text.split())
+    if not 1 <= len(name) <= 100:
+        raise PersonError(f"name: found {text!r:.40}, wanted 1 to 100 characters")
+    return name
+
+
+def clean_roles(roles: frozenset[str] | set[str] | tuple[str, ...] | list[str]) -> frozenset[Role]:
+    """The roles, checked. :raises PersonError: there are none, or one is unknown."""
+    known = frozenset(role for role in ROLES if role in roles)
+    if not roles or len(known) != len(set(roles)):
+        raise PersonError(f"roles: found {sorted(roles)}, wanted one or more of {', '.join(ROLES)}")
+    return known
+
+
+def checked_password(password: str, initials: str, name: str) -> str:
+    """A password that somebody of these initials and this name may have.
+
+    :raises PersonError: it is too short or too long, is among the first that are tried, or says who they are
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise PersonError(
+            f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}"
+        )
+    plain = "".join(password.casefold().split())
+    own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
+    told = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
+    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or told:
+        raise PersonError("password: found one that is guessed first, wanted one that nobody would guess")
+    return password
+
+
+def hash_password(password: str) -> str:
+    """``scrypt$log2N$r$p$salt$hash`` in hex, with a fresh salt. :raises PersonError: it is too short."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise PersonError(f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} or more")
+    salt = secrets.token_bytes(_SALT_BYTES)
+    digest = _scrypt(password, salt, _LOG2_N, _R, _P)
+    return f"scrypt${_LOG2_N}${_R}${_P}${salt.hex()}${digest.hex()}"
+
+
+def password_matches(password: str, kept: str | None) -> bool:
+    """Whether ``password`` is the one ``kept`` was made from.
+
+    With nothing kept, the same work is done and the answer is no: the time it takes does not tell which
+    initials exist.
+    """
+    _, log2_n, r, p, salt, digest = (kept or _NOBODYS_HASH).split("$")
+    tried = _scrypt(password, bytes.fromhex(salt), int(log2_n), int(r), int(p))
+    return hmac.compare_digest(tried, bytes.fromhex(digest)) and kept is not None
+
+
+def new_token() -> str:
+    """A session or lease token: 256 random bits, safe in a cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def token_hash(token: str) -> str:
+    """What is stored of a session token. A plain SHA-256 is enough: the token itself is random."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _scrypt(password: str, salt: bytes, log2_n: int, r: int, p: int) -> bytes:
+    return hashlib.scrypt(
+        password.encode(), salt=salt, n=1 << log2_n, r=r, p=p, maxmem=_MEMORY_LIMIT, dklen=_HASH_BYTES
+    )
+
+
+_NOBODYS_HASH = f"scrypt${_LOG2_N}${_R}${_P}${'00' * _SALT_BYTES}${'00' * _HASH_BYTES}"

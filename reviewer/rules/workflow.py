@@ -1,0 +1,334 @@
+"""The rounds as pure rules: what may happen next to an item, who may do it, when it is decided.
+
+``standing(history, rules)`` folds what happened to one item into where it stands; ``refusal`` gives the
+sentence why somebody may not do a thing. No clock and no database: the store calls both in the transaction
+that writes, the page to show what is possible, the tests with thousands of invented histories.
+
+    screening ── keep ──> revision ── submit ──> audit ── all pass ──> vote ──> approved | rejected
+                             ^                     │ return              │ undecided
+                          returned <───────────────┴──── adjudication <──┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from reviewer.rules.campaign import (
+    REASONS,
+    ROLES_OF,
+    ROUNDS,
+    STATES,
+    VERBS,
+    Action,
+    Decision,
+    Fact,
+    Round,
+    Rules,
+    RulesError,
+    State,
+    Verb,
+    VersionMade,
+)
+from reviewer.rules.people import Person
+
+__all__ = [
+    "REASONS",
+    "ROLES_OF",
+    "ROUNDS",
+    "STATES",
+    "VERBS",
+    "Action",
+    "Decision",
+    "Fact",
+    "Round",
+    "Rules",
+    "RulesError",
+    "Standing",
+    "State",
+    "Verb",
+    "VersionMade",
+    "barred",
+    "incomplete",
+    "refusal",
+    "round_of",
+    "standing",
+    "undo_refusal",
+    "work_refusal",
+]
+
+_SIDE: dict[Verb, int] = {"pass": 1, "approve": 1, "return": -1, "reject": -1}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where an item stands.
+
+    :param version_id: the current version, which a decision must name
+    :param version: its number
+    :param wanted: decisions the present round takes in all, 0 once decided
+    :param cast: those already in, on the current version
+    :param decisions: every decision in force on the current version, all rounds, in order
+    :param stale: audits, votes and adjudications of earlier versions: still shown, no longer counted
+    :param surplus: decisions that could not count when they came; nothing depends on them
+    :param authors: everybody who wrote a version
+    :param last: the latest decision in force, which its maker may undo; None after another's new version
+    """
+
+    state: State
+    version_id: int
+    version: int
+    wanted: int
+    cast: tuple[Decision, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    stale: tuple[Decision, ...] = ()
+    surplus: tuple[Decision, ...] = ()
+    authors: frozenset[str] = frozenset()
+    last: Decision | None = None
+
+    @property
+    def round(self) -> Round | None:
+        """The round it is in; None once approved or rejected."""
+        return round_of(self.state)
+
+    @property
+    def missing(self) -> int:
+        """How many decisions the present round still wants."""
+        return max(0, self.wanted - len(self.cast))
+
+    @property
+    def progress(self) -> str:
+        """``audit 1 of 2``; just the state's name where one person decides."""
+        return f"{self.state} {len(self.cast)} of {self.wanted}" if self.wanted > 1 else self.state
+
+    @property
+    def compared(self) -> bool:
+        """Two or more people judged the current version in one round: they could have disagreed."""
+        return any(len(sides) > 1 for sides in self._sides())
+
+    @property
+    def disagreement(self) -> bool:
+        """In one round of audit or vote, two people pulled the current version in different directions."""
+        return any({1, -1} <= set(sides) for sides in self._sides())
+
+    @property
+    def decided_by(self) -> tuple[str, ...]:
+        """Whose decisions approved or rejected it; empty while it is open."""
+        verb = {"approved": "approve", "rejected": "reject"}.get(self.state)
+        last_round = self.decisions[-1].round if self.decisions else None
+        return tuple(d.person for d in self.decisions if d.verb == verb and d.round == last_round)
+
+    def _sides(self) -> list[list[int]]:
+        return [[_SIDE.get(d.verb, 0) for d in self.decisions if d.round == judged] for judged in ("audit", "vote")]
+
+
+def round_of(state: State) -> Round | None:
+    """The round of a state: ``returned`` is revision again; None once decided."""
+    if state == "approved" or state == "rejected":
+        return None
+    return "revision" if state == "returned" else state
+
+
+def standing(history: Iterable[Fact], rules: Rules) -> Standing:
+    """Where an item stands after everything that happened to it, oldest first.
+
+    A function of its arguments and nothing else. Decisions that could not count when they came (a vote too
+    many, the wrong round, an old version) are kept as ``surplus`` and change nothing. A round closes under
+    the rules its decisions were made under; an open round is judged by ``rules``.
+
+    :raises ValueError: the history does not begin with a version
+    """
+    in_force: list[Fact] = []
+    now: Standing | None = None
+    for fact in history:
+        if isinstance(fact, Decision) and fact.verb == "undo":
+            if now is not None and _may_withdraw(now, fact):
+                in_force = [f for f in in_force if f is not now.last]
+                now = _fold(in_force, rules)
+        else:
+            in_force.append(fact)
+            now = _next(now, fact, rules)
+    if now is None:
+        raise ValueError("a history begins with a version")
+    return _settle(now, rules)
+
+
+def _may_withdraw(now: Standing, undo: Decision) -> bool:
+    return now.last is not None and now.last.id == undo.withdraws and now.last.person == undo.person
+
+
+def _fold(facts: Sequence[Fact], rules: Rules) -> Standing | None:
+    now: Standing | None = None
+    for fact in facts:
+        now = _next(now, fact, rules)
+    return now
+
+
+def _next(now: Standing | None, fact: Fact, rules: Rules) -> Standing:
+    if isinstance(fact, VersionMade):
+        return _first(fact, rules) if now is None else _revised(now, fact)
+    if now is None:
+        raise ValueError("a history begins with a version")
+    return _decided(now, fact, fact.rules or rules)
+
+
+def _first(version: VersionMade, rules: Rules) -> Standing:
+    return Standing("screening", version.id, version.number, rules.wanted("screening"), authors=_author(version))
+
+
+def _revised(now: Standing, version: VersionMade) -> Standing:
+    outdated = tuple(d for d in now.decisions if d.round in ("audit", "vote", "adjudication"))
+    own = now.last is not None and now.last.person == version.author
+    return replace(
+        now,
+        version_id=version.id,
+        version=version.number,
+        cast=(),
+        decisions=(),
+        stale=now.stale + outdated,
+        authors=now.authors | _author(version),
+        last=now.last if own else None,
+    )
+
+
+def _author(version: VersionMade) -> frozenset[str]:
+    return frozenset() if version.author is None else frozenset({version.author})
+
+
+def _decided(now: Standing, decision: Decision, rules: Rules) -> Standing:
+    now = _settle(now, rules)
+    if not _counts(now, decision):
+        return replace(now, surplus=(*now.surplus, decision))
+    now = replace(now, cast=(*now.cast, decision), decisions=(*now.decisions, decision), last=decision)
+    return _settle(now, rules)
+
+
+def _counts(now: Standing, decision: Decision) -> bool:
+    return (
+        decision.round == now.round
+        and decision.version_id == now.version_id
+        and decision.verb in VERBS[decision.round]
+        and decision.person not in {d.person for d in now.cast}
+        and not (decision.verb == "submit" and _unchanged_since_returned(now))
+    )
+
+
+def _unchanged_since_returned(now: Standing) -> bool:
+    return now.state == "returned" and any(d.verb == "return" for d in now.decisions)
+
+
+def _settle(now: Standing, rules: Rules) -> Standing:
+    """Close the round if its decisions decide it under ``rules``."""
+    state = _outcome(now.state, [d.verb for d in now.cast], rules)
+    if state is None:
+        return replace(now, wanted=rules.wanted(now.state))
+    return replace(now, state=state, wanted=rules.wanted(state), cast=())
+
+
+def _outcome(state: State, cast: Sequence[Verb], rules: Rules) -> State | None:
+    """The state that the decisions of a round lead to, None while it stays open."""
+    match state:
+        case "audit":
+            return _audited(cast, rules)
+        case "vote":
+            return _voted(cast, rules)
+        case "approved" | "rejected":
+            return None
+        case _:
+            leads_to: dict[Verb, State] = {
+                "keep": "revision",
+                "submit": "audit",
+                "reject": "rejected",
+                "approve": "approved",
+                "return": "returned",
+            }
+            return leads_to[cast[-1]] if cast else None
+
+
+def _audited(cast: Sequence[Verb], rules: Rules) -> State | None:
+    if "return" in cast:
+        return "returned"
+    if len(cast) < rules.auditors:
+        return None
+    if set(cast) == {"pass"}:
+        return "vote"
+    return "rejected" if set(cast) == {"reject"} else "adjudication"
+
+
+def _voted(cast: Sequence[Verb], rules: Rules) -> State | None:
+    if cast.count("approve") >= rules.approve_at:
+        return "approved"
+    if cast.count("reject") >= rules.reject_at:
+        return "rejected"
+    return "adjudication" if len(cast) >= rules.votes else None
+
+
+def barred(now: Standing, rules: Rules) -> dict[str, str]:
+    """Who may not act in the present round whatever their roles: ``{initials: the sentence why}``."""
+    if rules.solo or now.round not in ("audit", "vote", "adjudication"):
+        return {}
+    # The item was judged by these verbs, in the words of the sentence.
+    did = {"audit": "audited", "vote": "voted on", "adjudication": "adjudicated"}
+    counted = {"audit": now.cast, "vote": now.cast, "adjudication": now.decisions}[now.round]
+    why = {d.person: f"{d.person} has already {did[d.round]} version {now.version}" for d in counted if d.round in did}
+    why |= {a: f"{a} wrote a version of this item" for a in now.authors}
+    decide = {"audit": "audit it", "vote": "vote on it", "adjudication": "adjudicate it"}[now.round]
+    return {person: f"{reason}, so somebody else has to {decide}." for person, reason in why.items()}
+
+
+def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
+    """Why ``person`` can do nothing with the item in its present round; None if they can do something."""
+    if not person.active:
+        return f"{person.initials} is no longer active here."
+    if now.round is None:
+        return f"This item is already {now.state}."
+    roles = ROLES_OF[now.round]
+    if not person.is_any(*roles):
+        theirs = " and ".join(sorted(person.roles))
+        return f"{now.round.capitalize()} is for {' or '.join(roles)}; {person.initials} is {theirs}."
+    return barred(now, rules).get(person.initials)
+
+
+def refusal(now: Standing, rules: Rules, person: Person, action: Action, version_id: int) -> str | None:
+    """Why ``person`` may not do this to this version now, as a sentence; None if they may.
+
+    Whether a reject has its reason and a return its comment is told by ``incomplete``.
+    """
+    if now.round is not None and action != "edit" and action not in VERBS[now.round]:
+        possible = ", ".join(VERBS[now.round])
+        return f"This item is in {now.round} now, where the decisions are {possible}; “{action}” is not one."
+    sentence = work_refusal(now, rules, person)
+    if sentence is not None:
+        return sentence
+    if action == "edit" and now.round != "revision":
+        return f"The text can be changed in revision only; this item is in {now.round}."
+    if version_id != now.version_id:
+        return f"This was drawn from an earlier version; version {now.version} is the current one."
+    if action == "submit" and _unchanged_since_returned(now):
+        return f"Version {now.version} was returned; change it before submitting it again, or reject it."
+    return None
+
+
+def undo_refusal(now: Standing, person: Person) -> str | None:
+    """Why ``person`` may not take back the latest decision; None if they may."""
+    if not person.active:
+        return f"{person.initials} is no longer active here."
+    if now.last is None:
+        return "There is no decision to undo: none was made, or somebody wrote a version since."
+    if now.last.person != person.initials:
+        return f"The latest decision is {now.last.person}'s; only {now.last.person} can undo it."
+    return None
+
+
+def incomplete(verb: Verb, reason: str = "", comment: str = "") -> str | None:
+    """What a decision still lacks: a reject its reason (and "other" its comment), a return its comment."""
+    if verb == "reject":
+        if reason not in REASONS:
+            return f"Rejecting needs a reason, one of {', '.join(REASONS)}."
+        if reason == "other" and not comment.strip():
+            return "The reason “other” needs a comment."
+    elif reason:
+        return f"A reason belongs to reject, not to “{verb}”; write a comment instead."
+    if verb == "return" and not comment.strip():
+        return "Returning needs a comment: what has to change."
+    return None

@@ -1,0 +1,289 @@
+"""Blind sessions on the scorer's side: what they may see, and what they say."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from agent.trajectory import Trajectory
+from reviewer.blind.rubric import Rubric
+from reviewer.blind.sheet import OwnPreference, OwnScore, Question, Sheet, trace_of
+from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
+from reviewer.store.blind.values import Behind, BlindWork
+from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.history import Facts
+from reviewer.store.sqlite.clock import stamp
+
+# Every assignment with what is needed to judge a request for it.
+_ASSIGNMENT = """
+SELECT a.*, p.active, s.questions, i.task,
+       (SELECT state FROM blind_states WHERE session = a.session ORDER BY id DESC LIMIT 1) AS state
+FROM blind_assignments a
+JOIN blind_sessions s ON s.id = a.session
+JOIN versions v ON v.id = a.version
+JOIN items i ON i.id = v.item
+JOIN people p ON p.initials = a.scorer
+WHERE a.token = ? AND a.scorer = ?
+"""
+
+_WORK = """
+SELECT a.session, a.token, a.kind, a.place,
+       EXISTS (SELECT 1 FROM blind_scores WHERE assignment = a.token)
+       OR EXISTS (SELECT 1 FROM blind_preferences WHERE assignment = a.token) AS answered
+FROM blind_assignments a
+WHERE a.scorer = :person AND a.session IN (
+    SELECT session FROM blind_states WHERE state = 'open'
+    EXCEPT SELECT session FROM blind_states WHERE state = 'closed'
+)
+ORDER BY a.session, a.place
+"""
+
+_RUBRIC = """
+SELECT o.rubric FROM blind_states o
+WHERE o.session = :session AND o.state = 'open'
+      AND EXISTS (SELECT 1 FROM blind_assignments WHERE session = :session AND scorer = :person)
+      AND NOT EXISTS (SELECT 1 FROM blind_states WHERE session = :session AND state = 'closed')
+"""
+
+_HIDDEN = """
+WITH mine AS (
+    SELECT DISTINCT v.item, a.spectrum
+    FROM blind_sessions s
+    CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
+    CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+    WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+)
+-- Another trace of the same spectrum, with its name, would tell by elimination whose the one on the sheet is.
+SELECT item FROM mine UNION SELECT i.id FROM mine JOIN items i ON i.spectrum = mine.spectrum
+"""
+
+_HIDDEN_HASHES = """
+SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items))
+UNION
+SELECT json_extract(step.value, '$.picture') FROM versions v, json_each(v.body, '$.steps') step
+WHERE v.item IN (SELECT value FROM json_each(:items))
+UNION
+SELECT json_extract(v.body, '$.overview') FROM versions v
+WHERE v.item IN (SELECT value FROM json_each(:items))
+"""
+
+
+class BlindScoring(Facts):
+    """A scorer's part. Somebody else's token is answered like one that does not exist."""
+
+    def blind_work(self, person: str) -> tuple[BlindWork, ...]:
+        """What this person is asked in open sessions, in their order."""
+        with self._reading() as db:
+            rows = db.execute(_WORK, {"person": person}).fetchall()
+        return tuple(
+            BlindWork(row["session"], row["token"], row["kind"], row["place"], bool(row["answered"])) for row in rows
+        )
+
+    def hidden_items(self, person: str) -> frozenset[int]:
+        """Items to keep from this person everywhere but on their sheets: those they score in a session that
+        has been drawn and is not closed yet, gold items and both sides of pairs among them, and every other
+        item on the same spectra."""
+        with self._reading() as db:
+            return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
+
+    def hidden_hashes(self, person: str) -> frozenset[str]:
+        """The SHA-256 of spectra and pictures by which hidden items could be had all the same."""
+        items = self.hidden_items(person)
+        if not items:
+            return frozenset()
+        with self._reading() as db:
+            rows = db.execute(_HIDDEN_HASHES, {"items": json.dumps(sorted(items))}).fetchall()
+        return frozenset(row[0] for row in rows if row[0] is not None)
+
+    def blind_rubric(self, person: str, session_id: int) -> Rubric:
+        """What is scored in an open session, for those who score in it.
+
+        :raises NotFound: this person is asked nothing in such a session
+        """
+        with self._reading() as db:
+            row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
+        if row is None:
+            raise NotFound("You are asked nothing in such a session.")
+        return Rubric.from_json(json.loads(row["rubric"]))
+
+    def blind_sheet(self, token: str, person: str) -> Sheet:
+        """What the scorer may see of an assignment.
+
+        :raises NotFound: this person has no such assignment
+        :raises NotAllowed: the session is not open, or the person is no longer active
+        """
+        with self._reading() as db:
+            row = _assignment(db, token, person)
+            _require_open(row)
+            trajectories = _trajectories(db, row)
+            (asked,) = db.execute(
+                "SELECT max(place) FROM blind_assignments WHERE session = ? AND scorer = ?",
+                (row["session"], person),
+            ).fetchone()
+            mine = _own_answer(db, token)
+        return Sheet(
+            token=token,
+            session=row["session"],
+            kind=row["kind"],
+            place=row["place"],
+            of=asked,
+            question=Question(**json.loads(row["questions"])[row["task"]]),
+            traces=tuple(trace_of(trajectory) for trajectory in trajectories),
+            mine=mine,
+        )
+
+    def blind_behind(self, token: str, person: str) -> Behind:
+        """What stands behind a sheet. Never to be sent to a browser.
+
+        :raises NotFound: this person has no such assignment
+        :raises NotAllowed: the session is not open, or the person is no longer active
+        """
+        with self._reading() as db:
+            row = _assignment(db, token, person)
+            _require_open(row)
+            return Behind(_trajectories(db, row), row["spectrum"])
+
+    def score_blind(
+        self,
+        person: str,
+        token: str,
+        coherence: Score,
+        consistency: Score,
+        key: str,
+        comment: str = "",
+        wrong_steps: Sequence[str] = (),
+    ) -> OwnScore:
+        """Score the trajectory of an assignment; the latest score counts. The same key twice is once.
+
+        :param wrong_steps: the sheet's ids of steps that claim something wrong
+        :raises NotFound: this person has no such assignment, or the trajectory no such step
+        :raises NotAllowed: the session is not open, the person no longer active, the assignment is a pair, or
+            a score is neither 0 to 5 nor "cannot tell"
+        :raises KeyReused: the key was used for another answer
+        """
+        for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
+            if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
+                raise NotAllowed(f"{name} is 0 to {SCORES[-1]} or “{CANNOT_TELL}”; {score!r:.40} is not.")
+        given = OwnScore(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
+        with self._writing() as db:
+            row = _assignment(db, token, person)
+            if not _answered_first(db, row, key, given):
+                _require_open(row)
+                if row["kind"] != "scores":
+                    raise NotAllowed("This is a pair: say which reasoning is better.")
+                (trajectory,) = _trajectories(db, row)
+                steps = {step.id for step in trace_of(trajectory).steps}
+                unknown = [step for step in given.wrong_steps if step not in steps]
+                if unknown:
+                    raise NotFound(f"The trace has no step {unknown[0]!r:.20}.")
+                number = db.execute(
+                    "INSERT INTO blind_scores "
+                    "(key, assignment, coherence, consistency, comment, wrong_steps, at) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        key,
+                        token,
+                        None if coherence == CANNOT_TELL else coherence,
+                        None if consistency == CANNOT_TELL else consistency,
+                        given.comment,
+                        json.dumps(given.wrong_steps),
+                        stamp(self.now()),
+                    ),
+                ).lastrowid
+                self._tell_answered(db, row, "scored blind", "blind_scores", number)
+        return given
+
+    def prefer_blind(
+        self, person: str, token: str, preference: Preference, key: str, comment: str = ""
+    ) -> OwnPreference:
+        """Say which of a pair is better, left and right as they were shown; the latest answer counts.
+
+        :raises NotFound: this person has no such assignment
+        :raises NotAllowed: the session is not open, the person no longer active, the assignment is no pair,
+            or ``preference`` is none of ``PREFERENCES``
+        :raises KeyReused: the key was used for another answer
+        """
+        if preference not in PREFERENCES:
+            raise NotAllowed(f"A preference is one of {', '.join(PREFERENCES)}; {preference!r:.40} is not.")
+        given = OwnPreference(preference, comment.strip())
+        with self._writing() as db:
+            row = _assignment(db, token, person)
+            if not _answered_first(db, row, key, given):
+                _require_open(row)
+                if row["kind"] != "pair":
+                    raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
+                number = db.execute(
+                    "INSERT INTO blind_preferences (key, assignment, preference, comment, at) VALUES (?, ?, ?, ?, ?)",
+                    (key, token, preference, given.comment, stamp(self.now())),
+                ).lastrowid
+                self._tell_answered(db, row, "preferred blind", "blind_preferences", number)
+        return given
+
+    def _tell_answered(
+        self, db: sqlite3.Connection, row: sqlite3.Row, what: str, table: str, number: int | None
+    ) -> None:
+        """That somebody answered, and nothing of what: the log can be read while a session is open."""
+        assert number is not None
+        place = {"place": row["place"]}
+        self._tell(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
+
+
+def score_from(row: sqlite3.Row) -> OwnScore:
+    return OwnScore(
+        coherence=CANNOT_TELL if row["coherence"] is None else row["coherence"],
+        consistency=CANNOT_TELL if row["consistency"] is None else row["consistency"],
+        comment=row["comment"],
+        wrong_steps=tuple(json.loads(row["wrong_steps"])),
+    )
+
+
+def preference_from(row: sqlite3.Row) -> OwnPreference:
+    return OwnPreference(row["preference"], row["comment"])
+
+
+def _assignment(db: sqlite3.Connection, token: str, person: str) -> sqlite3.Row:
+    row: sqlite3.Row | None = db.execute(_ASSIGNMENT, (token, person)).fetchone()
+    if row is None:
+        raise NotFound("There is no such assignment of yours.")
+    return row
+
+
+def _require_open(row: sqlite3.Row) -> None:
+    if not row["active"]:
+        raise NotAllowed(f"{row['scorer']} is no longer active here.")
+    if row["state"] != "open":
+        what = "is closed" if row["state"] == "closed" else "has not been opened yet"
+        raise NotAllowed(f"Session {row['session']} {what}; nothing can be scored in it.")
+
+
+def _trajectories(db: sqlite3.Connection, row: sqlite3.Row) -> tuple[Trajectory, ...]:
+    """The one to score; or left and right."""
+    shown = [row["version"]] + ([row["on_the_right"]] if row["kind"] == "pair" else [])
+    texts = db.execute("SELECT id, body FROM versions WHERE id IN (?, ?)", (shown[0], shown[-1]))
+    bodies = {row["id"]: row["body"] for row in texts}
+    return tuple(Trajectory.from_json(json.loads(bodies[version])) for version in shown)
+
+
+def _own_answer(db: sqlite3.Connection, token: str) -> OwnScore | OwnPreference | None:
+    score = "SELECT * FROM blind_scores WHERE assignment = ? ORDER BY id DESC LIMIT 1"
+    preference = "SELECT * FROM blind_preferences WHERE assignment = ? ORDER BY id DESC LIMIT 1"
+    if (row := db.execute(score, (token,)).fetchone()) is not None:
+        return score_from(row)
+    if (row := db.execute(preference, (token,)).fetchone()) is not None:
+        return preference_from(row)
+    return None
+
+
+def _answered_first(db: sqlite3.Connection, assignment: sqlite3.Row, key: str, given: OwnScore | OwnPreference) -> bool:
+    """Whether this key gave this answer before. :raises KeyReused: it gave another"""
+    first: OwnScore | OwnPreference | None = None
+    of = None
+    for table in ("blind_scores", "blind_preferences"):
+        row = db.execute(f"SELECT * FROM {table} WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            of = row["assignment"]
+            first = score_from(row) if table == "blind_scores" else preference_from(row)
+    if first is not None and (of, first) != (assignment["token"], given):
+        raise KeyReused(f"The key {key!r:.60} belongs to another answer.")
+    return first is not None

@@ -1,0 +1,409 @@
+"""Blind sessions on the coordinator's side: what there is to draw from, drawing, opening, closing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from agent.trajectory.steps import step_from_json
+from reviewer.blind.leaks import Giveaway, in_steps, sentence_with, words_of
+from reviewer.blind.rubric import Rubric, rubric
+from reviewer.blind.sampling import draw
+from reviewer.blind.sheet import Question
+from reviewer.blind.values import Assignment, Candidate, Drawn, Plan
+from reviewer.rules.campaign import known_tasks
+from reviewer.store.accounts import Accounts
+from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, GivenAway
+from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.sqlite.clock import stamp
+
+_CANDIDATES = """
+SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
+FROM standings s JOIN items i ON i.id = s.item
+WHERE i.id IN (SELECT value FROM json_each(:gold)) OR (
+    (:items = '[]' OR i.id IN (SELECT value FROM json_each(:items)))
+    AND (:sources = '[]' OR s.drafter IN (SELECT value FROM json_each(:sources)))
+    AND (:tasks = '[]' OR s.task IN (SELECT value FROM json_each(:tasks)))
+    AND (:states = '[]' OR s.state IN (SELECT value FROM json_each(:states)))
+    AND (:survey IS NULL OR s.survey = :survey)
+    AND (:batch IS NULL OR s.batch = :batch)
+    AND (:snr_min IS NULL OR s.snr >= :snr_min)
+    AND (:snr_max IS NULL OR s.snr <= :snr_max)
+    AND (:disagreement IS NULL OR s.disagreement = :disagreement)
+    AND (:simulated IS NULL OR s.simulated = :simulated)
+)
+ORDER BY i.id
+"""
+
+# Whoever has seen an item in review and left something there: a text, a decision, a mark, a verdict.
+HANDS = """
+SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
+UNION SELECT item, person FROM decisions WHERE person IN (SELECT value FROM json_each(:people))
+UNION SELECT item, person FROM marks WHERE person IN (SELECT value FROM json_each(:people))
+UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_each(:people))
+"""
+
+
+class BlindCandidates(Accounts):
+    """Reading only."""
+
+    def blind_candidates(
+        self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None
+    ) -> list[Candidate]:
+        """Every item that the plan lets through, and its gold items, at the versions that are current now.
+
+        Texts are searched for what gives them away only where the plan leaves such out.
+
+        :param progress: called with the number of texts searched so far
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: a scorer is nobody's initials
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            people = [self._person(db, scorer) for scorer in plan.scorers]
+            barred: dict[int, set[str]] = defaultdict(set)
+            for item, person in db.execute(HANDS, {"people": json.dumps(plan.scorers)}):
+                barred[item].add(person)
+            rows = db.execute(_CANDIDATES, _asked(plan)).fetchall()
+            for row in rows:
+                if row["drafter_kind"] == "person":
+                    name = row["drafter_name"].casefold()
+                    barred[row["id"]] |= {
+                        p.initials for p in people if name in (p.initials.casefold(), p.name.casefold())
+                    }
+            telling = _giving_away(db, rows, progress) if plan.giveaways == "leave out" else frozenset()
+        return [
+            Candidate(
+                item=row["id"],
+                version=row["version"],
+                source=row["drafter_name"],
+                task=row["task"],
+                spectrum=row["spectrum"],
+                barred=frozenset(barred.get(row["id"], ())),
+                gives_away=row["version"] in telling,
+            )
+            for row in rows
+        ]
+
+
+def _giving_away(
+    db: sqlite3.Connection, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
+) -> frozenset[int]:
+    """Those versions whose text tells who wrote it."""
+    versions = json.dumps([row["version"] for row in rows])
+    texts = db.execute("SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,))
+    telling = set()
+    for number, row in enumerate(texts):
+        if progress is not None:
+            progress(number)
+        if in_body(row["body"]):
+            telling.add(row["id"])
+    return frozenset(telling)
+
+
+def in_body(body: str) -> tuple[tuple[int, Giveaway, str], ...]:
+    """What gives away a stored text, with the number and the words of its step."""
+    stored = json.loads(body)["steps"]
+    steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
+    return tuple((number, found, words_of(steps[number - 1])) for number, found in in_steps(steps))
+
+
+def _asked(plan: Plan) -> dict[str, Any]:
+    lists = {name: list(getattr(plan, name)) for name in ("items", "sources", "tasks")}
+    lists |= {"gold": [gold.item for gold in plan.gold], "states": list(plan.filter.states)}
+    return {**asdict(plan.filter), **{name: json.dumps(values) for name, values in lists.items()}}
+
+
+_SESSIONS = """
+SELECT s.*, o.rubric, o.at AS opened_at, c.at AS closed_at
+FROM blind_sessions s
+LEFT JOIN blind_states o ON o.session = s.id AND o.state = 'open'
+LEFT JOIN blind_states c ON c.session = s.id AND c.state = 'closed'
+"""
+
+_INSERT_ASSIGNMENT = """
+INSERT INTO blind_assignments
+    (token, session, scorer, kind, place, version, on_the_right, spectrum, repeat_of, gold)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+_PROGRESS = """
+SELECT a.scorer, count(*) AS asked,
+       sum(EXISTS (SELECT 1 FROM blind_scores WHERE assignment = a.token)
+           OR EXISTS (SELECT 1 FROM blind_preferences WHERE assignment = a.token)) AS done
+FROM blind_assignments a WHERE a.session = ? GROUP BY a.scorer
+"""
+
+_SHOWN = """
+SELECT DISTINCT v.id, v.item, i.drafter_name, v.body
+FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
+WHERE a.session = ? ORDER BY v.item
+"""
+
+
+class BlindDrawing(BlindCandidates):
+    """Sessions come into being, open and close. As elsewhere ``by`` is a coordinator; None stands for whoever
+    holds the file itself."""
+
+    def draw_blind(
+        self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
+    ) -> BlindSession:
+        """Draw a session and keep it, frozen; the same key again gives the first one.
+
+        :param progress: called with the number of texts searched so far, where the plan leaves some out
+        :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
+        :raises TooFew: (of ``reviewer.blind.sampling``) there is not enough to draw
+        :raises PlanError: the plan's fields do not go together
+        :raises NotFound: a scorer is nobody's initials
+        :raises KeyReused: the key was used for another session
+        """
+        plan.check()
+        with self._reading() as db:
+            first = _drawn_first(db, key, by, plan)
+        if first is not None:
+            return self.blind_session(by, first)
+        # Everything slow comes before the write lock is taken.
+        drawn = draw(plan, self.blind_candidates(by, plan, progress))
+        questions = self._questions(drawn)
+        with self._writing() as db:
+            first = _drawn_first(db, key, by, plan)
+            if first is None:
+                self._require_coordinator(db, by)
+                self._require_all_active(db, plan.scorers)
+                first = self._keep(db, by, drawn, questions, key)
+        return self.blind_session(by, first)
+
+    def open_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
+
+        :raises NotAllowed: ``by`` is no coordinator, the session is not in its first state, or a scorer has
+            left or had a hand in one of their items since it was drawn
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._writing() as db:
+            if not self._changed_first(db, key, by, session_id, "open"):
+                self._require_coordinator(db, by)
+                session = blind_session_by_id(db, session_id)
+                if session.state != "drawn":
+                    raise NotAllowed(f"Session {session_id} is {session.state}; only a drawn one can be opened.")
+                self._require_all_active(db, session.plan.scorers)
+                _refuse_new_hands(db, session)
+                text = json.dumps(rubric().to_json(), ensure_ascii=False)
+                self._append_state(db, key, session_id, "open", text, by)
+        return self.blind_session(by, session_id)
+
+    def close_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """Nothing more can be scored, and the results can be had. One that never opened is given up.
+
+        :raises NotAllowed: ``by`` is no coordinator, or it is closed already
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._writing() as db:
+            if not self._changed_first(db, key, by, session_id, "closed"):
+                self._require_coordinator(db, by)
+                if blind_session_by_id(db, session_id).state == "closed":
+                    raise NotAllowed(f"Session {session_id} is closed already.")
+                self._append_state(db, key, session_id, "closed", None, by)
+        return self.blind_session(by, session_id)
+
+    def blind_sessions(self, by: str | None) -> list[BlindSession]:
+        """Every session, oldest first; plans name sources. :raises NotAllowed: ``by`` is no coordinator"""
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
+
+    def blind_session(self, by: str | None, session_id: int) -> BlindSession:
+        """One session.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            return blind_session_by_id(db, session_id)
+
+    def blind_progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
+        """How far each scorer has come, in the plan's order.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            counts = {row["scorer"]: row for row in db.execute(_PROGRESS, (session_id,))}
+        return tuple(
+            BlindProgress(scorer, counts[scorer]["done"], counts[scorer]["asked"])
+            if scorer in counts
+            else BlindProgress(scorer, 0, 0)
+            for scorer in session.plan.scorers
+        )
+
+    def blind_giveaways(self, by: str | None, session_id: int) -> tuple[GivenAway, ...]:
+        """Where the texts of a session tell who wrote them, by item.
+
+        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
+        :raises NotFound: there is no such session
+        """
+        with self._reading() as db:
+            self._require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            if session.state != "closed" and by in session.plan.scorers:
+                raise NotAllowed(
+                    "You score in this session, and what was found names sources; let another coordinator "
+                    "look, or whoever holds the file (spec-o3 blind giveaways)."
+                )
+            rows = db.execute(_SHOWN, (session_id,)).fetchall()
+        return tuple(
+            GivenAway(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
+            for row in rows
+            for step, giveaway, text in in_body(row["body"])
+        )
+
+    def _questions(self, drawn: Drawn) -> dict[str, Question]:
+        """What each task asks. A task whose file is gone has only its key."""
+        known, _ = known_tasks(self.path)
+        return {
+            key: Question(known[key].title, known[key].question, known[key].guide)
+            if key in known
+            else Question(key, "", "")
+            for key in sorted({candidate.task for candidate in drawn.candidates})
+        }
+
+    def _keep(
+        self,
+        db: sqlite3.Connection,
+        by: str | None,
+        drawn: Drawn,
+        questions: Mapping[str, Question],
+        key: str,
+    ) -> int:
+        words = {name: asdict(question) for name, question in questions.items()}
+        session = db.execute(
+            "INSERT INTO blind_sessions (key, name, plan, questions, notes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                drawn.plan.name,
+                _json(drawn.plan.to_json()),
+                _json(words),
+                _json(drawn.notes),
+                by,
+                stamp(self.now()),
+            ),
+        ).lastrowid
+        assert session is not None
+        db.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
+        bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
+        count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
+        self._tell(db, by, "blind session drawn", f"session {session}", count, bound)
+        return session
+
+    def _require_all_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
+        left = [scorer for scorer in scorers if not self._person(db, scorer).active]
+        if left:
+            raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")
+
+    def _append_state(
+        self,
+        db: sqlite3.Connection,
+        key: str,
+        session_id: int,
+        state: BlindState,
+        rubric_text: str | None,
+        by: str | None,
+    ) -> None:
+        number = db.execute(
+            "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, session_id, state, rubric_text, by, stamp(self.now())),
+        ).lastrowid
+        assert number is not None
+        what = "blind session opened" if state == "open" else "blind session closed"
+        self._tell(db, by, what, f"session {session_id}", facts={"blind_states": number})
+
+    def _changed_first(
+        self, db: sqlite3.Connection, key: str, by: str | None, session_id: int, state: BlindState
+    ) -> bool:
+        """Whether this key made this change before. :raises KeyReused: it made another"""
+        row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
+        if row is not None and tuple(row) != (session_id, state, by):
+            raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
+        return row is not None
+
+
+def blind_session_by_id(db: sqlite3.Connection, session_id: int) -> BlindSession:
+    """:raises NotFound: there is no such session"""
+    row = db.execute(f"{_SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
+    if row is None:
+        raise NotFound(f"There is no blind session {session_id}.")
+    return _session_from(row)
+
+
+def _session_from(row: sqlite3.Row) -> BlindSession:
+    opened, closed = row["opened_at"], row["closed_at"]
+    return BlindSession(
+        id=row["id"],
+        name=row["name"],
+        plan=Plan.from_json(json.loads(row["plan"])),
+        state="closed" if closed else "open" if opened else "drawn",
+        questions={key: Question(**words) for key, words in json.loads(row["questions"]).items()},
+        notes=tuple(json.loads(row["notes"])),
+        drawn_by=row["person"],
+        drawn_at=datetime.fromisoformat(row["at"]),
+        rubric=None if row["rubric"] is None else Rubric.from_json(json.loads(row["rubric"])),
+        opened_at=None if opened is None else datetime.fromisoformat(opened),
+        closed_at=None if closed is None else datetime.fromisoformat(closed),
+    )
+
+
+def _drawn_first(db: sqlite3.Connection, key: str, by: str | None, plan: Plan) -> int | None:
+    """The session that this key drew before. :raises KeyReused: it was another"""
+    row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    if row["person"] != by or row["plan"] != _json(plan.to_json()):
+        raise KeyReused(f"The key {key!r:.60} belongs to another session.")
+    return int(row["id"])
+
+
+def _refuse_new_hands(db: sqlite3.Connection, session: BlindSession) -> None:
+    hands = {tuple(row) for row in db.execute(HANDS, {"people": json.dumps(session.plan.scorers)})}
+    shown = db.execute(
+        "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "
+        "JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?",
+        (session.id,),
+    )
+    both = sorted(hands.intersection(tuple(row) for row in shown))
+    if both:
+        item, scorer = both[0]
+        more = f" and {len(both) - 1} more like it" if len(both) > 1 else ""
+        raise NotAllowed(
+            f"{scorer} has had a hand in item {item} since session {session.id} was drawn{more}. "
+            "Close it and draw another."
+        )
+
+
+def _row(session: int, one: Assignment) -> tuple[object, ...]:
+    left, right = one.shown[0], one.shown[1] if one.kind == "pair" else None
+    return (
+        one.token,
+        session,
+        one.scorer,
+        one.kind,
+        one.place,
+        left.version,
+        None if right is None else right.version,
+        left.spectrum,
+        one.repeat_of,
+        int(one.gold),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,204 @@
+"""Reading the facts of an item back, and deriving from them where it stands.
+
+``standings`` and ``barred`` hold what was derived: a queue of 100,000 items need not fold 100,000
+histories. They are written in the transaction that appends the fact, by ``_refresh`` and nobody else.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from agent.trajectory import Trajectory
+from reviewer.rules.people import Person
+from reviewer.rules.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
+from reviewer.store.audit.log import Log
+from reviewer.store.errors import NotAllowed, NotFound
+from reviewer.store.sqlite.clock import Times, stamp
+from reviewer.store.values import Version
+
+# Versions and decisions in the order they happened: a decision names the version that was current then.
+_HISTORY = """
+SELECT number, 0 AS decided, id, author AS person, NULL AS version, NULL AS round, NULL AS verb,
+       NULL AS reason, NULL AS comment, NULL AS withdraws, NULL AS rules, at
+FROM versions WHERE item = :item
+UNION ALL
+SELECT v.number, 1, d.id, d.person, d.version, d.round, d.verb,
+       d.reason, d.comment, d.withdraws, d.rules, d.at
+FROM decisions d JOIN versions v ON v.id = d.version WHERE d.item = :item
+ORDER BY 1, 2, 3
+"""
+
+_REFRESH = """
+INSERT INTO standings (item, state, version, number, "cast", compared, disagreement, decided_at,
+                       task, survey, snr, drafter, batch, simulated)
+SELECT id, :state, :version, :number, :cast, :compared, :disagreement, :decided_at,
+       task, survey, snr, drafter_name, batch, simulated
+FROM items WHERE id = :item
+ON CONFLICT (item) DO UPDATE SET
+    state = excluded.state, version = excluded.version, number = excluded.number, "cast" = excluded."cast",
+    compared = excluded.compared, disagreement = excluded.disagreement, decided_at = excluded.decided_at
+"""
+
+# As ``blind_scoring._HIDDEN``, asked of one item.
+_WITHHELD = """
+SELECT 1 FROM blind_sessions s
+CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
+CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+      AND (v.item = :item OR a.spectrum = (SELECT spectrum FROM items WHERE id = :item))
+LIMIT 1
+"""
+
+WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
+
+
+class Facts(Log):
+    """What the other parts of the store read and derive inside their own transactions."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+        super().__init__(path, writer, times, patience)
+        self._rules_read: dict[int, Rules] = {}
+
+    def _current_rules(self, db: sqlite3.Connection) -> tuple[int, Rules]:
+        (number,) = db.execute("SELECT max(id) FROM settings WHERE name = 'rules'").fetchone()
+        return number, self._rules_of(db, number)
+
+    def _rules_of(self, db: sqlite3.Connection, setting: int) -> Rules:
+        # A setting is never changed, so it is read once.
+        if setting not in self._rules_read:
+            (value,) = db.execute("SELECT value FROM settings WHERE id = ?", (setting,)).fetchone()
+            self._rules_read[setting] = Rules(**json.loads(value))
+        return self._rules_read[setting]
+
+    def _facts(self, db: sqlite3.Connection, item_id: int) -> list[tuple[Fact, datetime]]:
+        """Everything that happened to an item, oldest first. :raises NotFound: there is no such item."""
+        found = [
+            (self._fact(db, row), datetime.fromisoformat(row["at"])) for row in db.execute(_HISTORY, {"item": item_id})
+        ]
+        if not found:
+            raise NotFound(f"There is no item {item_id}.")
+        return found
+
+    def _fact(self, db: sqlite3.Connection, row: sqlite3.Row) -> Fact:
+        if not row["decided"]:
+            return VersionMade(row["id"], row["number"], row["person"])
+        return Decision(
+            id=row["id"],
+            version_id=row["version"],
+            person=row["person"],
+            round=row["round"],
+            verb=row["verb"],
+            reason=row["reason"],
+            comment=row["comment"],
+            withdraws=row["withdraws"],
+            rules=self._rules_of(db, row["rules"]),
+        )
+
+    def _standing(self, db: sqlite3.Connection, item_id: int) -> Standing:
+        rules = self._current_rules(db)[1]
+        return standing((fact for fact, _ in self._facts(db, item_id)), rules)
+
+    def _refresh(self, db: sqlite3.Connection, item_id: int) -> Standing:
+        """Derive the standing again after a fact was appended, and end the leases of a round that is over."""
+        rules = self._current_rules(db)[1]
+        facts = self._facts(db, item_id)
+        what = derived(facts, rules, item_id)
+        db.execute(_REFRESH, what.row)
+        db.execute("DELETE FROM barred WHERE item = ?", (item_id,))
+        db.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in what.barred])
+        db.execute(
+            "UPDATE leases SET ended = 'round over' WHERE item = ? AND ended IS NULL AND round IS NOT ?",
+            (item_id, what.standing.round),
+        )
+        return what.standing
+
+    def _require_active(self, db: sqlite3.Connection, person: str) -> Person:
+        """:raises NotAllowed: the person has left"""
+        who = self._person(db, person)
+        if not who.active:
+            raise NotAllowed(f"{person} is no longer active here.")
+        return who
+
+    def _refuse_withheld(self, db: sqlite3.Connection, person: str, item_id: int) -> None:
+        """Nobody works on what they score blind: what stands there tells whose trace it is.
+
+        :raises NotAllowed: this person scores the item, or another trace of its spectrum, in a session that
+            is not closed
+        """
+        if db.execute(_WITHHELD, {"person": person, "item": item_id}).fetchone():
+            raise NotAllowed(WITHHELD)
+
+    def _person(self, db: sqlite3.Connection, initials: str) -> Person:
+        row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
+        if row is None:
+            raise NotFound(f"There is nobody with the initials {initials!r:.10}.")
+        return person_from(row)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What the store keeps of a standing: its row, and who may not act in the present round."""
+
+    standing: Standing
+    row: dict[str, object]
+    barred: tuple[str, ...]
+
+
+def derived(facts: Sequence[tuple[Fact, datetime]], rules: Rules, item_id: int) -> Derived:
+    """The derived rows of an item, from its facts alone."""
+    now = standing((fact for fact, _ in facts), rules)
+    made_at = {fact.id: at for fact, at in facts if isinstance(fact, Decision)}
+    deciding = now.decisions[-1] if now.decided_by else None
+    row: dict[str, object] = {
+        "item": item_id,
+        "state": now.state,
+        "version": now.version_id,
+        "number": now.version,
+        "cast": len(now.cast),
+        "compared": int(now.compared),
+        "disagreement": int(now.disagreement),
+        "decided_at": stamp(made_at[deciding.id]) if deciding else None,
+    }
+    return Derived(now, row, tuple(sorted(barred(now, rules))))
+
+
+def rules_json(rules: Rules) -> str:
+    return json.dumps(asdict(rules), sort_keys=True)
+
+
+def person_from(row: sqlite3.Row) -> Person:
+    return Person(
+        initials=row["initials"],
+        name=row["name"],
+        roles=frozenset(json.loads(row["roles"])),
+        active=bool(row["active"]),
+        has_password=row["password"] is not None,
+    )
+
+
+def version_from(row: sqlite3.Row) -> Version:
+    """A version with its text."""
+    return Version(
+        id=row["id"],
+        item_id=row["item"],
+        number=row["number"],
+        content_hash=row["content_hash"],
+        parent_id=row["parent"],
+        author=row["author"],
+        reason=row["reason"],
+        trajectory=Trajectory.from_json(json.loads(row["body"])),
+        at=datetime.fromisoformat(row["at"]),
+    )
+
+
+def version_by_id(db: sqlite3.Connection, item_id: int, version_id: int) -> Version:
+    """A version of this item. :raises NotFound: the item has no such version."""
+    row = db.execute("SELECT * FROM versions WHERE id = ? AND item = ?", (version_id, item_id)).fetchone()
+    if row is None:
+        raise NotFound(f"Item {item_id} has no version with the id {version_id}.")
+    return version_from(row)

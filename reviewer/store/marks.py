@@ -1,0 +1,126 @@
+"""Marks on single steps, and the verdict a reviewer commits before seeing anybody else's."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from reviewer.store.errors import KeyReused, NotAllowed, NotFound
+from reviewer.store.history import Facts, version_by_id
+from reviewer.store.sqlite.clock import stamp
+from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
+
+# The latest of each person on each step of each version; "cleared" takes a mark away by being the latest.
+_IN_FORCE = """
+SELECT * FROM marks WHERE id IN (SELECT max(id) FROM marks WHERE item = ? GROUP BY version, step, person)
+AND mark <> 'cleared' ORDER BY id
+"""
+
+
+class Remarks(Facts):
+    """What reviewers note beside their decisions. None of it needs a lease, none of it changes a standing."""
+
+    def mark(
+        self,
+        person: str,
+        item_id: int,
+        version_id: int,
+        step_id: str,
+        mark: MarkKind,
+        key: str,
+        note: str = "",
+    ) -> Mark:
+        """Mark one step of one version; "cleared" takes one's own mark away. The same key twice is once.
+
+        :raises NotFound: the item has no such version, the version no such step
+        :raises NotAllowed: the mark is none of ``MARKS``, or the person is not active
+        :raises KeyReused: the key was used for another mark
+        """
+        if mark not in MARKS:
+            raise NotAllowed(f"A mark is one of {', '.join(MARKS)}; {mark!r:.40} is not.")
+        values = (item_id, version_id, step_id, person, mark, note.strip())
+        with self._writing() as db:
+            first = db.execute("SELECT * FROM marks WHERE key = ?", (key,)).fetchone()
+            if first is not None:
+                if tuple(first)[2:8] != values:
+                    raise KeyReused(f"The key {key!r:.60} belongs to another mark.")
+                return _mark_from(first)
+            self._require_active(db, person)
+            self._refuse_withheld(db, person, item_id)
+            _require_step(db, item_id, version_id, step_id)
+            row = db.execute(
+                "INSERT INTO marks (key, item, version, step, person, mark, note, at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+                (key, *values, stamp(self.now())),
+            ).fetchone()
+            said = {"version": version_id, "step": step_id, "mark": mark}
+            self._tell(db, person, "marked", f"item {item_id}", said, {"marks": row["id"]})
+            return _mark_from(row)
+
+    def marks(self, item_id: int) -> list[Mark]:
+        """The marks in force on every version: each person's latest on each step, without cleared ones."""
+        with self._reading() as db:
+            return [_mark_from(row) for row in db.execute(_IN_FORCE, (item_id,))]
+
+    def commit_verdict(self, person: str, item_id: int, version_id: int, verdict: OwnVerdict) -> CommittedVerdict:
+        """Commit one's own verdict on a version; the same again is the same, another is refused.
+
+        :raises NotFound: the item has no such version
+        :raises NotAllowed: another was committed before, it is none of ``OWN_VERDICTS``, or the person is not
+            active
+        """
+        if verdict not in OWN_VERDICTS:
+            raise NotAllowed(f"A verdict is one of {', '.join(OWN_VERDICTS)}; {verdict!r:.40} is not.")
+        with self._writing() as db:
+            self._require_active(db, person)
+            self._refuse_withheld(db, person, item_id)
+            version_by_id(db, item_id, version_id)
+            row = db.execute(
+                "SELECT * FROM verdicts WHERE item = ? AND person = ? AND version = ?",
+                (item_id, person, version_id),
+            ).fetchone()
+            if row is None:
+                row = db.execute(
+                    "INSERT INTO verdicts (item, version, person, verdict, at) VALUES (?, ?, ?, ?, ?) RETURNING *",
+                    (item_id, version_id, person, verdict, stamp(self.now())),
+                ).fetchone()
+                said = {"version": version_id, "verdict": verdict}
+                self._tell(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
+            if row["verdict"] != verdict:
+                raise NotAllowed(f"{person} has already said {row['verdict']} about this version.")
+            return _verdict_from(row)
+
+    def verdicts(self, item_id: int) -> list[CommittedVerdict]:
+        """Every verdict committed on any version of an item, oldest first."""
+        with self._reading() as db:
+            rows = db.execute("SELECT * FROM verdicts WHERE item = ? ORDER BY id", (item_id,))
+            return [_verdict_from(row) for row in rows]
+
+
+def _require_step(db: sqlite3.Connection, item_id: int, version_id: int, step_id: str) -> None:
+    version = version_by_id(db, item_id, version_id)
+    if step_id not in {step.id for step in version.trajectory.steps}:
+        raise NotFound(f"Version {version.number} of item {item_id} has no step {step_id!r:.20}.")
+
+
+def _mark_from(row: sqlite3.Row) -> Mark:
+    return Mark(
+        id=row["id"],
+        item_id=row["item"],
+        version_id=row["version"],
+        step_id=row["step"],
+        person=row["person"],
+        mark=row["mark"],
+        note=row["note"],
+        at=datetime.fromisoformat(row["at"]),
+    )
+
+
+def _verdict_from(row: sqlite3.Row) -> CommittedVerdict:
+    return CommittedVerdict(
+        item_id=row["item"],
+        version_id=row["version"],
+        person=row["person"],
+        verdict=row["verdict"],
+        at=datetime.fromisoformat(row["at"]),
+    )

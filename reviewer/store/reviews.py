@@ -1,0 +1,259 @@
+"""What reviewers do to an item: a new version, a decision, taking a decision back.
+
+Each is one transaction that checks everything again: the key, the version it was drawn from, the rules, the
+lease. What the page allowed is never trusted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from agent.trajectory import Trajectory
+from reviewer.rules.workflow import Action, Decision, Standing, Verb, incomplete, refusal, standing, undo_refusal
+from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
+from reviewer.store.history import version_by_id, version_from
+from reviewer.store.items import body_of, insert_version
+from reviewer.store.leases import Leases, drop_autosave, drop_what_was_said
+from reviewer.store.sqlite.clock import stamp
+from reviewer.store.values import Version
+
+_INSERT_DECISION = """
+INSERT INTO decisions (key, item, version, person, round, verb, reason, comment, withdraws, rules, at)
+VALUES (:key, :item, :version, :person, :round, :verb, :reason, :comment, :withdraws, :rules, :at)
+"""
+
+# What a version may not change: the question, the spectrum, who drafted it, what is known to be true.
+_FIXED = (
+    "task",
+    "spectrum_name",
+    "spectrum_sha256",
+    "medium",
+    "drafter",
+    "label",
+    "label_source",
+    "simulated",
+)
+
+
+class Review(Leases):
+    """Versions and decisions."""
+
+    def save_version(
+        self,
+        person: str,
+        item_id: int,
+        base_version_id: int,
+        trajectory: Trajectory,
+        reason: str,
+        key: str,
+        lease_token: str,
+    ) -> Version:
+        """Append a new version, drawn from ``base_version_id``; the same key again gives the first one.
+
+        Text equal to the current version makes no new one. The person's autosave of that version is dropped.
+
+        :raises VersionMoved: somebody saved in between; both texts are in the exception
+        :raises LeaseLost: the lease ended while this was being written
+        :raises NotAllowed: the rules do not let this person edit now, or more than the steps was changed
+        :raises KeyReused: the key was used for another text
+
+        After the first three the text is among the person's autosaves.
+        """
+        unsent = {**trajectory.to_json(), "comment": reason}
+        with self._keeping_unsent(person, item_id, base_version_id, unsent), self._writing() as db:
+            first = _saved_first(db, key, person, item_id, trajectory)
+            if first is not None:
+                return first
+            now = self._standing(db, item_id)
+            base = self._current(db, item_id, base_version_id, now, trajectory)
+            self._refuse(db, person, now, "edit", base)
+            changed = [name for name in _FIXED if getattr(trajectory, name) != getattr(base.trajectory, name)]
+            if changed:
+                raise NotAllowed(f"A version cannot change {', '.join(changed)} of the item.")
+            self._renew(db, self._still_held(db, lease_token, person, item_id))
+            drop_autosave(db, person, item_id, base.id)
+            if trajectory.content_hash() == base.content_hash:
+                return base
+            version_id = insert_version(db, _next_version(base, person, trajectory, reason, key, stamp(self.now())))
+            said = {"number": base.number + 1}
+            self._tell(db, person, "version saved", f"item {item_id}", said, {"versions": version_id})
+            self._refresh(db, item_id)
+            return version_by_id(db, item_id, version_id)
+
+    def decide(
+        self,
+        person: str,
+        item_id: int,
+        version_id: int,
+        verb: Verb,
+        key: str,
+        lease_token: str,
+        reason: str = "",
+        comment: str = "",
+    ) -> Standing:
+        """Append a decision on a version; where the item stands then. The same key gives the first answer.
+
+        The comment that the person had autosaved on the version is dropped.
+
+        :param reason: a code of ``REASONS``, for reject
+        :param comment: free text; return cannot do without
+        :raises VersionMoved: ``version_id`` is no longer the current version
+        :raises NotAllowed: the rules, or an incomplete decision; the message is the sentence why
+        :raises LeaseLost: the lease has ended
+        :raises KeyReused: the key was used for another decision
+        """
+        decision = {
+            "person": person,
+            "item": item_id,
+            "version": version_id,
+            "verb": verb,
+            "reason": reason,
+            "comment": comment.strip(),
+        }
+        with self._writing() as db:
+            first = self._answered_first(db, key, decision)
+            if first is not None:
+                return first
+            now = self._standing(db, item_id)
+            version = self._current(db, item_id, version_id, now)
+            self._refuse(db, person, now, verb, version)
+            sentence = incomplete(verb, reason, comment) or _unfit(verb, version.trajectory)
+            if sentence is not None:
+                raise NotAllowed(sentence)
+            lease = self._still_held(db, lease_token, person, item_id)
+            self._append(db, {**decision, "key": key, "round": now.round, "withdraws": None})
+            drop_what_was_said(db, person, version)
+            db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
+            return self._refresh(db, item_id)
+
+    def undo(self, person: str, item_id: int, key: str) -> Standing:
+        """Take back one's own decision while nobody else has gone on from it; where the item stands then.
+
+        The decision stays in the history, with the undo beside it. Needs no lease.
+
+        :raises NotAllowed: the latest decision is somebody else's, or somebody else has gone on from it
+        :raises KeyReused: the key was used for another decision
+        """
+        with self._writing() as db:
+            first = self._answered_first(db, key, {"person": person, "item": item_id, "verb": "undo"})
+            if first is not None:
+                return first
+            now = self._standing(db, item_id)
+            self._refuse_withheld(db, person, item_id)
+            sentence = undo_refusal(now, self._person(db, person))
+            if sentence is not None or now.last is None:
+                raise NotAllowed(sentence or "There is no decision to undo.")
+            self._append(
+                db,
+                {
+                    "person": person,
+                    "item": item_id,
+                    "version": now.version_id,
+                    "verb": "undo",
+                    "reason": "",
+                    "comment": "",
+                    "key": key,
+                    "round": now.last.round,
+                    "withdraws": now.last.id,
+                },
+            )
+            return self._refresh(db, item_id)
+
+    @contextmanager
+    def _keeping_unsent(
+        self, person: str, item_id: int, base_version_id: int, unsent: Mapping[str, Any]
+    ) -> Iterator[None]:
+        """Whatever refuses the text, its writer finds it again."""
+        try:
+            yield
+        except (VersionMoved, LeaseLost, NotAllowed):
+            self._keep_unsent(person, item_id, base_version_id, unsent, refused=True)
+            raise
+
+    def _current(
+        self,
+        db: sqlite3.Connection,
+        item_id: int,
+        version_id: int,
+        now: Standing,
+        yours: Trajectory | None = None,
+    ) -> Version:
+        """The version a submit was drawn from. :raises VersionMoved: it is not the current one any more."""
+        drawn_from = version_by_id(db, item_id, version_id)
+        if version_id == now.version_id:
+            return drawn_from
+        theirs = version_by_id(db, item_id, now.version_id)
+        raise VersionMoved(
+            f"This was drawn from version {drawn_from.number}; "
+            f"{theirs.author} has saved version {theirs.number} since.",
+            theirs,
+            yours,
+        )
+
+    def _refuse(self, db: sqlite3.Connection, person: str, now: Standing, action: Action, version: Version) -> None:
+        """:raises NotAllowed: the rules do not let this person do this"""
+        self._refuse_withheld(db, person, version.item_id)
+        sentence = refusal(now, self._current_rules(db)[1], self._person(db, person), action, version.id)
+        if sentence is not None:
+            raise NotAllowed(sentence)
+
+    def _append(self, db: sqlite3.Connection, decision: Mapping[str, object]) -> None:
+        rules = self._current_rules(db)[0]
+        row = {**decision, "rules": rules, "at": stamp(self.now())}
+        number = db.execute(_INSERT_DECISION, row).lastrowid
+        assert number is not None
+        what = "undone" if row["verb"] == "undo" else "decided"
+        said = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
+        self._tell(db, str(row["person"]), what, f"item {row['item']}", said, {"decisions": number})
+
+    def _answered_first(self, db: sqlite3.Connection, key: str, asked: Mapping[str, object]) -> Standing | None:
+        """What the first submit with this key was told; None if there was none.
+
+        :raises KeyReused: it asked for something else
+        """
+        row = db.execute("SELECT * FROM decisions WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        if any(row[name] != value for name, value in asked.items()):
+            raise KeyReused(f"The key {key!r:.60} belongs to another decision.")
+        facts = [fact for fact, _ in self._facts(db, row["item"])]
+        places = {fact.id: n for n, fact in enumerate(facts) if isinstance(fact, Decision)}
+        return standing(facts[: places[row["id"]] + 1], self._rules_of(db, row["rules"]))
+
+
+def _saved_first(db: sqlite3.Connection, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:
+    """What the first save with this key made, None if there was none.
+
+    :raises KeyReused: it saved another text
+    """
+    row = db.execute("SELECT * FROM versions WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    if (row["item"], row["author"], row["content_hash"]) != (item_id, person, trajectory.content_hash()):
+        raise KeyReused(f"The key {key!r:.60} belongs to another version.")
+    return version_from(row)
+
+
+def _next_version(
+    base: Version, person: str, trajectory: Trajectory, reason: str, key: str, at: str
+) -> dict[str, object]:
+    return {
+        "key": key,
+        "item": base.item_id,
+        "number": base.number + 1,
+        "content_hash": trajectory.content_hash(),
+        "parent": base.id,
+        "author": person,
+        "reason": reason,
+        "body": body_of(trajectory),
+        "at": at,
+    }
+
+
+def _unfit(verb: Verb, trajectory: Trajectory) -> str | None:
+    """Why a text cannot be submitted: auditors should not be asked about what could never be exported."""
+    problems = trajectory.problems() if verb == "submit" else []
+    return f"Not ready to be submitted: {'; '.join(problems)}." if problems else None

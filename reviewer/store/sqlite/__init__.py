@@ -1,0 +1,1 @@
+"""SQLite itself: connection, schema, migrations, copies of the file."""

@@ -1,0 +1,152 @@
+"""Bringing a file to the present schema: all that is pending in one transaction, after a copy of the file."""
+
+from __future__ import annotations
+
+import filecmp
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+from reviewer.store.audit.chain import Told, append
+from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, StoreError
+from reviewer.store.sqlite.clock import stamp, utc_now
+from reviewer.store.sqlite.copies import copy
+from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
+
+
+def migrate(
+    connection: sqlite3.Connection,
+    path: Path,
+    migrations: Sequence[Migration],
+    now: datetime | None = None,
+) -> list[int]:
+    """Run what is pending, oldest first, all of it or nothing; the numbers that were run.
+
+    A file that holds something is copied first, beside itself, as ``annotations.db.schema-N``. Two processes
+    may start at once: the second waits, then finds nothing to do.
+
+    :param now: when it is done, if the machine's clock is not to be asked
+    :raises NotAnnotations: the file is another program's
+    :raises NewerSchema: the file knows migrations that this release does not
+    :raises CannotWrite: there is no room for the copy, or another program keeps the file locked
+    :raises StoreError: a migration failed; the file is as it was, and the copy stays beside it
+    """
+    refuse_strangers(connection, path)
+    if not _pending(connection, path, migrations):
+        return []
+    # Rebuilding a table, as a later migration may have to, needs the foreign keys off; the setting cannot be
+    # changed inside a transaction, so they are checked by hand before the commit.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    try:
+        # What was read before the lock may have been done by another process meanwhile.
+        with _all_or_nothing(connection):
+            pending = _pending(connection, path, migrations)
+            if pending:
+                _upgrade(connection, path, pending, stamp(now or utc_now()))
+    finally:
+        connection.execute("PRAGMA foreign_keys = ON")
+    return [migration.number for migration in pending]
+
+
+def applied(connection: sqlite3.Connection) -> list[int]:
+    """The numbers of the migrations this file has had; none for an empty file."""
+    known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchone()
+    if known is None:
+        return []
+    return [row[0] for row in connection.execute("SELECT number FROM migrations ORDER BY number")]
+
+
+def _pending(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> list[Migration]:
+    done = applied(connection)
+    if done and done[-1] > migrations[-1].number:
+        raise NewerSchema(
+            f"{path}: its schema is number {done[-1]}, this release knows {migrations[-1].number}. "
+            "Update spec-o3, or open a backup made by this release."
+        )
+    return [migration for migration in migrations if migration.number not in done]
+
+
+@contextmanager
+def _all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _upgrade(connection: sqlite3.Connection, path: Path, pending: Sequence[Migration], at: str) -> None:
+    done = applied(connection)
+    kept = _copied(path, done[-1]) if done else None
+    try:
+        for migration in pending:
+            _apply(connection, migration, at)
+        _refuse_broken(connection, pending)
+    except (sqlite3.Error, StoreError) as error:
+        if kept is None:
+            raise
+        raise StoreError(
+            f"{path}: it could not be brought from schema {done[-1]} to {pending[-1].number} ({error}). "
+            f"The file is as it was, and a copy of it is {kept}."
+        ) from error
+    if kept is not None and _has_log(connection):
+        numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
+        append(connection, at, Told(None, "database upgraded", "", numbers))
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration, at: str) -> None:
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migrations "
+        "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)"
+    )
+    # Before the migration runs, which may ask when it did.
+    connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (migration.number, migration.name, at))
+    migration.run(connection)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _refuse_broken(connection: sqlite3.Connection, pending: Sequence[Migration]) -> None:
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if broken is not None:
+        names = " and ".join(str(migration.number) for migration in pending)
+        raise StoreError(f"migration {names} would leave {broken[0]} without its {broken[2]}")
+
+
+def _has_log(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone() is not None
+
+
+def _copied(path: Path, schema: int) -> Path:
+    """Where the file was copied to as it is; the copy of an upgrade that failed earlier is as good.
+
+    :raises CannotWrite: there is no room
+    """
+    earlier = []
+    for number in count(1):
+        target = path.with_name(f"{path.name}.schema-{schema}" + (f"-{number}" if number > 1 else ""))
+        if not target.exists():
+            break
+        earlier.append(target)
+    try:
+        copy(path, target)
+    except CannotWrite as error:
+        raise CannotWrite(f"{error} The database was not upgraded; it is as it was.") from error
+    for before in earlier:
+        if filecmp.cmp(before, target, shallow=False):
+            target.unlink()
+            return before
+    return target
+
+
+def refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
+    """:raises NotAnnotations: the file is another program's"""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if application != APPLICATION_ID and tables:
+        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")

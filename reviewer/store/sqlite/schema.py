@@ -1,0 +1,422 @@
+"""The schema of annotations.db, as numbered migrations. A released one is never edited: add the next.
+
+Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse to change or delete them,
+whoever asks. ``standings`` and ``barred`` are derived and can be rebuilt at any time. Nothing cascades.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reviewer.store.audit.chain import BOUND, Told, append
+
+BLIND_TABLES = """
+CREATE TABLE blind_sessions (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    plan TEXT NOT NULL CHECK (json_valid(plan)),
+    -- What the tasks ask, in the words of the day: task files may change while people score.
+    questions TEXT NOT NULL CHECK (json_valid(questions)),
+    notes TEXT NOT NULL CHECK (json_valid(notes)),
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL
+);
+CREATE TABLE blind_assignments (
+    token TEXT PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES blind_sessions (id),
+    scorer TEXT NOT NULL REFERENCES people (initials),
+    kind TEXT NOT NULL CHECK (kind IN ('scores', 'pair')),
+    place INTEGER NOT NULL,
+    -- The one to score, or the left one of a pair.
+    version INTEGER NOT NULL REFERENCES versions (id),
+    on_the_right INTEGER REFERENCES versions (id),
+    spectrum TEXT REFERENCES spectra (sha256),
+    repeat_of TEXT REFERENCES blind_assignments (token),
+    gold INTEGER NOT NULL,
+    UNIQUE (session, scorer, place),
+    CHECK ((kind = 'pair') = (on_the_right IS NOT NULL))
+) WITHOUT ROWID;
+CREATE TABLE blind_states (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL REFERENCES blind_sessions (id),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed')),
+    rubric TEXT CHECK (rubric IS NULL OR json_valid(rubric)),
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL,
+    UNIQUE (session, state),
+    CHECK ((state = 'open') = (rubric IS NOT NULL))
+);
+CREATE TABLE blind_scores (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    assignment TEXT NOT NULL REFERENCES blind_assignments (token),
+    -- NULL: cannot tell from these data.
+    coherence INTEGER CHECK (coherence BETWEEN 0 AND 5),
+    consistency INTEGER CHECK (consistency BETWEEN 0 AND 5),
+    comment TEXT NOT NULL,
+    wrong_steps TEXT NOT NULL CHECK (json_valid(wrong_steps)),
+    at TEXT NOT NULL
+);
+CREATE INDEX blind_scores_by_assignment ON blind_scores (assignment, id);
+CREATE TABLE blind_preferences (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    assignment TEXT NOT NULL REFERENCES blind_assignments (token),
+    preference TEXT NOT NULL CHECK (preference IN ('left', 'right', 'equal', 'both bad')),
+    comment TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX blind_preferences_by_assignment ON blind_preferences (assignment, id);
+CREATE TABLE blind_judgements (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    session INTEGER NOT NULL REFERENCES blind_sessions (id),
+    judge TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions (id),
+    on_the_right INTEGER REFERENCES versions (id),
+    -- NULL: nothing that can be read as one.
+    answer TEXT CHECK (answer IS NULL OR json_valid(answer)),
+    reasoning TEXT NOT NULL,
+    settings TEXT NOT NULL CHECK (json_valid(settings)),
+    said TEXT NOT NULL CHECK (json_valid(said)),
+    usage TEXT NOT NULL CHECK (json_valid(usage)),
+    cost REAL,
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL
+);
+CREATE INDEX blind_judgements_by_session ON blind_judgements (session, judge);
+"""
+
+BLIND_FACTS = (
+    "blind_sessions",
+    "blind_assignments",
+    "blind_states",
+    "blind_scores",
+    "blind_preferences",
+    "blind_judgements",
+)
+
+
+LOG_TABLE = """
+CREATE TABLE log (
+    number INTEGER PRIMARY KEY CHECK (number > 0),
+    at TEXT NOT NULL,
+    -- NULL: whoever holds the file itself, or somebody who is not signed in.
+    person TEXT REFERENCES people (initials),
+    what TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    details TEXT NOT NULL CHECK (json_valid(details)),
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+"""
+
+
+def begin(db: sqlite3.Connection) -> None:
+    """Bind what the file held before it had a log, one entry a table, at the time of the migration."""
+    (at,) = db.execute("SELECT applied_at FROM migrations ORDER BY number DESC LIMIT 1").fetchone()
+    people = tuple(row[0] for row in db.execute("SELECT initials FROM people ORDER BY initials"))
+    if people:
+        append(db, at, Told(None, "log begun", "people", {"count": len(people)}, people=people))
+    for table, bound in BOUND.items():
+        first, last, count = db.execute(f"SELECT min({bound.key}), max({bound.key}), count(*) FROM {table}").fetchone()
+        if count:
+            told = Told(None, "log begun", table, {"count": count}, facts={table: (first, last)})
+            append(db, at, told)
+
+
+# Marks the file as ours in SQLite's own header: "SpO3" in ASCII.
+APPLICATION_ID = 0x53704F33
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step of the schema; ``run`` gets a connection inside the transaction that also records the step."""
+
+    number: int
+    name: str
+    run: Callable[[sqlite3.Connection], None]
+
+
+def statements(connection: sqlite3.Connection, script: str) -> None:
+    """Run each statement of a script. ``executescript`` would commit the transaction it is called in."""
+    statement = ""
+    for piece in re.split("(?<=;)", script):
+        statement += piece
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    if statement.strip():
+        raise ValueError(f"a statement is not finished: {statement.strip():.60}")
+
+
+_SETTINGS_AND_PEOPLE = """
+CREATE TABLE people (
+    initials TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL CHECK (json_valid(roles)),
+    password TEXT,
+    active INTEGER NOT NULL DEFAULT 1,
+    added_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE settings (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL CHECK (json_valid(value)),
+    person TEXT REFERENCES people (initials),
+    at TEXT NOT NULL
+);
+CREATE INDEX settings_by_name ON settings (name, id);
+CREATE TABLE sessions (
+    token_hash TEXT PRIMARY KEY,
+    person TEXT NOT NULL REFERENCES people (initials),
+    started_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ended_at TEXT
+) WITHOUT ROWID;
+CREATE TABLE sign_ins (
+    id INTEGER PRIMARY KEY,
+    initials TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    ok INTEGER NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX sign_ins_by_initials ON sign_ins (initials, origin, at);
+"""
+
+_SPECTRA = """
+CREATE TABLE grids (
+    sha256 TEXT PRIMARY KEY,
+    pixels INTEGER NOT NULL,
+    wavelength_type TEXT NOT NULL CHECK (wavelength_type IN ('<f4', '<f8')),
+    wavelength BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE spectra (
+    sha256 TEXT PRIMARY KEY,
+    grid TEXT NOT NULL REFERENCES grids (sha256),
+    name TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    medium TEXT NOT NULL CHECK (medium IN ('vacuum', 'air')),
+    frame TEXT NOT NULL CHECK (frame IN ('observed', 'rest')),
+    flux_unit TEXT NOT NULL,
+    redshift REAL,
+    ra REAL,
+    dec REAL,
+    catalogue_class TEXT NOT NULL,
+    errors TEXT NOT NULL,
+    details TEXT NOT NULL CHECK (json_valid(details)),
+    flux_type TEXT NOT NULL CHECK (flux_type IN ('<f4', '<f8')),
+    flux BLOB NOT NULL,
+    ivar_type TEXT NOT NULL CHECK (ivar_type IN ('<f4', '<f8')),
+    ivar BLOB NOT NULL,
+    mask BLOB NOT NULL,
+    added_at TEXT NOT NULL
+);
+CREATE TABLE pictures (sha256 TEXT PRIMARY KEY, png BLOB NOT NULL);
+"""
+
+_ITEMS = """
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    spectrum TEXT REFERENCES spectra (sha256),
+    name TEXT NOT NULL,
+    task TEXT NOT NULL,
+    drafter_kind TEXT NOT NULL,
+    drafter_name TEXT NOT NULL,
+    label TEXT CHECK (label IN ('YES', 'NO')),
+    simulated INTEGER NOT NULL,
+    batch TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    snr REAL,
+    added_at TEXT NOT NULL
+);
+CREATE INDEX items_by_spectrum ON items (spectrum);
+-- Substring search without reading every row; three letters or more.
+CREATE VIRTUAL TABLE items_text USING fts5 (text, content='', tokenize='trigram');
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    number INTEGER NOT NULL,
+    content_hash TEXT NOT NULL,
+    parent INTEGER REFERENCES versions (id),
+    author TEXT REFERENCES people (initials),
+    reason TEXT NOT NULL,
+    at TEXT NOT NULL,
+    -- Last, because SQLite reads through a long column to get at those behind it.
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    UNIQUE (item, number)
+);
+CREATE INDEX versions_by_author ON versions (author, item) WHERE author IS NOT NULL;
+CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    round TEXT NOT NULL,
+    verb TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    comment TEXT NOT NULL,
+    withdraws INTEGER UNIQUE REFERENCES decisions (id),
+    rules INTEGER NOT NULL REFERENCES settings (id),
+    at TEXT NOT NULL,
+    CHECK ((verb = 'undo') = (withdraws IS NOT NULL))
+);
+CREATE INDEX decisions_by_item ON decisions (item, id);
+CREATE TABLE marks (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    step TEXT NOT NULL,
+    person TEXT NOT NULL REFERENCES people (initials),
+    mark TEXT NOT NULL,
+    note TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE INDEX marks_by_item ON marks (item, id);
+CREATE TABLE verdicts (
+    id INTEGER PRIMARY KEY,
+    item INTEGER NOT NULL REFERENCES items (id),
+    version INTEGER NOT NULL REFERENCES versions (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    verdict TEXT NOT NULL CHECK (verdict IN ('YES', 'NO', 'cannot tell')),
+    at TEXT NOT NULL,
+    UNIQUE (item, person, version)
+);
+"""
+
+_WORK_IN_HAND = """
+CREATE TABLE leases (
+    id INTEGER PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    item INTEGER NOT NULL REFERENCES items (id),
+    person TEXT NOT NULL REFERENCES people (initials),
+    round TEXT NOT NULL,
+    taken_at TEXT NOT NULL,
+    renewed_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ended TEXT CHECK (ended IN ('decided', 'released', 'round over', 'expired', 'deactivated'))
+);
+CREATE UNIQUE INDEX leases_running ON leases (item, person) WHERE ended IS NULL;
+CREATE TABLE autosaves (
+    person TEXT NOT NULL REFERENCES people (initials),
+    item INTEGER NOT NULL REFERENCES items (id),
+    base_version INTEGER NOT NULL REFERENCES versions (id),
+    body TEXT NOT NULL CHECK (json_valid(body)),
+    at TEXT NOT NULL,
+    PRIMARY KEY (person, item, base_version)
+);
+CREATE TABLE exports (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    person TEXT NOT NULL REFERENCES people (initials),
+    manifest TEXT NOT NULL CHECK (json_valid(manifest)),
+    at TEXT NOT NULL
+);
+"""
+
+# What the queue filters by is copied here, so that one narrow table answers it. Whatever is not a range is
+# counted as it changes, in ``tallies``: a total is then a sum of a few rows however many items there are.
+_DERIVED = """
+CREATE TABLE standings (
+    item INTEGER PRIMARY KEY REFERENCES items (id),
+    state TEXT NOT NULL,
+    version INTEGER NOT NULL REFERENCES versions (id),
+    number INTEGER NOT NULL,
+    "cast" INTEGER NOT NULL,
+    compared INTEGER NOT NULL,
+    disagreement INTEGER NOT NULL,
+    decided_at TEXT,
+    task TEXT NOT NULL,
+    survey TEXT NOT NULL,
+    snr REAL,
+    drafter TEXT NOT NULL,
+    batch TEXT NOT NULL,
+    simulated INTEGER NOT NULL
+);
+-- In order of item within each state, with everything the queue filters by.
+CREATE INDEX standings_walk
+    ON standings (state, item, task, survey, snr, drafter, batch, disagreement, simulated);
+CREATE INDEX standings_snr
+    ON standings (snr, state, task, survey, drafter, batch, disagreement, simulated);
+CREATE TABLE tallies (
+    state TEXT, task TEXT, survey TEXT, drafter TEXT, batch TEXT, disagreement INTEGER, simulated INTEGER,
+    items INTEGER NOT NULL CHECK (items >= 0),
+    PRIMARY KEY (state, task, survey, drafter, batch, disagreement, simulated)
+) WITHOUT ROWID;
+CREATE TABLE barred (
+    person TEXT NOT NULL REFERENCES people (initials),
+    item INTEGER NOT NULL REFERENCES items (id),
+    PRIMARY KEY (person, item)
+) WITHOUT ROWID;
+CREATE INDEX barred_by_item ON barred (item);
+"""
+
+TALLIED = ("state", "task", "survey", "drafter", "batch", "disagreement", "simulated")
+
+
+def _keep_tallies() -> str:
+    """Triggers that count standings in and out, so that no code path can forget to."""
+    same_as_old = " AND ".join(f"{column} = old.{column}" for column in TALLIED)
+    out = f"UPDATE tallies SET items = items - 1 WHERE {same_as_old};"
+    new = ", ".join(f"new.{column}" for column in TALLIED)
+    come = f"INSERT INTO tallies VALUES ({new}, 1) ON CONFLICT DO UPDATE SET items = items + 1;"
+    events = {"insert": come, "delete": out, f"update OF {', '.join(TALLIED)}": out + come}
+    return "".join(
+        f"CREATE TRIGGER standings_{event.split()[0]} AFTER {event} ON standings BEGIN {body} END;\n"
+        for event, body in events.items()
+    )
+
+
+FACTS = ("versions", "decisions", "marks", "verdicts", "settings")
+
+
+def _refuse_changes(table: str) -> str:
+    return "".join(
+        f"CREATE TRIGGER {table}_no_{what} BEFORE {what} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} are facts: append, never {what}'); END;\n"
+        for what in ("update", "delete")
+    )
+
+
+def first_schema(connection: sqlite3.Connection) -> None:
+    """Everything of the first release."""
+    for script in (_SETTINGS_AND_PEOPLE, _SPECTRA, _ITEMS, _WORK_IN_HAND, _DERIVED):
+        statements(connection, script)
+    connection.execute(
+        "INSERT INTO settings (name, value, at) VALUES ('rules', ?, strftime('%Y-%m-%dT%H:%M:%f+00:00'))",
+        ('{"approve_at": 2, "auditors": 2, "reject_at": 2, "solo": false, "votes": 2}',),
+    )
+    statements(connection, _keep_tallies())
+    for table in FACTS:
+        statements(connection, _refuse_changes(table))
+
+
+def blind_sessions(connection: sqlite3.Connection) -> None:
+    """Blind scoring sessions."""
+    statements(connection, BLIND_TABLES)
+    for table in BLIND_FACTS:
+        statements(connection, _refuse_changes(table))
+
+
+def audit_log(connection: sqlite3.Connection) -> None:
+    """The audit log, which binds what is there already; exports become facts."""
+    statements(connection, LOG_TABLE)
+    for table in ("log", "exports"):
+        statements(connection, _refuse_changes(table))
+    begin(connection)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "first schema", first_schema),
+    Migration(2, "blind sessions", blind_sessions),
+    Migration(3, "audit log", audit_log),
+)

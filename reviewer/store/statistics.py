@@ -1,0 +1,222 @@
+"""The figures of the Progress tab; each is defined in ``values.Progress``."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reviewer.rules.workflow import Round, State
+from reviewer.store.audit.chain import Head, head
+from reviewer.store.history import Facts
+from reviewer.store.sqlite.clock import Times
+from reviewer.store.values import Progress, Yielded
+
+_DECISIONS = """
+SELECT d.person, d.round, substr(d.at, 1, 10) AS day, count(*) AS decisions FROM decisions d
+WHERE d.verb <> 'undo' AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL) {}
+GROUP BY 1, 2, 3 ORDER BY 3, 1
+"""
+_DECIDED = """
+SELECT substr(decided_at, 1, 10) AS day, state, count(*) AS items FROM standings
+WHERE decided_at IS NOT NULL {} GROUP BY 1, 2 ORDER BY 1
+"""
+_JUDGED = "SELECT coalesce(sum(disagreement), 0), coalesce(sum(compared), 0) FROM standings WHERE true {}"
+_WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GROUP BY 1 ORDER BY 1"
+_STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 {} GROUP BY 1, 2"
+
+
+_CHOICES = 50  # tasks and batches of which the figures are kept
+
+
+class Counting(Facts):
+    """Counts over all items, or those of one task or batch."""
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+        super().__init__(path, writer, times, patience)
+        self._counted: dict[tuple[str | None, str | None], tuple[Head, Progress]] = {}
+
+    def counts(self, task: str | None = None, batch: str | None = None) -> Progress:
+        """Where the campaign stands. Counted again once something was done: every transaction that changes a
+        figure appends to the log, but for a ``rebuild`` that mended what nobody did."""
+        with self._reading() as db:
+            now = head(db)
+            known = self._counted.get((task, batch))
+            if known is not None and known[0] == now:
+                return known[1]
+            found = self._count(db, task, batch)
+        if len(self._counted) >= _CHOICES:
+            self._counted.clear()
+        self._counted[task, batch] = now, found
+        return found
+
+    def _count(self, db: sqlite3.Connection, task: str | None, batch: str | None) -> Progress:
+        chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
+        direct = "".join(f" AND {name} = :{name}" for name in chosen)
+        of_items = f" AND item IN (SELECT id FROM items WHERE true{direct})" if chosen else ""
+        states = db.execute(_STATES.format(direct), chosen).fetchall()
+        decisions = db.execute(_DECISIONS.format(of_items), chosen).fetchall()
+        decided = db.execute(_DECIDED.format(direct), chosen).fetchall()
+        written = db.execute(_WRITTEN.format(of_items), chosen).fetchall()
+        disagreed, compared = db.execute(_JUDGED.format(direct), chosen).fetchone()
+        by_task = _table(states, "task", "state", "items")
+        return Progress(
+            by_task=by_task,
+            by_person=_table(decisions, "person", "round", "decisions"),
+            versions_by={row[0]: row[1] for row in written},
+            disagreed=disagreed,
+            compared=compared,
+            yielded=_yielded(by_task.values()),
+            per_day=_table(decisions, "day", "round", "decisions"),
+            decided_per_day={d: _yielded([n]) for d, n in _table(decided, "day", "state", "items").items()},
+        )
+
+
+def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict[str, dict[Any, int]]:
+    table: defaultdict[str, Counter[Any]] = defaultdict(Counter)
+    for row in rows:
+        table[row[outer]][row[inner]] += row[number]
+    return {key: dict(counter) for key, counter in table.items()}
+
+
+def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:
+    tables = list(states)
+    return Yielded(
+        approved=sum(table.get("approved", 0) for table in tables),
+        rejected=sum(table.get("rejected", 0) for table in tables),
+    )
+
+
+# Those of a version and round that two or more people decided in; the number of the others is not needed.
+_TOGETHER = """
+SELECT * FROM (
+    SELECT s.task, d.round, d.version, d.person, d.verb,
+           count(*) OVER (PARTITION BY d.version, d.round) AS deciders
+    FROM decisions d JOIN standings s ON s.item = d.item
+    WHERE d.round IN ('audit', 'vote') AND d.verb <> 'undo'
+          AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL)
+          AND NOT (s.state = d.round AND s.version = d.version) {}
+) WHERE deciders > 1 ORDER BY round, task, version, person
+"""
+
+# While an audit or a vote goes on, what is known of it stays with those who have decided.
+_APART = """
+FROM standings s
+WHERE s.disagreement = 1 AND s.state NOT IN ('audit', 'vote')
+      AND s.item NOT IN (SELECT value FROM json_each(:hidden)) {}
+"""
+_APART_ITEMS = """
+SELECT s.item, i.name, s.task, s.state, d.round, d.verb, count(*) AS people
+FROM (SELECT s.* {} ORDER BY s.item DESC LIMIT :most) s
+JOIN items i ON i.id = s.item
+JOIN decisions d ON d.item = s.item AND d.version = s.version
+WHERE d.round IN ('audit', 'vote') AND d.verb <> 'undo'
+      AND d.id NOT IN (SELECT withdraws FROM decisions WHERE withdraws IS NOT NULL)
+GROUP BY s.item, d.round, d.verb ORDER BY s.item DESC, d.round, d.verb
+"""
+
+# The first verdict on an item: a later one was given by somebody who knew what came of the first.
+_ON_GOLD = """
+SELECT v.person, v.item, v.verdict, i.label
+FROM verdicts v JOIN items i ON i.id = v.item JOIN standings s ON s.item = v.item
+WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected')
+      AND v.id IN (SELECT min(id) FROM verdicts GROUP BY item, person) {}
+ORDER BY v.person, v.item
+"""
+
+_MOVED_ON = """
+SELECT (SELECT max(id) FROM decisions), (SELECT max(id) FROM verdicts), (SELECT max(id) FROM versions),
+       (SELECT max(id) FROM settings)
+"""
+
+
+class DecidedTogether(NamedTuple):
+    """A decision in force on a version that somebody else decided on in the same round."""
+
+    round: Round
+    task: str
+    version: str
+    person: str
+    verb: str
+
+
+class OnGold(NamedTuple):
+    """A person's first committed verdict on a decided item whose label is known."""
+
+    person: str
+    item: str
+    verdict: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Apart:
+    """An item on whose current version people pulled in different directions, in a round that is over.
+
+    :param said: how many people decided what, by round
+    """
+
+    item: int
+    name: str
+    task: str
+    state: State
+    said: Mapping[Round, Mapping[str, int]]
+
+
+class Alike(Facts):
+    """Reading only; each figure is one query."""
+
+    def decided_together(self, task: str | None = None, batch: str | None = None) -> tuple[DecidedTogether, ...]:
+        """Every decision of audit and vote that has another to be compared with, in rounds that are over."""
+        sql = _TOGETHER.format(_chosen(task, batch))
+        with self._reading() as db:
+            rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
+        return tuple(
+            DecidedTogether(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
+        )
+
+    def apart(
+        self,
+        task: str | None = None,
+        batch: str | None = None,
+        hidden: Collection[int] = (),
+        most: int = 50,
+    ) -> tuple[int, tuple[Apart, ...]]:
+        """How many items people disagree on, and the latest of them.
+
+        :param hidden: items to leave out, such as those that the person who asks scores blind
+        """
+        of = _APART.format(_chosen(task, batch))
+        asked: dict[str, Any] = {"task": task, "batch": batch, "most": most}
+        asked["hidden"] = json.dumps(sorted(hidden))
+        with self._reading() as db:
+            (total,) = db.execute(f"SELECT count(*) {of}", asked).fetchone()
+            rows = db.execute(_APART_ITEMS.format(of), asked).fetchall()
+        said: dict[int, dict[Round, Counter[str]]] = {}
+        first: dict[int, sqlite3.Row] = {}
+        for row in rows:
+            first.setdefault(row["item"], row)
+            said.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
+        return total, tuple(
+            Apart(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
+        )
+
+    def on_gold(self, task: str | None = None, batch: str | None = None) -> tuple[OnGold, ...]:
+        """Committed verdicts on items with a known label, once the item is approved or rejected."""
+        with self._reading() as db:
+            rows = db.execute(_ON_GOLD.format(_chosen(task, batch)), {"task": task, "batch": batch})
+            return tuple(OnGold(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
+
+    def facts_so_far(self) -> tuple[int | None, ...]:
+        """Changes whenever one of the figures here may."""
+        with self._reading() as db:
+            return tuple(db.execute(_MOVED_ON).fetchone())
+
+
+def _chosen(task: str | None, batch: str | None) -> str:
+    named = {"task": task, "batch": batch}
+    return "".join(f" AND s.{name} = :{name}" for name, value in named.items() if value is not None)

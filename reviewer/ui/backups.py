@@ -1,0 +1,103 @@
+"""Backups as a coordinator sees them: when the last was made, how many there are, one more on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY
+from reviewer.backup.schedule import DailyBackups
+from reviewer.store import Store
+from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken
+
+_ABOUT = (
+    f"While the app runs it copies the database once a day, and keeps the last copy of each of {DAILY} days, "
+    f"{WEEKLY} weeks and {MONTHLY} months. What is made here by hand is kept until somebody deletes it."
+)
+_NONE_ASKED = "This app was started without backups (--no-backups)."
+_OLD = timedelta(days=2)
+
+
+@dataclass(frozen=True)
+class BackupsForm:
+    """The components, for the tab that holds them."""
+
+    backups: DailyBackups | None
+    sheet: gr.Column
+    now: gr.HTML
+    button: gr.Button
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.sheet, self.now, self.button]
+
+    def show(self, may_use: bool) -> Changes:
+        """How it stands; nothing for whoever is not in charge."""
+        return {
+            self.sheet: gr.update(visible=may_use),
+            self.now: _standing(self.backups) if may_use else "",
+            self.button: gr.update(visible=self.backups is not None),
+        }
+
+
+def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsForm:
+    """The section, and what happens when the button is pressed."""
+    with gr.Column(elem_classes="so-sheet") as sheet:
+        markup(f'<h3>Backups</h3><p class="about">{escape(_ABOUT)}</p>')
+        now = markup()
+        button = gr.Button("Back up now", size="sm", elem_classes="so-small")
+        said = answer_line()
+    form = BackupsForm(backups, sheet, now, button)
+
+    @spoken(said)
+    def one_more(request: gr.Request) -> Changes:
+        person = in_charge(request, store, local)
+        if backups is None:
+            return {said: line("note", _NONE_ASKED)}
+        made = backups.make_now(person.initials)
+        told = f"{made.path.name}, {_megabytes(made.bytes)}, is made and checked."
+        return {**form.show(may_use=True), said: line("good", told)}
+
+    button.click(
+        one_more,
+        None,
+        [said, *form.outputs],
+        show_progress_on=now,
+        concurrency_id="library",
+        concurrency_limit=1,
+        api_visibility="private",
+    )
+    return form
+
+
+def _standing(backups: DailyBackups | None) -> str:
+    if backups is None:
+        return line("look", _NONE_ASKED)
+    made = backups.made
+    where = f"<p>In <code>{escape(str(backups.folder))}</code></p>"
+    if not made:
+        none = line("note", "None yet. The first is made about a minute after the app was started.")
+        return _problem(backups) + none + where
+    size = _megabytes(sum(backup.bytes for backup in made))
+    count = "1 is kept" if len(made) == 1 else f"{len(made)} are kept"
+    text = f"The last was made {_when(made[0].at)}; {count}, {size} in all."
+    old = datetime.now(UTC) - made[0].at > _OLD
+    return _problem(backups) + (line("look", text) if old else f"<p>{escape(text)}</p>") + where
+
+
+def _problem(backups: DailyBackups) -> str:
+    return line("bad", backups.problem) if backups.problem else ""
+
+
+def _when(at: datetime) -> str:
+    days = (datetime.now(UTC).date() - at.date()).days
+    day = {0: "today", 1: "yesterday"}.get(days, f"on {at:%Y-%m-%d}")
+    return f"{day} at {at:%H:%M} UTC"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"

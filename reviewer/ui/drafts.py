@@ -1,0 +1,168 @@
+"""Survey files dropped on the Library tab become items in the queue, drafted by the measuring baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+
+import gradio as gr
+
+from agent.conversation import PolicyError
+from agent.loop import run
+from agent.policies.baseline.rule import Baseline
+from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.tasks import Task
+from reviewer.store import Draft, Store
+from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, pill, spoken, table
+
+_ABOUT = (
+    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, gzip or not. A file "
+    "with several targets gives an item for each. The baseline measures and follows a fixed rule; it is no "
+    "model, and its drafts say so wherever they go."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one file: the items that came of its spectra, those that were there already, and what
+    went wrong, in the words of whatever refused it."""
+
+    file: str
+    added: tuple[int, ...] = ()
+    known: tuple[int, ...] = ()
+    problems: tuple[str, ...] = ()
+    done: bool = False
+
+    def and_item(self, item_id: int, new: bool) -> Outcome:
+        """The same with one item more."""
+        if new:
+            return replace(self, added=(*self.added, item_id))
+        return replace(self, known=(*self.known, item_id))
+
+    def and_problem(self, problem: str) -> Outcome:
+        return replace(self, problems=(*self.problems, problem))
+
+
+def draft_file(store: Store, path: Path, task: Task, batch: str, by: str | None = None) -> Iterator[Outcome]:
+    """Draft every spectrum of a file, yielding after each how far it is. Each item is kept once it is made.
+
+    Never raises for the file's sake: an outcome says what was wrong with it, or with which of its targets.
+
+    :param by: on whose behalf (initials); None for whoever holds the file itself
+    """
+    outcome = Outcome(path.name)
+    try:
+        for spectrum in read_all(path):
+            outcome = _with(outcome, store, spectrum, task, batch, by)
+            yield outcome
+    except SpectrumError as error:
+        outcome = outcome.and_problem(str(error))
+    yield replace(outcome, done=True)
+
+
+def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch: str, by: str | None) -> Outcome:
+    try:
+        trajectory = run(spectrum, task, Baseline())
+    except PolicyError as error:
+        return outcome.and_problem(f"{spectrum.name}: {error}")
+    (added,) = store.add_items([Draft(trajectory, spectrum, batch)], by=by)
+    return outcome.and_item(added.item_id, added.new)
+
+
+@dataclass(frozen=True)
+class DraftForm:
+    """The components, for the tab that holds them."""
+
+    button: gr.Button
+
+    def show(self, may_use: bool) -> Changes:
+        return {self.button: gr.update(interactive=may_use)}
+
+
+def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
+    """The form, and what happens when it is used."""
+    markup(f'<h3>Draft from survey files</h3><p class="about">{escape(_ABOUT)}</p>')
+    files = gr.File(label="Survey files", file_count="multiple", height=84)
+    with gr.Row(equal_height=True):
+        titles = [(task.title, key) for key, task in known.items()]
+        task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
+        batch = gr.Textbox(label="Batch, to filter by", placeholder="such as: plate 56414", max_length=100, scale=2)
+    with gr.Row(equal_height=True):
+        button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
+        stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
+    said, results = answer_line(), markup(elem_classes="so-results")
+
+    @spoken(said)
+    def draft(
+        request: gr.Request,
+        paths: Sequence[str] | None,
+        key: str | None,
+        name: str,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Iterator[Changes]:
+        me = in_charge(request, store, local).initials
+        if not paths or key is None or key not in known:
+            yield {said: line("look", "Drop one file or more and choose what to ask of them.")}
+            return
+        outcomes: list[Outcome] = []
+        for number, path in enumerate(map(Path, paths)):
+            progress((number, len(paths)), desc=path.name, unit="files")
+            outcomes.append(Outcome(path.name))
+            for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me):
+                yield {said: "", results: _table(outcomes)}
+        yield {said: _summary(outcomes), results: _table(outcomes), files: None}
+
+    started = button.click(
+        draft,
+        [files, task_key, batch],
+        [said, results, files],
+        show_progress_on=results,
+        concurrency_id="library",
+        concurrency_limit=1,
+        api_visibility="private",
+    )
+    stop.click(
+        lambda: line("note", "Stopped. What was drafted is in the queue."),
+        outputs=said,
+        cancels=[started],
+        queue=False,
+        api_visibility="private",
+    )
+    return DraftForm(button)
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    added = sum(len(o.added) for o in outcomes)
+    refused = [o for o in outcomes if o.problems]
+    if not refused:
+        return line("good", f"Done. {_items(added)} new in the queue; open the Review tab to screen them.")
+    told = f"{_items(added)} new in the queue. {len(refused)} of {len(outcomes)} files had a problem."
+    return line("look" if added else "bad", told)
+
+
+def _table(outcomes: Sequence[Outcome]) -> str:
+    return table(["File", "What happened"], [[escape(o.file), _in_words(o)] for o in outcomes], empty="")
+
+
+def _in_words(outcome: Outcome) -> str:
+    said = []
+    if outcome.added:
+        said.append(f"{pill('drafted', 'green')} {_items(len(outcome.added))} {_numbers(outcome.added)}")
+    if outcome.known:
+        said.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
+    said += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
+    if not outcome.done:
+        said.append(f"{pill('working …')}")
+    return "<br>".join(said)
+
+
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count} items"
+
+
+def _numbers(ids: Sequence[int]) -> str:
+    """``#12``, or ``#12 to #48``: the numbers to search for in the queue."""
+    first, last = min(ids), max(ids)
+    return f"#{first}" if first == last else f"#{first} to #{last}"

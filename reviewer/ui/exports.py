@@ -1,0 +1,149 @@
+"""Approved trajectories as training data: the export button, where it landed, and past exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from agent.tasks import Task
+from reviewer.exchange import exports as exporting
+from reviewer.store import Export, Store
+from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken, table
+
+_ABOUT = (
+    "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
+    "rows to import again, and a manifest that says how each item came to be approved."
+)
+_EVERY_TASK = ""
+
+
+@dataclass(frozen=True)
+class ExportForm:
+    """The components, for the tab that holds them."""
+
+    name: gr.Textbox
+    button: gr.Button
+    waiting: gr.HTML
+    made: gr.HTML
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.name, self.button, self.waiting, self.made]
+
+    def show(self, store: Store, may_use: bool) -> Changes:
+        """What could be exported now, and what has been."""
+        ready = len(store.approved())
+        return {
+            self.name: gr.update(placeholder=f"such as: approved-{store.now():%Y-%m-%d}"),
+            self.button: gr.update(interactive=may_use and ready > 0),
+            self.waiting: _waiting(ready),
+            self.made: _made(store.exports()),
+        }
+
+
+def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
+    """The form, and what happens when it is used."""
+    folder = exporting.FOLDER
+    markup(f'<h3>Export what is approved</h3><p class="about">{escape(_ABOUT)}</p>')
+    waiting = markup()
+    with gr.Row(equal_height=True):
+        name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=160)
+        choices = [("every task", _EVERY_TASK), *((task.title, key) for key, task in known.items())]
+        task = gr.Dropdown(choices, value=_EVERY_TASK, label="Task", scale=2, min_width=130)
+    with gr.Row(equal_height=True):
+        simulated = gr.Checkbox(True, label="Simulated spectra too, labelled so", container=False, min_width=150)
+        replace = gr.Checkbox(False, label="Replace an export of that name", container=False, min_width=150)
+    button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
+    said, drawing = answer_line(), markup(elem_classes="so-results")
+    markup("<h3>Exports made</h3>")
+    form = ExportForm(name, button, waiting, markup())
+
+    @spoken(said)
+    def take_out(
+        request: gr.Request,
+        called: str,
+        key: str,
+        with_simulated: bool,
+        again: bool,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Changes:
+        person = in_charge(request, store, local)
+        exported = exporting.export(
+            store,
+            called.strip(),
+            person=person.initials,
+            folder=folder,
+            task=key or None,
+            include_simulated=with_simulated,
+            replace=again,
+            progress=lambda done, total: progress((done, total), desc="Pictures are drawn again", unit="items"),
+        )
+        return {**form.show(store, may_use=True), said: _told(exported)}
+
+    button.click(
+        take_out,
+        [name, task, simulated, replace],
+        [said, drawing, *form.outputs],
+        show_progress_on=drawing,
+        concurrency_id="library",
+        concurrency_limit=1,
+        api_visibility="private",
+    )
+    return form
+
+
+def in_words(manifest: Mapping[str, Any]) -> str:
+    """What an export holds: how many, of which tasks, drafted by whom, and what has to be said about it."""
+    counts = manifest["counts"]
+    parts = [
+        _several(counts["items"], "item"),
+        _several(counts["pictures"], "picture"),
+        ", ".join(f"{task} {number}" for task, number in counts["tasks"].items()),
+        "drafted by " + ", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
+    ]
+    if counts["simulated"]:
+        parts.append(f"{counts['simulated']} simulated")
+    if counts["by_one_person"]:
+        parts.append(f"{counts['by_one_person']} reviewed by one person alone")
+    return " · ".join(parts)
+
+
+def _told(exported: exporting.Exported) -> str:
+    """Where it landed, what is in it, and which items it does not hold."""
+    text = f"{in_words(exported.summary)}. Written to {exported.folder}"
+    shown = exported.left_out[:10]
+    left = "".join(f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in shown)
+    if len(exported.left_out) > len(shown):
+        left += f"<br>and {len(exported.left_out) - len(shown)} more; the manifest lists them."
+    return line("look" if left else "good", text, left)
+
+
+def _waiting(ready: int) -> str:
+    if not ready:
+        return line("note", "No item is approved yet. Items are approved in the vote, on the Review tab.")
+    return f"<p>{_several(ready, 'approved item')} can be exported.</p>"
+
+
+def _made(exports: list[Export]) -> str:
+    return table(
+        ["Name", "When (UTC)", "Who", "What is in it", ""],
+        [
+            [
+                f"<b>{escape(one.name)}</b>",
+                f"{one.at:%Y-%m-%d %H:%M}",
+                escape(one.person),
+                escape(in_words(one.manifest)),
+                f'<a href="/api/exports/{one.id}/manifest" download>manifest</a>',
+            ]
+            for one in reversed(exports)
+        ],
+        empty="None yet.",
+    )
+
+
+def _several(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count:,} {what}s".replace(",", "\u202f")

@@ -1,0 +1,222 @@
+"""Drafted trajectories dropped on the Library tab: our JSON lines, or ShareGPT rows with images."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import stat
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import gradio as gr
+
+from reviewer.exchange.imports import NAMES, Imported, ImportFileError, import_file
+from reviewer.store import Store
+from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken, table
+
+ROWS = (".jsonl", ".json")
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+
+# The published cold-start set is under 1 GB; a zip that promises far more is damage or malice.
+LARGEST_UNPACKED = 8 * 2**30
+LARGEST_RATIO = 100
+"""How many times its own size a zip may unpack to: text of rows packs to a tenth, pictures hardly at all."""
+SMALL = 64 * 2**20
+"""Bytes that any zip may unpack to."""
+MOST_FILES = 500_000
+
+_NO_NAMES = (errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ)
+_BROKEN: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    OverflowError,
+)
+_BROKEN += (zlib.error, struct.error, IndexError)
+
+
+@contextmanager
+def laid_out(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """The files of rows among ``paths``, with the other files where their rows look for them.
+
+    A zip is unpacked. Of loose files, pictures go into ``images/`` as in the published layout, and everything
+    else beside the rows. All of it is gone when the block ends.
+
+    :raises ImportFileError: a zip is broken or too large, or there are no rows
+    """
+    with tempfile.TemporaryDirectory(prefix="spec-o3-import-") as made:
+        loose = Path(made) / "loose"
+        (loose / "images").mkdir(parents=True)
+        found: list[Path] = []
+        for number, path in enumerate(paths):
+            if path.suffix.lower() == ".zip":
+                folder = Path(made) / f"zip{number}"
+                _unpack(path, folder)
+                found += _rows_in(folder, path.name)
+            else:
+                where = loose / "images" if path.suffix.lower() in PICTURES else loose
+                shutil.copyfile(path, where / path.name)
+        found += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
+        if not found:
+            names = ", ".join(path.name for path in paths)
+            raise ImportFileError(f"found no rows in {names}; wanted .jsonl, .json or a zip of them")
+        yield found
+
+
+def _rows_in(folder: Path, name: str) -> list[Path]:
+    """The file to import of an unpacked zip: the first with a known name, else the only one there is."""
+    rows = sorted(path for path in folder.rglob("*") if path.suffix in ROWS and path.is_file())
+    known = [path for wanted in NAMES for path in rows if path.name == wanted]
+    if known:
+        return known[:1]
+    if len(rows) != 1:
+        raise ImportFileError(f"{name}: found {len(rows)} files of rows, wanted one, or one of {NAMES}")
+    return rows
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            members = [member for member in packed.infolist() if not member.is_dir()]
+            _refuse_too_much(path, members)
+            for member in members:
+                _unpack_one(packed, member, _place(member, folder, path.name))
+    except OSError as error:
+        if error.errno not in _NO_NAMES:
+            raise
+        raise ImportFileError(
+            f"{path.name}: found a file whose name cannot be one here ({error.strerror}), wanted plain names"
+        ) from None
+    except _BROKEN as error:
+        raise ImportFileError(f"{path.name}: found a broken zip ({error}), wanted a whole one") from None
+
+
+def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
+    """:raises ImportFileError: what the zip says it holds is more than it can honestly hold, or than fits"""
+    size = sum(member.file_size for member in members)
+    largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
+    if size > largest or len(members) > MOST_FILES:
+        raise ImportFileError(
+            f"{path.name}: found {len(members)} files of {size / 1e9:.3g} GB in all, wanted "
+            f"{MOST_FILES} of {largest / 1e9:.3g} GB at most"
+        )
+
+
+def _place(member: zipfile.ZipInfo, folder: Path, name: str) -> Path:
+    """Where a file of a zip goes. :raises ImportFileError: nowhere inside ``folder``, or it is no file"""
+    # Some programs that make zips write backslashes; a device's name opens the device on Windows.
+    inside = PurePosixPath(member.filename.replace("\\", "/"))
+    reserved = PureWindowsPath(inside)
+    if inside.is_absolute() or ".." in inside.parts or reserved.drive or reserved.is_reserved():
+        raise ImportFileError(f"{name}: found {member.filename!r:.80}, wanted paths inside the zip")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise ImportFileError(f"{name}: found the link {member.filename!r:.80}, wanted files")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # The others are unpacked in one piece, however large that gets.
+        raise ImportFileError(f"{name}: found {member.filename!r:.80} packed by another method than deflate")
+    return folder / inside
+
+
+def _unpack_one(packed: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with packed.open(member) as source, target.open("xb") as copy:
+        shutil.copyfileobj(source, copy)
+
+
+_ABOUT = (
+    "JSON lines of ours, or ShareGPT rows with their images folder: as one zip, or as loose files. Survey "
+    "files dropped beside them give the spectra. Every row is checked before anything is written."
+)
+# A page of problems is enough to see the pattern.
+MOST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class ImportForm:
+    """The components, for the tab that holds them."""
+
+    button: gr.Button
+
+    def show(self, may_use: bool) -> Changes:
+        return {self.button: gr.update(interactive=may_use)}
+
+
+def build(store: Store, local: bool) -> ImportForm:
+    """The form, and what happens when it is used."""
+    markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
+    files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
+    with gr.Row(equal_height=True):
+        batch = gr.Textbox(label="Batch, to filter by", placeholder="the file's name", max_length=100)
+        skip_bad = gr.Checkbox(label="Take the good rows if others are bad", container=False)
+    button = gr.Button("Import", size="sm", elem_classes="so-small")
+    said, results = answer_line(), markup(elem_classes="so-results")
+
+    @spoken(said)
+    def bring_in(
+        request: gr.Request,
+        paths: Sequence[str] | None,
+        name: str,
+        good_only: bool,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Changes:
+        me = in_charge(request, store, local).initials
+        if not paths:
+            return {said: line("look", "Drop a file first.")}
+        with laid_out([Path(path) for path in paths]) as found:
+            outcomes = [(rows.name, _bring_in(store, rows, name.strip(), good_only, progress, me)) for rows in found]
+        clean = not any(outcome.problems for _, outcome in outcomes)
+        return {said: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
+
+    button.click(
+        bring_in,
+        [files, batch, skip_bad],
+        [said, results, files],
+        show_progress_on=results,
+        concurrency_id="library",
+        concurrency_limit=1,
+        api_visibility="private",
+    )
+    return ImportForm(button)
+
+
+def _bring_in(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str) -> Imported:
+    def tell(done: int) -> None:
+        progress((done, None), desc=rows.name, unit="rows checked and written")
+
+    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, tell, by)
+
+
+def _summary(outcomes: Sequence[tuple[str, Imported]]) -> str:
+    added = sum(len(o.added) for _, o in outcomes)
+    known = sum(o.known for _, o in outcomes)
+    bad = sum(len(o.problems) for _, o in outcomes)
+    text = f"{added} trajectories new in the queue."
+    if known:
+        text += f" {known} were there already."
+    if not bad:
+        return line("good", text)
+    if added or known:
+        return line("look", f"{text} {bad} bad rows were left out.")
+    return line("bad", f"Nothing was imported: {bad} bad rows. Mend them, or take the good rows only.")
+
+
+def _problems(outcomes: Sequence[tuple[str, Imported]]) -> str:
+    rows = [
+        [escape(name), str(problem.line), escape(problem.field), escape(problem.reason)]
+        for name, outcome in outcomes
+        for problem in outcome.problems
+    ]
+    if not rows:
+        return ""
+    more = len(rows) - MOST_SHOWN
+    shown = table(["File", "Row", "Field", "What was found"], rows[:MOST_SHOWN], empty="")
+    return shown + (f'<p class="so-none">and {more} more</p>' if more > 0 else "")

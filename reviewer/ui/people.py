@@ -1,0 +1,242 @@
+"""The People tab: who is here, what they may do, their passwords, and the rules of the campaign."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from reviewer.rules.campaign import ROLES_OF, ROUNDS, Rules
+from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError, Role
+from reviewer.store import NotAllowed, Store
+from reviewer.ui import rules as rules_form
+from reviewer.ui.widgets import (
+    STYLES,
+    Changes,
+    and_list,
+    answer_line,
+    asking,
+    line,
+    markup,
+    pill,
+    spoken,
+    table,
+    whenever_shown,
+)
+from reviewer.web.auth import needs_passwords
+
+_OWN_FIRST = "Set your own password first: from then on everybody signs in with one, you too."
+_START_TEAM = (
+    "You work here without a password. To start a team, set one below: you become its coordinator, and from "
+    "then on everybody signs in with initials and password, you too. Then add the others."
+)
+_STILL_SOLO = (
+    "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
+    "by people who did not write them."
+)
+_SIGN_IN = ' <a href="/sign-in">Sign in</a>'
+
+
+def role_in_words(role: Role) -> str:
+    """What a role lets somebody do, read off the rounds."""
+    if role == "coordinator":
+        return "every round, people, rules, import, export"
+    return and_list([judged for judged in ROUNDS if role in ROLES_OF[judged]])
+
+
+def build(store: Store, local: bool) -> None:
+    """The tab's content. Coordinators see the forms; the handlers and the store refuse everybody else."""
+    _PeopleTab(store, local)
+
+
+class _PeopleTab:
+    """The components and what happens when they are used."""
+
+    def __init__(self, store: Store, local: bool) -> None:
+        self.store = store
+        self.local = local
+        self.notice = markup(head=STYLES, elem_classes="so-notice")
+        with gr.Row(elem_classes="so-columns"):
+            with gr.Column(scale=3, min_width=380):
+                with gr.Column(elem_classes="so-sheet"):
+                    self._lay_out_people()
+                with gr.Column(elem_classes="so-sheet"):
+                    self._lay_out_own_password()
+            with gr.Column(scale=2, min_width=340):
+                with gr.Column(elem_classes="so-sheet") as self.adding:
+                    self._lay_out_adding()
+                with gr.Column(elem_classes="so-sheet"):
+                    self.rules = rules_form.build(store, local)
+        self.outputs: list[Any] = [
+            *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
+            *(self.said, self.said_own, self.said_adding, *self.rules.outputs),
+            *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
+        ]
+        self._listen()
+
+    def _lay_out_people(self) -> None:
+        markup("<h3>People</h3>")
+        self.everybody = markup()
+        with gr.Column(elem_classes="so-inner") as self.changing:
+            with gr.Row(equal_height=True):
+                self.who = gr.Dropdown(label="Change", choices=[], min_width=150, scale=1)
+                self.roles = gr.CheckboxGroup(_role_choices(), label="Roles", min_width=260, scale=3)
+            with gr.Row(equal_height=True):
+                self.save_roles = gr.Button("Save roles", size="sm", min_width=90)
+                self.leave = gr.Button("Deactivate", size="sm", min_width=90)
+                self.password = _password("New password")
+                self.save_password = gr.Button("Set password", size="sm", min_width=110)
+        self.said = answer_line()
+
+    def _lay_out_own_password(self) -> None:
+        markup("<h3>Your password</h3>")
+        with gr.Row(equal_height=True):
+            self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
+            self.again = _password("The same again")
+            self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
+        self.said_own = answer_line()
+
+    def _lay_out_adding(self) -> None:
+        markup("<h3>Add a person</h3>")
+        with gr.Row(equal_height=True):
+            self.initials = gr.Textbox(label="Initials", max_length=4, min_width=80, scale=1)
+            self.name = gr.Textbox(label="Name", max_length=100, min_width=160, scale=3)
+        self.first_roles = gr.CheckboxGroup(_role_choices(), value=["reviewer"], label="Roles")
+        self.first_password = gr.Textbox(
+            label="First password",
+            info=f"{SHORTEST_PASSWORD} characters or more; they can change it here",
+            type="password",
+        )
+        self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
+        self.said_adding = answer_line()
+
+    def _listen(self) -> None:
+        quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
+        whenever_shown(spoken(self.notice)(self.look), self.outputs)
+        self.who.input(spoken(self.said)(self.choose), self.who, **quiet)
+        self.save_roles.click(spoken(self.said)(self.set_roles), [self.who, self.roles], **quiet)
+        self.leave.click(spoken(self.said)(self.leave_or_return), self.who, **quiet)
+        self.save_password.click(spoken(self.said)(self.set_password), [self.who, self.password], **quiet)
+        self.save_own.click(spoken(self.said_own)(self.set_own), [self.own, self.again], **quiet)
+        self.add.click(
+            spoken(self.said_adding)(self.add_person),
+            [self.initials, self.name, self.first_roles, self.first_password],
+            **quiet,
+        )
+
+    def look(self, request: gr.Request) -> Changes:
+        """Draw the tab for whoever looks at it."""
+        return self._show(asking(request, self.store, self.local))
+
+    def choose(self, request: gr.Request, initials: str) -> Changes:
+        return self._show(asking(request, self.store, self.local, "coordinator"), initials)
+
+    def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
+        me = asking(request, self.store, self.local, "coordinator")
+        changed = self.store.set_roles(me.initials, _chosen(initials), roles)
+        told = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
+        # Somebody may just have taken the coordinator's role from themselves.
+        return {**self._show(self.store.person(me.initials), initials), self.said: told}
+
+    def leave_or_return(self, request: gr.Request, initials: str) -> Changes:
+        me = asking(request, self.store, self.local, "coordinator")
+        if self.store.person(_chosen(initials)).active:
+            self.store.deactivate(me.initials, initials)
+            told = f"{initials} is no longer active. Everything {initials} decided stays and counts."
+        else:
+            self.store.reactivate(me.initials, initials)
+            told = f"{initials} is active again."
+        return {**self._show(self.store.person(me.initials), initials), self.said: line("good", told)}
+
+    def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
+        me = asking(request, self.store, self.local, "coordinator")
+        if not me.has_password:
+            raise NotAllowed(_OWN_FIRST)
+        self.store.set_password(me.initials, _chosen(initials), password)
+        if initials == me.initials:
+            return {self.said: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
+        told = line("good", f"{initials} has a new password and is signed out everywhere.")
+        return {**self._show(me, initials), self.said: told, self.password: ""}
+
+    def set_own(self, request: gr.Request, password: str, again: str) -> Changes:
+        me = asking(request, self.store, self.local)
+        if password != again:
+            raise PersonError("The two passwords differ; nothing was changed.")
+        self.store.set_password(me.initials, me.initials, password)
+        told = "Your password is set and you are signed out everywhere."
+        if not me.has_password:
+            told = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
+        return {self.said_own: line("good", told, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
+
+    def add_person(self, request: gr.Request, initials: str, name: str, roles: list[str], password: str) -> Changes:
+        me = asking(request, self.store, self.local, "coordinator")
+        if not me.has_password:
+            raise NotAllowed(_OWN_FIRST)
+        added = self.store.add_person(initials, name, roles, password, by=me.initials)
+        told = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
+        emptied = dict.fromkeys((self.initials, self.name, self.first_password), "")
+        return {**self._show(me, added.initials), **emptied, self.said_adding: told}
+
+    def _show(self, me: Person, chosen: str | None = None) -> Changes:
+        """The whole tab as ``me`` may see it. What somebody is typing meanwhile is left alone."""
+        people = self.store.people()
+        rules = self.store.rules()
+        leads = me.is_any("coordinator")
+        person = next((p for p in people if p.initials == chosen), me)
+        return {
+            self.notice: _notice(me, people, rules),
+            self.everybody: _everybody(people, me),
+            self.changing: gr.update(visible=leads),
+            self.adding: gr.update(visible=leads),
+            self.who: gr.update(choices=[p.initials for p in people], value=person.initials),
+            self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
+            self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
+            **dict.fromkeys((self.said, self.said_own, self.said_adding), ""),
+            **self.rules.show(rules, may_change=leads),
+        }
+
+
+def _password(hint: str) -> gr.Textbox:
+    """A field whose label is read aloud, and seen as the hint inside it."""
+    return gr.Textbox(label=hint, placeholder=hint, show_label=False, container=False, type="password", min_width=150)
+
+
+def _role_choices() -> list[tuple[str, str]]:
+    return [(f"{role} · {role_in_words(role)}", role) for role in ROLES]
+
+
+def _chosen(initials: str | None) -> str:
+    if not initials:
+        raise PersonError("Choose a person first.")
+    return initials
+
+
+def _notice(me: Person, people: list[Person], rules: Rules) -> str:
+    if not needs_passwords(people):
+        return line("note", _START_TEAM)
+    if rules.solo and sum(person.active for person in people) > 1:
+        return line("look", _STILL_SOLO)
+    if not me.is_any("coordinator"):
+        return line("note", "A coordinator changes people and rules. Your own password is yours to change.")
+    return ""
+
+
+def _everybody(people: list[Person], me: Person) -> str:
+    signs_in = {True: "with a password", False: pill("no password yet", "amber")}
+    if not needs_passwords(people):
+        signs_in[False] = "with initials alone"
+    return table(
+        ["Initials", "Name", "Roles", "Signs in", ""],
+        [
+            [
+                f"<b>{escape(p.initials)}</b>{' (you)' if p.initials == me.initials else ''}",
+                escape(p.name),
+                " ".join(pill(role) for role in ROLES if role in p.roles),
+                signs_in[p.has_password] if p.active else "",
+                "" if p.active else pill("not active", "grey"),
+            ]
+            for p in people
+        ],
+        empty="Nobody yet.",
+    )

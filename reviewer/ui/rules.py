@@ -1,0 +1,131 @@
+"""The rules of a campaign as a form: how many people it takes, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from reviewer.rules.campaign import Rules, RulesError
+from reviewer.store import Store
+from reviewer.ui.widgets import Changes, answer_line, asking, line, markup, spoken
+
+_COUNTS = {
+    "auditors": "Audits",
+    "votes": "Votes",
+    "approve_at": "To approve",
+    "reject_at": "To reject",
+}
+
+
+def in_words(rules: Rules) -> str:
+    """What the rules ask of an item, as somebody would tell a colleague."""
+    if rules.solo:
+        return (
+            "One person may screen, revise, audit and vote on the same item; one audit and one vote are "
+            "enough. Every export says so."
+        )
+    audits = "1 person audits" if rules.auditors == 1 else f"{rules.auditors} people audit"
+    votes = "1 person votes" if rules.votes == 1 else f"{rules.votes} people vote"
+    split = (
+        " Any other outcome goes to adjudication by somebody who has not judged the item yet."
+        if rules.votes > 1
+        else ""
+    )
+    return (
+        f"{audits} each revised item, none of them its author. If all pass, {votes}: {rules.approve_at} to "
+        f"approve make it approved, {rules.reject_at} to reject make it rejected.{split}"
+    )
+
+
+@dataclass(frozen=True)
+class RulesForm:
+    """The components, for the tab that holds them."""
+
+    solo: gr.Checkbox
+    counts: list[gr.Number]
+    words: gr.HTML
+    save: gr.Button
+    said: gr.HTML
+
+    @property
+    def outputs(self) -> list[Any]:
+        return [self.solo, *self.counts, self.words, self.save, self.said]
+
+    def show(self, rules: Rules, may_change: bool) -> Changes:
+        """The rules in force, to look at or to change."""
+        return {
+            self.solo: gr.update(value=rules.solo, interactive=may_change),
+            **{
+                field: gr.update(value=getattr(rules, name), interactive=may_change and not rules.solo)
+                for name, field in zip(_COUNTS, self.counts, strict=True)
+            },
+            self.words: _told(rules),
+            self.save: gr.update(visible=may_change),
+            self.said: "",
+        }
+
+
+def build(store: Store, local: bool) -> RulesForm:
+    """The form, and what happens when it is used. Only a coordinator's changes are kept."""
+    markup("<h3>Rules</h3>")
+    solo = gr.Checkbox(label="One person may do every round (working alone)", container=False)
+    with gr.Row(elem_classes="so-counts"):
+        counts = [
+            gr.Number(label=label, precision=0, minimum=1, maximum=20, step=1, min_width=80)
+            for label in _COUNTS.values()
+        ]
+    words = markup(elem_classes="so-words")
+    save = gr.Button("Save rules", size="sm", elem_classes="so-small")
+    said = answer_line()
+    form = RulesForm(solo, counts, words, save, said)
+
+    def switch(alone: bool) -> Changes:
+        # Alone every number is 1; a team that starts from there would rather start from the defaults.
+        return {**form.show(Rules(solo=alone), may_change=True), said: ""}
+
+    def try_out(*numbers: int | None) -> Changes:
+        try:
+            return {words: _told(_rules(False, numbers))}
+        except RulesError as error:
+            return {words: line("bad", _in_labels(error))}
+
+    @spoken(said)
+    def keep(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
+        person = asking(request, store, local, "coordinator")
+        try:
+            rules = _rules(alone, numbers)
+        except RulesError as error:
+            return {said: line("bad", _in_labels(error))}
+        store.set_rules(person.initials, rules)
+        told = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
+        return {**form.show(store.rules(), may_change=True), said: told}
+
+    quiet = {"show_progress": "hidden", "api_visibility": "private"}
+    solo.input(switch, solo, form.outputs, **quiet)
+    gr.on([field.input for field in counts], try_out, counts, words, **quiet)
+    save.click(keep, [solo, *counts], form.outputs, **quiet)
+    return form
+
+
+def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
+    """:raises RulesError: a number is missing, or the rules could never decide an item"""
+    given = dict(zip(_COUNTS, numbers, strict=True))
+    missing = next((name for name, number in given.items() if number is None), None)
+    if missing is not None and not alone:
+        raise RulesError(f"{_COUNTS[missing]}: found nothing, wanted a number")
+    return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
+
+
+def _in_labels(error: RulesError) -> str:
+    """What is wrong, with the numbers called as they are on the page."""
+    text = str(error)
+    for name, label in _COUNTS.items():
+        text = text.replace(name, label)
+    return text
+
+
+def _told(rules: Rules) -> str:
+    return f"<p>{escape(in_words(rules))}</p>"

@@ -1,0 +1,54 @@
+// The Blind tab: scoring for whoever is asked, sessions for coordinators.
+
+import { BlindDesk } from './desk.js'
+import { BlindSessions } from './sessions.js'
+import { fill, h } from '../common/dom.js'
+import { getJSON } from '../common/http.js'
+import { plotlyReady } from '../common/plotly_ready.js'
+import { comeBackTo, whenBack } from '../common/tabs.js'
+
+/** Build the tab inside `root`, at the first answer that waits. */
+export async function mountBlind(root) {
+  if (!root || root.dataset.mounted) return
+  root.dataset.mounted = 'yes'
+  comeBackTo('Blind', root)
+  const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/blind/keymap.json'), plotlyReady()])
+  const tab = new BlindTab(root, me, keymap)
+  await tab.start()
+  window.specO3 = { ...window.specO3, blind: tab }
+}
+
+class BlindTab {
+  constructor(root, me, keymap) {
+    const coordinates = me.roles.includes('coordinator')
+    const places = { desk: h('div'), sessions: h('div', { hidden: true }) }
+    fill(root, places.desk, places.sessions)
+    this.places = places
+    this.desk = new BlindDesk(places.desk, { me, keymap, inFront: () => places.desk.getClientRects().length > 0, onSessions: coordinates ? () => this.show('sessions') : null })
+    this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('desk') }) : null
+    whenBack(root, () => this.refresh())
+  }
+
+  async start() {
+    const work = await this.refresh()
+    if (this.sessions && !work?.length) await this.show('sessions')
+  }
+
+  /** What is open to me now; a session may have been opened or closed meanwhile. */
+  async refresh() {
+    try {
+      const work = await getJSON('/api/blind/work')
+      await this.desk.show(work)
+      this.sessions?.asked(work)
+      return work
+    } catch (error) {
+      this.desk.tell(error)
+      return null
+    }
+  }
+
+  async show(which) {
+    for (const [name, place] of Object.entries(this.places)) place.hidden = name !== which
+    await (which === 'sessions' ? this.sessions.load() : this.refresh())
+  }
+}

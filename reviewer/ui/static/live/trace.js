@@ -1,0 +1,208 @@
+// The middle of the Live tab: one trace as it grows, how far it is, how it ended. It follows the newest card until the
+// person looks at an earlier one.
+
+import { cap, fill, h, withCommands } from '../common/dom.js'
+import { coming } from './run.js'
+import { TONES, duration, ending, inShort, outcome, tokens } from './words.js'
+import { TraceView } from '../trace/view.js'
+
+const NEAR = 40 // px from the end that still count as being there
+
+export class LiveTrace {
+  /**
+   * @param {HTMLElement} root
+   * @param {{onSelect: (id: string) => void, onPicture, onAgain, onSample: (sample: number | "vote") => void, keys: Object}} callbacks
+   */
+  constructor(root, callbacks) {
+    this.on = callbacks
+    this.turn = h('span.turn')
+    this.spinner = h('span.spinner')
+    this.lost = h('span.lost', { role: 'status' })
+    this.by = h('span.by')
+    this.said = h('span')
+    this.head = h('div.run-head', { hidden: true }, this.spinner, this.turn, h('span.spring'), this.lost, this.by, this.said)
+    this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Trace of which sample', hidden: true })
+    this.cards = h('div')
+    this.end = h('div.run-end', { role: 'status' })
+    this.scroller = h('section.live-trace', { 'aria-label': 'Trace', onScroll: () => this.#scrolled() }, this.cards, this.end)
+    this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, 'follow ↓')
+    fill(root, this.head, this.chips, this.scroller, this.chip)
+    this.view = new TraceView(this.cards, { onSelect: (id) => this.on.onSelect(id), onPicture: (url) => this.on.onPicture(url) })
+    this.following = true
+    this.shown = null
+  }
+
+  /** Something else than a trace: what to do first, or the vote. */
+  showInstead(...content) {
+    this.shown = null
+    this.head.hidden = this.chips.hidden = this.chip.hidden = true
+    fill(this.cards)
+    fill(this.end, content)
+    this.scroller.scrollTop = 0
+  }
+
+  /** The vote of a run, under the same head and chips as its traces. */
+  showVote(run, card) {
+    this.showInstead(card)
+    this.head.hidden = false
+    this.spinner.hidden = true
+    this.turn.textContent = `${run.samples} samples · ${duration(Math.max(...run.traces.map((trace) => trace.ended?.seconds ?? 0)))}`
+    this.#drawBy(run, run.traces[0])
+    this.#drawChips(run, 'vote')
+  }
+
+  /** Show a sample of a run from its first card; a run that goes on is followed. */
+  show(run, sample, medium) {
+    const trace = run.traces[sample]
+    this.shown = { run, sample, trace, medium, drawn: 0, end: null }
+    this.following = run.state === 'running'
+    this.view.selected = null
+    this.shown.withOverview = trace.overview !== null
+    this.view.show({
+      steps: [], originals: new Map(), editedBy: {}, marks: {}, hints: trace.hints, faults: [], editable: false, markable: false, hidden: false,
+      overviewURL: trace.overview && pictureURL(run, trace.overview), pictureURL: (step) => pictureURL(run, step.picture),
+    })
+    fill(this.end)
+    this.paint()
+    if (!this.following) this.scroller.scrollTop = 0
+  }
+
+  /** Bring what is shown up to what is known. Cards that are there stay as they are. */
+  paint() {
+    if (!this.shown) return
+    const { run, sample, trace, medium } = this.shown
+    if (!this.shown.withOverview && trace.overview) return this.show(run, sample, medium)
+    for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
+    this.view.grow(coming(trace, medium))
+    this.#drawHead()
+    this.#drawChips(run, this.shown.sample)
+    this.#drawEnd()
+    if (this.following) this.#toEnd()
+    this.chip.hidden = this.following || run.state !== 'running'
+  }
+
+  select(id, { scroll = true } = {}) {
+    this.view.select(id, { scroll })
+  }
+
+  get selected() {
+    return this.view.selected
+  }
+
+  follow() {
+    this.following = true
+    this.on.onSelect(null)
+    this.paint()
+  }
+
+  /** The person looks at an earlier card: stay there. */
+  stay() {
+    this.following = false
+    if (this.shown) this.chip.hidden = this.shown.run.state !== 'running'
+  }
+
+  #toEnd() {
+    this.scroller.scrollTop = this.scroller.scrollHeight
+    this.at = this.scroller.scrollTop
+  }
+
+  #scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller
+    const upwards = scrollTop < (this.at ?? 0) - 2
+    const atEnd = scrollTop + clientHeight > scrollHeight - NEAR
+    this.at = scrollTop
+    if (upwards && !atEnd) this.stay()
+  }
+
+  // ---- how far it is
+
+  #drawHead() {
+    const { run, trace } = this.shown
+    this.head.hidden = false
+    this.spinner.hidden = run.state !== 'running' || trace.ended !== null
+    this.turn.textContent = this.#progress()
+    this.#drawBy(run, trace)
+  }
+
+  #drawBy(run, trace) {
+    const verdict = outcome(run)
+    this.lost.textContent = run.state === 'running' ? run.lost : ''
+    this.by.textContent = run.policyTitle
+    this.by.title = byLine(trace.drafter, run)
+    this.said.className = verdict ? `pill ${TONES[verdict] ?? 'grey'}` : ''
+    this.said.textContent = verdict ?? ''
+  }
+
+  #progress() {
+    const { run, trace } = this.shown
+    if (!trace.overview) return trace.ended ? 'not begun' : run.traces.length > 1 ? 'waits for its turn' : 'starting …'
+    const turn = `turn ${Math.max(1, Math.min(trace.turn, trace.maxTurns))} of ${trace.maxTurns}`
+    if (trace.ended) return trace.ended.seconds >= 0.05 ? `${turn} · ${duration(trace.ended.seconds)}` : turn
+    return `${turn} · ${duration(Math.max(0, Date.now() - run.since) / 1000)}`
+  }
+
+  /** Seconds go on while nothing else happens. */
+  tick() {
+    if (this.shown && !this.shown.trace.ended) this.turn.textContent = this.#progress()
+  }
+
+  #drawChips(run, sample) {
+    this.chips.hidden = run.traces.length === 1
+    const key = JSON.stringify([run.id, sample, run.traces.map(inShort), run.consensus !== null])
+    if (this.chips.hidden || key === this.chipsDrawn) return
+    this.chipsDrawn = key
+    drawChips(this.chips, run, sample, this.on.onSample)
+  }
+
+  // ---- how it ended
+
+  #drawEnd() {
+    const { run, trace } = this.shown
+    const state = `${trace.ended !== null} ${run.state}`
+    if (this.shown.end === state) return
+    this.shown.end = state
+    if (!trace.ended) {
+      const gone = run.state !== 'running' && h('article.ending.red', {}, h('p', {}, run.lost || 'This run ended before the trace did.'), this.#again())
+      fill(this.end, gone)
+      return
+    }
+    const { tone, text } = ending(trace.ended, trace)
+    const single = run.traces.length === 1
+    const verdict = single && run.state !== 'running' ? outcome(run) : trace.verdict
+    const failed = tone === 'red'
+    fill(this.end, h(`article.ending${tone && `.${tone}`}`, { 'aria-label': 'How it ended' },
+      verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, verdict === 'ask a person' ? 'Ask a person' : verdict),
+      verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
+      text && h('p', {}, withCommands(text)),
+      h('p.muted', {}, [trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`, trace.ended.seconds >= 0.05 && duration(trace.ended.seconds), tokens(trace.ended.usage)].filter(Boolean).join(' · ')),
+      trace.ended.faults?.length > 0 && h('details.faults', {}, h('summary', {}, trace.ended.faults.length === 1 ? '1 fault noted' : `${trace.ended.faults.length} faults noted`),
+        h('ul', {}, trace.ended.faults.map((fault) => h('li', {}, fault)))),
+      (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again()))
+  }
+
+  #again = () => h('div.buttons', {}, h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))))
+}
+
+/** Why no YES or NO is given, and what was answered. */
+export const reasonList = (consensus, answered) => [
+  answered && h('p', {}, `The agent says ${answered}. A person should look, because:`),
+  h('ul.reasons', {}, consensus.reasons.map((reason) => h('li', {}, reason))),
+]
+
+/** "vote · 1 YES · 2 NO …": which trace is shown. */
+function drawChips(root, run, chosen, onSample) {
+  const vote = run.consensus && h('button.sample.all', { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') }, 'vote')
+  fill(root, vote, run.traces.map((trace, at) => {
+    const said = inShort(trace)
+    const going = said === '…'
+    return h(`button.sample${TONES[said] ? `.${TONES[said]}` : ''}`, { type: 'button', role: 'tab', 'aria-selected': String(chosen === at), title: `sample ${at + 1}: ${going ? 'going on' : said}`, onClick: () => onSample(at) },
+      String(at + 1), ' ', going ? h('span.spinner') : h('span', {}, said))
+  }))
+}
+
+export const pictureURL = (run, picture) => `/api/live/runs/${run.id}/picture/${picture}`
+
+function byLine(drafter, run) {
+  const settings = Object.entries(drafter?.settings ?? {}).filter(([, value]) => typeof value !== 'object').map(([name, value]) => `${name}: ${value}`)
+  return [drafter?.name ?? run.policyTitle, ...settings].join('\n')
+}

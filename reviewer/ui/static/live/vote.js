@@ -1,0 +1,106 @@
+// The vote of several samples: how they were cast, what comes of it, where they looked, and where the traces part.
+
+import { h } from '../common/dom.js'
+import { windowText } from '../common/format.js'
+import { reasonList } from './trace.js'
+import { TONES, outcome } from './words.js'
+
+const percent = (x) => `${Math.round(100 * x)}`
+
+export class Vote {
+  /**
+   * @param {Object} run  one with a consensus
+   * @param {number|null} redshift  of its spectrum
+   * @param {{onWindow: (id: string) => void, onStep: (sample: number, turn: number) => void}} callbacks
+   *   somebody chooses a window of the tree, or wants to see a sample's step
+   */
+  constructor(run, redshift, callbacks) {
+    const { consensus } = run
+    const said = outcome(run)
+    this.on = callbacks
+    this.samples = consensus.samples
+    this.windows = windowsOfTree(consensus.paths, redshift)
+    this.element = h('article.vote', { 'aria-label': 'The vote' },
+      said && h(`strong.outcome.${TONES[said]}`, {}, said === 'ask a person' ? 'Ask a person' : said),
+      counts(consensus),
+      fraction(consensus),
+      consensus.ask && reasonList(consensus),
+      h('h3', {}, parting(consensus)),
+      h('div.paths', {}, this.#branches(consensus.paths)))
+  }
+
+  /** Mark every line of the tree that is about this window. */
+  select(id) {
+    for (const line of this.element.querySelectorAll('.path[data-window]')) {
+      line.classList.toggle('selected', line.dataset.window === id)
+      line.querySelector('.does').setAttribute('aria-pressed', String(line.dataset.window === id))
+    }
+    const line = this.element.querySelector('.path.selected')
+    line?.scrollIntoView({ block: 'nearest' })
+    // Whoever has clicked a line and goes on with the arrow keys takes the cursor along.
+    if (this.element.contains(document.activeElement)) line?.querySelector('.does').focus({ preventScroll: true })
+  }
+
+  /** A tree read downwards: what all did alike stays in one column, and each branch is set in. */
+  #branches(nodes) {
+    const list = nodes.map((node) => [this.#line(node), node.next?.length > 0 && this.#branches(node.next)])
+    return nodes.length === 1 ? list : list.map((branch) => h('div.branch', {}, branch))
+  }
+
+  #line(node) {
+    const { turn, samples } = node
+    const window = node.window && this.windows.find(({ id }) => id === idOf(node.window))
+    const see = (sample, text) => h('button.link', { type: 'button', title: `show turn ${turn} of sample ${sample + 1}`, onClick: () => this.on.onStep(sample, turn) }, text)
+    const all = samples.length === this.samples && this.samples > 1
+    return h('div.path', { 'data-window': window?.id },
+      h('span.turn', { title: `turn ${turn}` }, String(turn)),
+      h('button.does', { type: 'button', title: window ? 'select it on the spectrum' : 'show it', onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)) },
+        window && h('span.seen', { title: `window ${window.number} on the spectrum` }, String(window.number)), does(node)),
+      this.samples > 1 && h('span.who', {}, all ? see(samples[0], 'all') : samples.map((sample, at) => [at > 0 && ' ', see(sample, String(sample + 1))])))
+  }
+}
+
+/**
+ * Where the samples looked, as the spectrum draws it: each window of the tree once, numbered as it comes when the tree is
+ * read downwards. Windows that read the same are one. The tree has observed wavelengths.
+ */
+function windowsOfTree(nodes, redshift) {
+  const found = new Map()
+  const read = (node) => {
+    if (node.window) {
+      const id = idOf(node.window)
+      const [lo, hi] = node.window
+      if (!found.has(id)) found.set(id, { id, number: found.size + 1, noun: 'window', lo, hi, frame: 'observed', z: redshift ?? 0, label: node.label })
+    }
+    node.next?.forEach(read)
+  }
+  nodes.forEach(read)
+  return [...found.values()]
+}
+
+const idOf = (window) => windowText(...window)
+
+/** A bar of the votes as they were cast; its words say the same. */
+function counts({ samples, yes, no, none }) {
+  const parts = [['green', yes, 'YES'], ['red', no, 'NO'], ['grey', none, 'no answer']].filter(([, count]) => count > 0)
+  return h('div.cast', {},
+    h('div.bar', { 'aria-hidden': 'true' }, parts.map(([tone, count]) => h(`span.${tone}`, { style: `width:${(100 * count) / samples}%` }))),
+    h('p', {}, parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, {}, `${count} ${word}`)]), ` of ${samples}`))
+}
+
+function fraction({ yes_fraction: share, interval, definition }) {
+  if (share === null) return null
+  const range = interval && ` (${percent(interval[0])} to ${percent(interval[1])} %)`
+  return h('details.fraction', { title: definition }, h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, 'what is this?')), h('p', {}, definition))
+}
+
+function parting({ parts_at: turn, samples }) {
+  if (samples < 2) return 'The way of the trace'
+  return turn === null ? 'All went the same way' : `The traces part in turn ${turn}`
+}
+
+function does({ what, window, label, verdict }) {
+  if (what === 'answer') return h(`strong.${TONES[verdict] ?? 'grey'}`, {}, verdict ?? 'no verdict')
+  if (what === 'nothing') return h('span.muted', {}, 'ends without an answer')
+  return [window ? windowText(...window) : 'a window that cannot be read', label && h('span.muted', {}, ` ${label}`)]
+}

@@ -1,0 +1,157 @@
+// What the Progress tab draws, as plain plotly figures. Pure functions of the figures and the colours.
+// Each gives {traces, layout, legend, least} or {none}: the words that stand where there is nothing to draw.
+
+import { number } from '../common/format.js'
+
+const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
+const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
+const DAY = 86_400_000
+// Fewer days than this would draw one bar as wide as the page.
+const FEWEST_DAYS = 14
+const ROW = 25
+const LONGEST_NAME = 48
+
+/** Items by task, stacked by state. */
+export function byTask(figures, colours) {
+  const rows = Object.keys(figures.by_task).map((task) => ({
+    key: task,
+    label: figures.tasks[task] ?? task,
+    counts: figures.by_task[task],
+    note: several(sum(figures.by_task[task]), 'item'),
+  }))
+  rows.sort((a, b) => a.label.localeCompare(b.label))
+  return stackedRows(rows, STATES, colours, 'items', 70)
+}
+
+/** Decisions by person, stacked by round; the versions they wrote beside the bar. */
+export function byPerson(figures, colours) {
+  const people = [...new Set([...Object.keys(figures.by_person), ...Object.keys(figures.versions_by)])]
+  const rows = people.map((person) => {
+    const counts = figures.by_person[person] ?? {}
+    const versions = figures.versions_by[person] ?? 0
+    const written = versions ? `, ${several(versions, 'version')}` : ''
+    return { key: person, label: person, counts, note: several(sum(counts), 'decision') + written }
+  })
+  if (!rows.length) return { none: 'No decisions yet. They appear here with the first key pressed in the Review tab.' }
+  return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
+}
+
+/** Decisions per UTC day, stacked by round. */
+export function perDay(figures, colours) {
+  const days = Object.keys(figures.per_day).sort()
+  if (!days.length) return { none: 'No decisions yet.' }
+  const occurring = ROUNDS.filter((round) => days.some((day) => figures.per_day[day][round]))
+  return {
+    traces: occurring.map((round) => dayBars(days, days.map((day) => figures.per_day[day][round] ?? 0), round, colours)),
+    layout: dayLayout(days, colours, 'decisions'),
+    legend: legend(occurring, colours),
+  }
+}
+
+/** Approved and rejected items per UTC day, and the yield so far as a line. */
+export function decidedPerDay(figures, colours) {
+  const days = Object.keys(figures.decided_per_day).sort()
+  if (!days.length) return { none: 'No item is approved or rejected yet. The yield is undefined until one is.' }
+  const count = (verdict) => days.map((day) => figures.decided_per_day[day][verdict])
+  const layout = dayLayout(days, colours, 'items')
+  const yields = yieldSoFar(count('approved'), count('rejected'))
+  return {
+    traces: [
+      dayBars(days, count('approved'), 'approved', colours),
+      dayBars(days, count('rejected'), 'rejected', colours),
+      {
+        type: 'scatter', mode: 'lines+markers', name: 'yield so far', yaxis: 'y2', x: days.map(noon), y: yields.map((y) => 100 * y),
+        line: { color: colours.ink, width: 1.5 }, marker: { size: 5, color: colours.ink }, hovertemplate: '%{y:.0f}\u202f% yield so far<extra></extra>',
+      },
+    ],
+    layout: {
+      ...layout,
+      margin: { ...layout.margin, r: 52 },
+      yaxis2: { ...axis(colours), overlaying: 'y', side: 'right', range: [0, 105], tickvals: [0, 50, 100], ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'], showgrid: false },
+    },
+    legend: [...legend(['approved', 'rejected'], colours), { name: 'yield so far', line: true }],
+  }
+}
+
+/** The yield after each day: approved / (approved + rejected) of everything decided until then. */
+export function yieldSoFar(approved, rejected) {
+  let [kept, all] = [0, 0]
+  return approved.map((n, i) => {
+    kept += n
+    all += n + rejected[i]
+    return kept / all
+  })
+}
+
+// Every segment and every row carries its number, so there is no axis to read them off.
+function stackedRows(rows, kinds, colours, unit, roomForNotes) {
+  const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
+  const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
+  const keys = rows.map((row) => row.key)
+  const labels = rows.map((row) => plain(row.label))
+  return {
+    traces: occurring.map((kind) => ({
+      type: 'bar', orientation: 'h', name: kind, y: keys, customdata: labels, x: rows.map((row) => row.counts[kind] ?? 0),
+      text: rows.map((row) => (row.counts[kind] ? number(row.counts[kind]) : '')), textposition: 'inside', insidetextanchor: 'middle', textangle: 0,
+      marker: paint(kind, colours), hovertemplate: `%{customdata}<br>${kind}: %{x} ${unit}<extra></extra>`,
+    })),
+    layout: {
+      ...frame(colours),
+      margin: { l: 10, r: roomForNotes, t: 6, b: 4 },
+      xaxis: { ...axis(colours), range: [0, longest], showgrid: false, showticklabels: false },
+      yaxis: { ...axis(colours), type: 'category', tickvals: keys, ticktext: labels, automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
+      annotations: rows.map((row) => ({
+        x: sum(row.counts), y: row.key, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
+      })),
+    },
+    legend: legend(occurring, colours),
+    least: rows.length * ROW + 10,
+  }
+}
+
+function dayBars(days, counts, kind, colours) {
+  return {
+    type: 'bar', name: kind, x: days.map(noon), y: counts, width: 0.74 * DAY, marker: paint(kind, colours),
+    hovertemplate: `%{x|%-d %b %Y}<br>${kind}: %{y}<extra></extra>`,
+  }
+}
+
+function dayLayout(days, colours, unit) {
+  const last = Date.parse(noon(days.at(-1)))
+  const first = Math.min(Date.parse(noon(days[0])), last - (FEWEST_DAYS - 1) * DAY)
+  return {
+    ...frame(colours),
+    margin: { l: 46, r: 14, t: 8, b: 30 },
+    xaxis: { ...axis(colours), type: 'date', range: [first - 0.6 * DAY, last + 0.6 * DAY], showgrid: false, tickformat: '%-d %b', hoverformat: '%-d %b %Y', nticks: 8 },
+    yaxis: { ...axis(colours), rangemode: 'tozero', title: { text: unit, font: { color: colours.muted, size: 12 } }, nticks: 5, tickformat: ',d' },
+  }
+}
+
+const frame = (colours) => ({
+  barmode: 'stack', bargap: 0.26, showlegend: false, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', separators: '.\u202f',
+  font: { family: colours.font, size: 12.5, color: colours.ink }, uniformtext: { minsize: 11, mode: 'hide' },
+  hoverlabel: { bgcolor: colours.ink, font: { color: colours.card, family: colours.font }, bordercolor: colours.ink },
+})
+
+const axis = (colours) => ({
+  fixedrange: true, gridcolor: colours.line, zeroline: false, linecolor: colours.line, tickfont: { color: colours.muted },
+})
+
+/** Rejected and adjudication are hatched: they differ from their neighbours without colour vision, too. */
+function paint(kind, colours) {
+  const hatched = kind === 'rejected' || kind === 'adjudication'
+  return {
+    color: colours[kind],
+    line: { width: 1, color: colours.card },
+    ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.2, fgopacity: 0.4, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
+  }
+}
+
+/** A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it asks for. */
+const plain = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
+  .replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
+const several = (count, what) => `${number(count)} ${what}${count === 1 ? '' : 's'}`
+const noon = (day) => `${day}T12:00:00`
+const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)

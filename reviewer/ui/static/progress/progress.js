@@ -1,0 +1,194 @@
+// The Progress tab: figures fetched whenever the tab comes into view, drawn with the page's own plotly.js.
+
+import { fill, h } from '../common/dom.js'
+import { number } from '../common/format.js'
+import { getJSON } from '../common/http.js'
+import { plotlyReady } from '../common/plotly_ready.js'
+import { AgreementCards, defined } from './agreement.js'
+import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
+
+const TASKS_MEANING = 'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
+const PEOPLE_MEANING = 'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an earlier version is counted. Versions are texts this person wrote.'
+const DAYS_MEANING = 'Decisions in force by the UTC day on which they were made.'
+const DECIDED_MEANING = 'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided until then.'
+
+/** Put the tab's content into `root`. */
+export function mountProgress(root) {
+  if (!root || root.dataset.mounted) return
+  root.dataset.mounted = 'yes'
+  const page = new ProgressPage(root)
+  // Opening the tab makes it intersect; so does coming back to it.
+  new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
+  new MutationObserver(() => page.draw()).observe(document.documentElement, { attributeFilter: ['data-theme', 'class'] })
+}
+
+class ProgressPage {
+  constructor(root) {
+    this.figures = null
+    this.asked = 0
+    this.task = h('select', { 'aria-label': 'Task', onchange: () => this.refresh() })
+    this.batch = h('select', { 'aria-label': 'Batch', onchange: () => this.refresh() })
+    this.asof = h('span.asof', { role: 'status' })
+    this.tiles = h('dl.tiles')
+    this.empty = h('div.empty', { hidden: true })
+    this.charts = [
+      new Chart('Items by task and state', TASKS_MEANING, byTask),
+      new Chart('Decisions by reviewer', PEOPLE_MEANING, byPerson),
+      new Chart('Decisions per day', DAYS_MEANING, perDay),
+      new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
+    ]
+    this.agreement = new AgreementCards()
+    this.grid = h('div.charts', {}, this.charts.map((chart) => chart.card), this.agreement.cards)
+    fill(root,
+      h('div.bar', {},
+        h('label', {}, 'Task', this.task), h('label', {}, 'Batch', this.batch),
+        h('button', { type: 'button', onclick: () => this.refresh() }, 'Refresh'), this.asof),
+      this.tiles, this.empty, this.grid)
+    this.#options({}, [])
+  }
+
+  /** Fetch and draw. Of two requests under way the later one counts, whichever answers first. */
+  async refresh() {
+    const asked = ++this.asked
+    const query = new URLSearchParams()
+    if (this.task.value) query.set('task', this.task.value)
+    if (this.batch.value !== '*') query.set('batch', this.batch.value)
+    try {
+      const figures = await getJSON(`/api/progress?${query}`)
+      if (asked !== this.asked) return
+      this.figures = figures
+      this.#options(figures.tasks, figures.batches)
+      this.asof.classList.remove('late')
+      this.asof.textContent = `as of ${new Date(figures.at).toLocaleTimeString('en-GB')}`
+      this.draw()
+      await this.#refreshAgreement(query, asked)
+    } catch (error) {
+      if (asked !== this.asked) return
+      this.asof.classList.add('late')
+      this.asof.textContent = `Not refreshed: ${error.message}`
+    }
+  }
+
+  /** Intervals take their time where there is much to resample; the charts do not wait for them. */
+  async #refreshAgreement(query, asked) {
+    this.agreement.wait()
+    try {
+      const figures = await getJSON(`/api/progress/agreement?${query}`)
+      if (asked === this.asked) this.agreement.show(figures)
+    } catch (error) {
+      if (asked === this.asked) this.agreement.fail(error.message)
+    }
+  }
+
+  draw() {
+    if (!this.figures) return
+    const items = total(this.figures.by_task)
+    fill(this.tiles, tiles(this.figures, items))
+    this.grid.hidden = this.tiles.hidden = items === 0
+    this.empty.hidden = items > 0
+    if (items > 0) for (const chart of this.charts) chart.draw(this.figures)
+    else fill(this.empty, emptyWords(this.task.value || this.batch.value !== '*'))
+  }
+
+  #options(tasks, batches) {
+    const [task, batch] = [this.task.value, this.batch.value]
+    fill(this.task, h('option', { value: '' }, 'all tasks'),
+      Object.entries(tasks).map(([key, title]) => h('option', { value: key }, title)))
+    fill(this.batch, h('option', { value: '*' }, 'all batches'),
+      batches.map((name) => h('option', { value: name }, name || 'without a name')))
+    this.task.value = task in tasks ? task : ''
+    this.batch.value = batches.includes(batch) ? batch : '*'
+  }
+}
+
+/** A card with a heading, a legend of what occurs, and either a chart or the words that say why there is none. */
+class Chart {
+  constructor(title, meaning, figureOf) {
+    this.figureOf = figureOf
+    this.legend = h('div.legend')
+    this.plot = h('div.plot')
+    this.none = h('p.none', { hidden: true })
+    this.scroll = h('div.scroll', {}, this.plot)
+    this.card = h('section.chart', { 'aria-label': title },
+      h('header', {}, h('h3', {}, defined(title, meaning)), this.legend), this.scroll, this.none)
+    new ResizeObserver(() => this.drawn && this.draw(this.drawn)).observe(this.scroll)
+  }
+
+  async draw(figures) {
+    this.drawn = figures
+    const figure = this.figureOf(figures, colours(this.card))
+    this.#say(figure.none)
+    if (figure.none) return
+    fill(this.legend, figure.legend.map((entry) => h('span', {}, h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }), entry.name)))
+    const { clientWidth: width, clientHeight: height } = this.scroll
+    if (!width) return
+    const layout = { ...figure.layout, width: width - 2, height: Math.max(height - 4, figure.least ?? 0) }
+    try {
+      const plotly = await plotlyReady()
+      await plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
+    } catch (error) {
+      this.#say(error.message)
+    }
+  }
+
+  /** Words in the place of the chart; without words, the chart. */
+  #say(words) {
+    this.none.hidden = !words
+    this.scroll.hidden = Boolean(words)
+    this.none.textContent = words ?? ''
+    if (words) fill(this.legend)
+  }
+}
+
+function tiles(figures, items) {
+  const { yielded, disagreement } = figures
+  const decided = yielded.approved + yielded.rejected
+  return [
+    tile('Items', 'Everything in the filter: one spectrum with one drafted trajectory is one item.', number(items)),
+    tile('Open', 'Items that are neither approved nor rejected.', number(items - decided)),
+    tile('Approved', 'Items approved by vote or adjudication. These are what an export holds.', number(yielded.approved)),
+    tile('Rejected', 'Items rejected in any round.', number(yielded.rejected)),
+    tile('Yield', 'Approved / (approved + rejected). Open items are not counted.', ...share(yielded.fraction, yielded.approved, decided, 'nothing is decided yet')),
+    tile('Disagreement', 'Of the items on whose current version two or more people decided in one round of audit or vote: those on which they pulled in different directions (pass or approve against return or reject).',
+      ...share(disagreement.fraction, disagreement.disagreed, disagreement.compared, 'nothing was judged by two yet')),
+  ]
+}
+
+function tile(name, meaning, value, of = '', isUndefined = false) {
+  return h('div.tile', {}, h('dt', {}, defined(name, meaning)),
+    h(isUndefined ? 'dd.undefined' : 'dd', { title: isUndefined ? `undefined: ${of}` : '' },
+      isUndefined ? `${value}: ${of}` : [value, of && h('span.of', {}, of)]))
+}
+
+function share(fraction, part, whole, why) {
+  if (fraction === null) return ['undefined', why, true]
+  return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, ` ${number(part)} of ${number(whole)}`]
+}
+
+const total = (byTask) => Object.values(byTask).flatMap((states) => Object.values(states)).reduce((sum, n) => sum + n, 0)
+
+function emptyWords(filtered) {
+  if (filtered) return [h('h3', {}, 'No item matches this filter'), h('p', {}, 'Choose all tasks and all batches to see the whole campaign.')]
+  return [h('h3', {}, 'Nothing to review yet'),
+    h('p', {}, 'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with the first item.')]
+}
+
+/** The theme's colours as plotly understands them: whatever CSS says, painted once and read back as rgb. */
+function colours(element) {
+  const style = getComputedStyle(element)
+  const brush = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const probe = h('span', { hidden: true })
+  element.append(probe)
+  const read = (variable) => {
+    probe.style.color = `var(${variable})`
+    brush.clearRect(0, 0, 1, 1)
+    brush.fillStyle = getComputedStyle(probe).color
+    brush.fillRect(0, 0, 1, 1)
+    const [r, g, b] = brush.getImageData(0, 0, 1, 1).data
+    return `rgb(${r}, ${g}, ${b})`
+  }
+  const found = { ink: read('--so-ink'), muted: read('--so-muted'), line: read('--so-line'), card: read('--so-card'), font: style.fontFamily }
+  for (const state of ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']) found[state] = read(`--so-state-${state}`)
+  probe.remove()
+  return found
+}

@@ -1,0 +1,140 @@
+// The row of controls above the plots: redshift, smoothing, what is drawn, the axis, the window brush.
+
+import { h } from '../common/dom.js'
+import { number, parseNumber, redshift, velocity } from '../common/format.js'
+import { axisFrame } from './frames.js'
+import { C_KMS, kmsPerPixel } from './math.js'
+import { steppedRedshift } from './state.js'
+
+/** One press of an arrow key in the redshift field, in ln(1 + z): 3 km/s, with Shift 30 km/s. */
+const FINE = 1e-5
+const COARSE = 1e-4
+
+export class Controls {
+  /**
+   * @param {HTMLElement} host
+   * @param {(command: string, argument?: *) => void} act
+   */
+  constructor(host, act) {
+    this.act = act
+    this.unit = h('button.so-unit', { type: 'button', title: 'Redshift or velocity', onclick: () => act('unit') }, 'z')
+    this.field = h('input.so-field', {
+      type: 'text', inputMode: 'decimal', autocomplete: 'off', spellcheck: false, 'aria-label': 'Redshift',
+      title: 'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a feature in a plot and name its line',
+      onkeydown: (event) => this.#key(event), oninput: () => { this.typed = true }, onchange: () => this.#apply(), onblur: () => this.#leave(),
+    })
+    this.other = h('output.so-other')
+    this.back = h('button.so-icon', { type: 'button', onclick: () => act('z-file'), 'aria-label': "Back to the file's redshift" }, '↺')
+    this.width = h('output.so-width')
+    this.toggles = ['error', 'lines', 'sky', 'template'].map((name) => this.#toggle(name))
+    this.list = h('select.so-list', { 'aria-label': 'Which lines', title: 'Which lines are drawn', onchange: () => act('linelist', this.list.value) },
+      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)))
+    this.frame = h('button.so-button', { type: 'button', title: 'Rest or observed wavelengths along the bottom (the other along the top)', onclick: () => act('frame') })
+    this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, 'set window')
+    const lines = this.toggles[1]
+    host.classList.add('so-controls')
+    host.setAttribute('role', 'toolbar')
+    host.setAttribute('aria-label', 'Spectrum')
+    host.append(
+      h('span.so-chip', {}, this.unit, this.field, this.other, this.back),
+      h('span.so-chip', {}, this.#step('smooth-', '−', 'Smooth less'), this.width, this.#step('smooth+', '+', 'Smooth more')),
+      this.toggles[0],
+      h('span.so-chip', {}, lines, this.list),
+      this.toggles[2], this.toggles[3], this.frame, this.brush,
+      h('button.so-button', { type: 'button', title: 'The whole spectrum and the whole window again', onclick: () => act('reset') }, 'reset view'))
+    for (const toggle of [0, 2, 3]) this.toggles[toggle].classList.add('so-chip')
+  }
+
+  /** Show a state; a field the person is typing in is left alone. */
+  render(state, item) {
+    const inVelocity = state.unit === 'km/s'
+    this.unit.textContent = inVelocity ? 'cz' : 'z'
+    if (!this.typed) this.field.value = this.#shown(state)
+    this.other.textContent = inVelocity ? `km/s · z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`
+    this.#file(item, state)
+    this.width.textContent = smoothingText(state.smoothing, item)
+    for (const toggle of this.toggles) toggle.firstChild.checked = Boolean(state[toggle.dataset.name])
+    this.toggles[0].lastChild.textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
+    this.toggles[0].title = item.spectrum.errors === 'estimated'
+      ? '±1σ. The file has no errors: estimated from the scatter between pixels' : '±1σ from the inverse variances of the file'
+    this.toggles[3].hidden = !item.template
+    this.toggles[3].lastChild.textContent = item.template ? `template: ${item.template.name}` : ''
+    this.list.value = state.lineList
+    this.list.disabled = !state.lines
+    this.frame.textContent = `frame: ${axisFrame(item, state)}`
+    this.brush.setAttribute('aria-pressed', String(state.brush))
+    this.brush.textContent = item.editable === false ? 'look closer' : 'set window'
+    this.brush.title = item.editable === false
+      ? 'Drag across a plot (or hold Shift) to look at a range' : "Drag across a plot (or hold Shift) to set the selected step's window"
+    this.state = state
+  }
+
+  focusRedshift() {
+    this.field.focus()
+    this.field.select()
+  }
+
+  #file(item, state) {
+    const known = Number.isFinite(item.redshift)
+    this.back.disabled = state.z === (item.redshift ?? 0)
+    this.back.title = known ? `Back to the file's z = ${redshift(item.redshift)}` : 'The file gives no redshift; lines are drawn at z = 0 until you try one'
+    this.field.placeholder = known ? '' : 'unknown'
+  }
+
+  #shown(state) {
+    return state.unit === 'km/s' ? number(state.z * C_KMS, 1, { group: false }) : redshift(state.z)
+  }
+
+  #toggle(name) {
+    const text = { error: 'error', lines: 'lines', sky: 'sky, telluric', template: 'template' }[name]
+    return h('label', { 'data-name': name }, h('input', { type: 'checkbox', onchange: (event) => this.act(name, event.target.checked) }), h('span', {}, text))
+  }
+
+  #step(command, text, title) {
+    return h('button.so-icon', { type: 'button', title, 'aria-label': title, onclick: () => this.act(command) }, text)
+  }
+
+  #key(event) {
+    if (event.key === 'Enter') {
+      this.#apply()
+      if (!this.typed) this.field.blur()
+    }
+    else if (event.key === 'Escape') this.field.blur()
+    else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      event.preventDefault()
+      this.typed = false
+      const by = (event.key === 'ArrowUp' ? 1 : -1) * (event.shiftKey ? COARSE : FINE)
+      this.act('z', steppedRedshift(this.state.z, by))
+    }
+  }
+
+  /** Take over what was typed. What was only shown, and therefore rounded, is never read back. */
+  #apply() {
+    if (!this.typed) return
+    const typed = parseNumber(this.field.value)
+    const z = this.state.unit === 'km/s' ? typed / C_KMS : typed
+    const wrong = !(z > -1 && z < 20)
+    this.field.setAttribute('aria-invalid', String(wrong))
+    if (wrong) {
+      const wanted = this.state.unit === 'km/s' ? 'a velocity in km/s, for example −120' : 'a redshift above −1, for example 0.00123'
+      this.field.title = `"${this.field.value}" is not usable; wanted ${wanted}`
+      return
+    }
+    this.typed = false
+    this.act('z', z)
+  }
+
+  #leave() {
+    this.typed = false
+    this.field.setAttribute('aria-invalid', 'false')
+    this.field.value = this.#shown(this.state)
+  }
+}
+
+/** "σ = 1.5 px (≈ 90 km/s)", the velocity at the middle of the spectrum. */
+export function smoothingText(pixels, { spectrum }) {
+  if (!pixels) return 'no smoothing'
+  const { wavelength } = spectrum
+  const kms = pixels * kmsPerPixel(wavelength, wavelength[wavelength.length >> 1])
+  return `σ = ${number(pixels, Number.isInteger(pixels) ? 0 : 1)} px (≈ ${velocity(kms)})`
+}

@@ -1,0 +1,77 @@
+// Where a line, a band or a window stands on the wavelength axis.
+//
+// Everything is placed in the data's own coordinates, the wavelengths as the file has them, so that only one factor
+// (`shownFactor`) depends on the axis the person chose. A new redshift then moves the lines and nothing else: the
+// spectrum, the zoom, the windows and the sky stay where they are on the screen.
+
+import { inMedium, lowerBound } from './math.js'
+
+/** How the shown axis follows from the data's wavelengths: multiply by this. `shown` is "observed" or "rest". */
+export function shownFactor(spectrum, z, shown) {
+  if (spectrum.frame === shown) return 1
+  return shown === 'rest' ? 1 / (1 + z) : 1 + z
+}
+
+/** The axis's frame. Data at rest whose redshift nobody knows or tries have no observed wavelengths to show. */
+export const axisFrame = ({ spectrum, redshift }, { z, frame }) => (spectrum.frame === 'rest' && !redshift && z === 0 ? 'rest' : frame)
+
+export const otherFrame = (frame) => (frame === 'rest' ? 'observed' : 'rest')
+
+/**
+ * What turns a window's wavelengths into the data's: the tool that drew the window divided by (1 + z) with the z of
+ * that step, whatever redshift the person is trying now.
+ */
+export function windowFactor(window, spectrum) {
+  if (window.frame === spectrum.frame) return 1
+  const stretch = 1 + (window.z ?? 0)
+  return window.frame === 'rest' ? stretch : 1 / stretch
+}
+
+/** [lo, hi] of a window in the data's wavelengths. */
+export function windowInData(window, spectrum) {
+  const factor = windowFactor(window, spectrum)
+  return [window.lo * factor, window.hi * factor]
+}
+
+/** A rest wavelength of some medium in the data's wavelengths, for a source at `z`. Air and vacuum are exchanged at the wavelength where the light arrives. */
+export function restInData(wavelength, medium, spectrum, z) {
+  if (spectrum.frame === 'rest') return inMedium(wavelength, medium, spectrum.medium)
+  return inMedium(inMedium(wavelength, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium)
+}
+
+/** The redshift at which a line of rest `wavelength` stands at `seen`, a wavelength of the data. NaN for data already at rest. */
+export function redshiftOf(seen, wavelength, medium, spectrum) {
+  if (spectrum.frame === 'rest') return NaN
+  return inMedium(seen, spectrum.medium, 'vacuum') / inMedium(wavelength, medium, 'vacuum') - 1
+}
+
+/**
+ * [lo, hi] of a sky, telluric or join band in the data's wavelengths; null if that cannot be known (data at rest and
+ * no redshift in the file). It depends on the file's redshift and never on the one being tried.
+ */
+export function bandInData(band, spectrum, fileRedshift) {
+  const [lo, hi] = [band.lo, band.hi].map((edge) => inMedium(edge, band.medium, spectrum.medium))
+  if (spectrum.frame === 'observed') return [lo, hi]
+  return fileRedshift === null || fileRedshift === undefined ? null : [lo / (1 + fileRedshift), hi / (1 + fileRedshift)]
+}
+
+/** The lines of a list that a choice ("few", "emission", "absorption", "all") lets through and that lie within the data. */
+export function chosenLines(item, choice, z) {
+  const { spectrum } = item
+  const [first, last] = extent(spectrum.wavelength)
+  return item.lines
+    .map((line, index) => ({ ...line, index }))
+    .filter((line) => line.task || choice === 'all' || (choice === 'few' ? line.major : matches(line, choice)))
+    .map((line) => ({ ...line, at: restInData(line.wavelength, line.medium, spectrum, z) }))
+    .filter((line) => line.at >= first && line.at <= last)
+    .sort((a, b) => a.at - b.at)
+}
+
+const matches = (line, kind) => line.kind === kind || line.kind === 'both'
+
+export const extent = (wavelength) => [wavelength[0], wavelength[wavelength.length - 1]]
+
+/** Indices [from, to) of the pixels in a range of the data's wavelengths, and one more on either side. */
+export function pixelsIn(wavelength, [lo, hi]) {
+  return [Math.max(0, lowerBound(wavelength, lo) - 1), Math.min(wavelength.length, lowerBound(wavelength, hi) + 1)]
+}

@@ -1,0 +1,275 @@
+// What lies over and under the data of one panel, as SVG: sky bands, gaps, windows, lines with their names, the
+// second axis, the titles. Drawn by ourselves because plotly spends a millisecond or two on each annotation and cannot
+// put a name outside the axes, clear of its neighbours.
+
+import { number } from '../common/format.js'
+import { niceTicks } from './math.js'
+
+const SVG = 'http://www.w3.org/2000/svg'
+const NAME_GAP = 12.5
+const NAME_SHIFT = 22
+const CHARACTER = 5.7
+const LONGEST_NAME = 12 // characters; longer names are cut and told whole under the pointer
+const FLAG_ROWS = 2
+const FLAG_ROW = 14
+export const OTHER_AXIS_HEIGHT = 17
+export const FLAGS_HEIGHT = FLAG_ROWS * FLAG_ROW + 6
+
+/** An SVG element; text goes in as text. */
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag)
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, value)
+  element.append(...children.filter((child) => child !== null && child !== undefined))
+  return element
+}
+
+/** Room the names need above a panel: for all lines of the item that are drawn unasked, so that a toggle never moves the plot. */
+export function namesHeight(lines) {
+  const longest = lines.reduce((most, line) => (line.major || line.task ? Math.max(most, line.name.length) : most), 6)
+  return Math.round(Math.min(LONGEST_NAME, longest) * CHARACTER) + 4
+}
+
+const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name)
+
+const round = (pixel) => Math.round(pixel * 10) / 10
+
+/** A stretch of the axis in screen pixels, cut to the plot; null when it is outside. At least `least` pixels wide. */
+function span(geometry, [lo, hi], least = 1) {
+  const [a, b] = [geometry.x(lo), geometry.x(hi)]
+  if (b < geometry.left || a > geometry.right) return null
+  const middle = (a + b) / 2
+  const from = Math.max(geometry.left, Math.min(a, middle - least / 2))
+  const to = Math.min(geometry.right, Math.max(b, middle + least / 2))
+  return { x: round(from), width: round(Math.max(0, to - from)) }
+}
+
+/** Sky lines, telluric bands and arm joins, each with its name if it is wide enough to hold it. */
+export function skyBands(geometry, bands) {
+  const group = svg('g', { class: 'so-skies' })
+  const names = []
+  let free = geometry.left
+  for (const band of bands) {
+    const at = span(geometry, band.span, 2)
+    if (!at) continue
+    group.append(svg('rect', { class: `so-band so-${band.kind}`, x: at.x, width: at.width, y: geometry.top, height: geometry.height }))
+    const width = band.short.length * 5.8
+    const middle = at.x + at.width / 2
+    if (width > at.width || middle - width / 2 < free) continue
+    free = middle + width / 2 + 6
+    names.push(svg('text', { class: 'so-band-name', x: round(middle), y: geometry.top + 12, 'text-anchor': 'middle' }, band.short))
+  }
+  group.append(...names)
+  return group
+}
+
+/** Stretches without data hatched over the full height; pixels the survey flags as marks along the foot. */
+export function gapMarks(geometry, gaps, masked) {
+  const group = svg('g', { class: 'so-gaps' })
+  const strokes = (stretches, y, height) => merged(geometry, stretches)
+    .map(([x, width]) => `M${x} ${y}h${width}v${height}h${-width}z`).join('')
+  const missing = strokes(gaps, geometry.top, geometry.height)
+  const flagged = strokes(masked, geometry.bottom - 5, 5)
+  if (missing) group.append(svg('path', { class: 'so-gap', d: missing, fill: `url(#${geometry.hatch})` }))
+  if (flagged) group.append(svg('path', { class: 'so-masked', d: flagged }))
+  return group
+}
+
+/** Stretches in screen pixels, those that touch on the screen joined: thousands of masked pixels become a few strokes. */
+function merged(geometry, stretches) {
+  const found = []
+  for (const stretch of stretches) {
+    const at = span(geometry, stretch, 1)
+    if (!at) continue
+    const last = found[found.length - 1]
+    if (last && at.x <= last[0] + last[1] + 0.5) last[1] = round(Math.max(last[1], at.x + at.width - last[0]))
+    else found.push([at.x, at.width])
+  }
+  return found
+}
+
+/** Whose window it is, where two traces are shown at once: "left" or "right". */
+export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
+
+/** The windows as bands behind the data; the selected one stronger. */
+export function windowBands(geometry, windows) {
+  const group = svg('g', { class: 'so-windows' })
+  for (const window of [...windows].sort((a, b) => a.selected - b.selected)) {
+    const at = span(geometry, window.span, 2)
+    if (!at) continue
+    const kind = `so-window${window.selected ? ' so-selected' : ''}${sideOf(window)}`
+    group.append(svg('rect', { class: kind, x: at.x, width: at.width, y: geometry.top, height: geometry.height, 'data-step': window.id }))
+  }
+  return group
+}
+
+/** The selected window's outline, over the grid: round numbers put its edges just where grid lines are. */
+export function selectedOutline(geometry, windows) {
+  const group = svg('g', { class: 'so-outline' })
+  const selected = windows.find((window) => window.selected)
+  const at = selected && span(geometry, selected.span, 2)
+  if (at) group.append(svg('rect', { class: sideOf(selected).trim() || undefined, x: Math.round(at.x), width: Math.round(at.width), y: geometry.top, height: geometry.height }))
+  return group
+}
+
+/** The other trajectory's windows: a row of brackets along the foot. */
+export function secondRow(geometry, windows) {
+  const group = svg('g', { class: 'so-second' })
+  const y = geometry.bottom - 8
+  for (const window of windows) {
+    const at = span(geometry, window.span, 4)
+    if (!at) continue
+    group.append(svg('path', { d: `M${at.x} ${y - 4}v8M${at.x} ${y}h${at.width}M${round(at.x + at.width)} ${y - 4}v8` }))
+    group.append(svg('text', { x: round(at.x + at.width / 2), y: y - 4, 'text-anchor': 'middle' }, String(window.number),
+      svg('title', {}, `The other trajectory's step ${window.number}: ${window.title}`)))
+  }
+  return group
+}
+
+/**
+ * Where names go so that none overlaps: as near to `positions` (increasing) as they can be `gap` apart, none moved by
+ * more than `farthest`. Where that cannot be, the names with the least `weights` give way. Returns a place or null for each.
+ */
+export function placeNames(positions, weights, gap, farthest) {
+  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  let kept = []
+  let places = []
+  for (const candidate of order) {
+    const trial = [...kept, candidate].sort((a, b) => a - b)
+    const spaced = spread(trial.map((i) => positions[i]), gap)
+    if (spaced.some((place, k) => Math.abs(place - positions[trial[k]]) > farthest)) continue
+    kept = trial
+    places = spaced
+  }
+  const result = positions.map(() => null)
+  kept.forEach((i, k) => { result[i] = places[k] })
+  return result
+}
+
+/** Least-squares places at least `gap` apart for increasing positions: isotonic regression by pooling neighbours. */
+function spread(positions, gap) {
+  const blocks = []
+  positions.forEach((position, i) => {
+    blocks.push({ sum: position - i * gap, count: 1 })
+    while (blocks.length > 1) {
+      const [before, last] = blocks.slice(-2)
+      if (before.sum / before.count <= last.sum / last.count) break
+      blocks.splice(-2, 2, { sum: before.sum + last.sum, count: before.count + last.count })
+    }
+  })
+  return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.count)).map((value, i) => value + i * gap)
+}
+
+/** Dotted lines through the plot, and their names above it, upright, clear of the data and of each other. */
+export function lineMarks(geometry, lines) {
+  const seen = inRange(geometry, lines)
+  const places = placeNames(seen.map(({ x }) => x), seen.map(({ weight }) => weight), NAME_GAP, NAME_SHIFT)
+  const foot = geometry.top - geometry.axisHeight - 4
+  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
+    const at = places[i] === null ? null : round(places[i])
+    return lineMark(geometry, mark, at !== null && [
+      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}` }),
+      svg('text', { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` }, shortened(mark.line.name)),
+    ])
+  }))
+}
+
+/** The same where lines are few: names lie flat, like flags on poles, in `FLAG_ROWS` rows. */
+export function flaggedLines(geometry, lines) {
+  const seen = inRange(geometry, lines)
+  const rows = placeFlags(seen.map(({ x }) => x), seen.map(({ line }) => line.name.length * CHARACTER + 8), seen.map(({ weight }) => weight), FLAG_ROWS)
+  const foot = geometry.top - geometry.axisHeight - 4
+  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
+    const y = foot - (rows[i] ?? 0) * FLAG_ROW
+    const outside = mark.x + mark.line.name.length * CHARACTER > geometry.right + 10
+    return lineMark(geometry, mark, rows[i] !== null && [
+      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
+      svg('text', { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined }, mark.line.name),
+    ])
+  }))
+}
+
+function inRange(geometry, lines) {
+  return lines.filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
+    .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
+}
+
+function lineMark(geometry, { line, x }, name) {
+  const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
+  return svg('g', { class: kind, 'data-line': line.index },
+    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }), ...(name || []))
+}
+
+/**
+ * A row (0 is the lowest) for each flag of some width whose pole stands at one of `positions` (increasing), or null. A
+ * flag flies to the right, above those of its right neighbours, so no pole crosses a name. The flags with the least
+ * `weights` give way when rows run out.
+ */
+export function placeFlags(positions, widths, weights, rows) {
+  const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
+  let kept = []
+  let placed = positions.map(() => null)
+  for (const candidate of order) {
+    const trial = [...kept, candidate].sort((a, b) => b - a)
+    const starts = []
+    const found = positions.map(() => null)
+    for (const i of trial) {
+      let row = 0
+      while (starts[row] !== undefined && starts[row] < positions[i] + widths[i]) row += 1
+      starts.length = Math.max(starts.length, row + 1)
+      for (let under = 0; under <= row; under += 1) starts[under] = positions[i]
+      found[i] = row
+    }
+    if (starts.length > rows) continue
+    kept = trial
+    placed = found
+  }
+  return placed
+}
+
+/** The axis of the other frame along the top. */
+export function otherAxis(geometry, { factor, label }) {
+  const group = svg('g', { class: 'so-other-axis' })
+  const [lo, hi] = geometry.range.map((wavelength) => wavelength * factor)
+  const { values, digits } = niceTicks(lo, hi, geometry.width / 100)
+  const labelled = geometry.left + label.length * 5.6 + 8
+  for (const value of values) {
+    const x = round(geometry.x(value / factor))
+    group.append(svg('path', { d: `M${x} ${geometry.top}v-4` }))
+    if (x < labelled + 14 || x > geometry.right - 10) continue
+    group.append(svg('text', { x, y: geometry.top - 6, 'text-anchor': 'middle' }, number(value, digits, { group: false })))
+  }
+  group.append(svg('text', { class: 'so-axis-name', x: geometry.left, y: geometry.top - 6 }, label))
+  return group
+}
+
+/** Axis titles. Where the flux title is longer than the axis, its quantity alone stays: the other panel has the unit. */
+export function titles(geometry, { wavelength, flux }) {
+  const long = flux.text.length * 6.4 < geometry.height + 30
+  const y = Math.round((geometry.top + geometry.bottom) / 2)
+  return svg('g', { class: 'so-titles' },
+    svg('text', { x: (geometry.left + geometry.right) / 2, y: geometry.bottom + 34, 'text-anchor': 'middle' }, wavelength),
+    svg('text', { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' }, ...fluxSpans(long ? flux.text : flux.quantity)))
+}
+
+/** "Fλ" with its index lowered, as it is printed. */
+function fluxSpans(text) {
+  const found = text.match(/^F([λν])(.*)$/)
+  if (!found) return [text]
+  return ['F', svg('tspan', { dy: 3, 'font-size': '0.75em' }, found[1]), svg('tspan', { dy: -3 }, found[2] || '\u200b')]
+}
+
+/** Small marks where data that mean it (3σ beyond the edge) are above or below the drawn range. */
+export function offScale(geometry, { wavelength, flux, sigma, scale }, [from, to]) {
+  let d = ''
+  let last = -Infinity
+  for (let i = from; i < to; i += 1) {
+    const above = (flux[i] - 3 * sigma[i]) * scale > geometry.yRange[1]
+    const below = (flux[i] + 3 * sigma[i]) * scale < geometry.yRange[0]
+    if (!above && !below) continue
+    const x = round(geometry.x(wavelength[i]))
+    if (x < geometry.left || x > geometry.right || x - last < 9) continue
+    last = x
+    d += above ? `M${x - 4} ${geometry.top + 7}l4 -6l4 6z` : `M${x - 4} ${geometry.bottom - 7}l4 6l4 -6z`
+  }
+  return svg('g', { class: 'so-off-scale' }, d ? svg('path', { d }, svg('title', {}, 'The data go on beyond the drawn range')) : null)
+}

@@ -1,0 +1,265 @@
+// One plot of the spectrum view: plotly draws the data, the grid and the ticks and gives zoom and pan; the marks lie
+// over and under it. A panel keeps its ranges in the data's own wavelengths.
+
+import { h } from '../common/dom.js'
+import { extent, pixelsIn } from './frames.js'
+import * as marks from './marks.js'
+import { paths } from './paths.js'
+import { borders, nearest, robustRange } from './math.js'
+
+const LEFT = 66
+const RIGHT = 18 // half of a wavelength's label stands beyond the axis
+const FOOT = 42
+const LEAST_PIXELS = 4 // of the data, in the narrowest view
+const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
+
+export class Panel {
+  /**
+   * @param {HTMLElement} host  gets the panel's elements; its size decides the plot's
+   * @param {{name: string, plotly: Object, onZoom: Function}} options
+   */
+  constructor(host, { name, plotly, onZoom }) {
+    this.host = host
+    this.name = name
+    this.plotly = plotly
+    this.onZoom = onZoom
+    this.range = null // [lo, hi] in the data's wavelengths; null: all of it
+    this.yRange = null // [low, high] as drawn; null: from the data's bulk
+    this.revision = 0
+    this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
+    this.plot = h('div.so-plot')
+    this.over = marks.svg('svg', { class: 'so-over' })
+    this.layer = h('div.so-layer')
+    this.brush = h('div.so-brush', { hidden: true })
+    this.cursor = h('div.so-cursor', { hidden: true })
+    this.edges = ['lo', 'hi'].map((end) => h(`div.so-edge.so-${end}`, {
+      tabIndex: 0, role: 'slider', 'data-end': end, hidden: true, 'aria-orientation': 'horizontal',
+      'aria-label': end === 'lo' ? 'Start of the window' : 'End of the window',
+      title: 'Drag to change the window (or arrow keys: one pixel; with Shift, ten)',
+    }))
+    this.layer.append(this.cursor, this.brush, ...this.edges)
+    host.classList.add('so-panel')
+    host.append(this.under, this.plot, this.over, this.layer)
+  }
+
+  /** Show a range of the data's wavelengths (null: everything), with the flux range found anew. */
+  setRange(range) {
+    this.range = range
+    this.yRange = null
+    this.revision += 1
+  }
+
+  /** Zoom by a factor about a wavelength (the middle if none is given), and move by a fraction of the width. */
+  zoom(by, around, pan = 0) {
+    const [lo, hi] = this.range ?? extent(this.scene.wavelength)
+    const centre = around ?? (lo + hi) / 2
+    this.zoomTo([lo, hi].map((edge) => centre + (edge - centre) * by + pan * (hi - lo)))
+  }
+
+  /** Show a range, kept within the data and no narrower than a few pixels of it. */
+  zoomTo([lo, hi]) {
+    const { wavelength } = this.scene
+    const [first, last] = extent(wavelength)
+    const [left, right] = borders(wavelength, nearest(wavelength, (lo + hi) / 2))
+    const width = Math.min(last - first, Math.max(hi - lo, LEAST_PIXELS * (right - left)))
+    const from = Math.max(first, Math.min(last - width, (lo + hi - width) / 2))
+    this.setRange([from, from + width])
+  }
+
+  resize(width, height) {
+    this.width = Math.round(width)
+    this.height = Math.round(height)
+    for (const layer of [this.under, this.over]) {
+      layer.setAttribute('width', this.width)
+      layer.setAttribute('height', this.height)
+    }
+  }
+
+  /** Draw the data and the axes; `paintMarks` is to follow. */
+  paint(scene) {
+    this.scene = scene
+    if (!(this.width > 120 && this.height > 100)) return
+    const geometry = this.#measure()
+    if (this.#isDrawn(geometry)) return
+    const draw = this.gd ? this.plotly.react : this.plotly.newPlot
+    draw(this.plot, this.#traces(geometry), this.#layout(geometry), CONFIG)
+    if (!this.gd) this.#listen()
+  }
+
+  /** Whether plotly has drawn just this: most of what a person changes is in the marks, and plotly takes 30 ms whatever it is. */
+  #isDrawn({ top, range, yRange }) {
+    const { scene } = this
+    const before = this.drawnFrom
+    this.drawnFrom = [
+      scene.id, scene.wavelength, scene.drawn, scene.raw, scene.error, scene.template, scene.scale, scene.factor, scene.colours,
+      this.revision, this.width, this.height, top, ...range, ...yRange,
+    ]
+    return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before[i]))
+  }
+
+  /** Draw the marks again at the present ranges, and leave the data. */
+  paintMarks() {
+    const { scene, geometry } = this
+    if (!geometry) return
+    this.under.replaceChildren(hatching(geometry), marks.skyBands(geometry, scene.bands), marks.gapMarks(geometry, scene.gaps, scene.masked))
+    const pixels = pixelsIn(scene.wavelength, geometry.range)
+    this.over.replaceChildren(
+      scene.otherAxis ? marks.otherAxis(geometry, scene.otherAxis) : '',
+      this.name === 'step' ? marks.flaggedLines(geometry, scene.lines) : marks.lineMarks(geometry, scene.lines),
+      marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
+      marks.titles(geometry, scene.titles),
+      scene.second.length ? marks.secondRow(geometry, scene.second) : '')
+    this.paintWindows()
+  }
+
+  /** Draw the windows again; they move while a person drags one. */
+  paintWindows() {
+    const { scene, geometry } = this
+    if (!geometry) return
+    this.under.querySelector('.so-windows')?.remove()
+    this.under.append(marks.windowBands(geometry, scene.windows))
+    this.over.querySelector('.so-outline')?.remove()
+    this.over.prepend(marks.selectedOutline(geometry, scene.windows))
+    for (const badge of this.layer.querySelectorAll('.so-badge')) badge.remove()
+    this.layer.prepend(...badges(geometry, scene))
+    const selected = scene.windows.find((window) => window.selected)
+    this.edges.forEach((edge, end) => this.#placeEdge(edge, selected, end))
+  }
+
+  showCursor(wavelength) {
+    const inside = wavelength !== null && this.geometry && wavelength >= this.geometry.range[0] && wavelength <= this.geometry.range[1]
+    this.cursor.hidden = !inside
+    if (!inside) return
+    const { x, top, height } = this.geometry
+    Object.assign(this.cursor.style, { transform: `translateX(${Math.round(x(wavelength))}px)`, top: `${top}px`, height: `${height}px` })
+  }
+
+  /** Show a range being dragged that belongs to no window; null hides it. */
+  showBrush(range) {
+    const { geometry, brush } = this
+    brush.hidden = !range || !geometry
+    if (brush.hidden) return
+    const [from, to] = range.map((wavelength) => Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))))
+    Object.assign(brush.style, { left: `${from}px`, width: `${to - from}px`, top: `${geometry.top}px`, height: `${geometry.height}px` })
+  }
+
+  #placeEdge(edge, window, end) {
+    const { geometry } = this
+    const at = window?.span[end]
+    edge.hidden = !window || !this.scene.editable || at < geometry.range[0] || at > geometry.range[1]
+    if (edge.hidden) return
+    Object.assign(edge.style, { transform: `translateX(${geometry.x(at)}px)`, top: `${geometry.top}px`, height: `${geometry.height}px` })
+    const value = [window.lo, window.hi][end]
+    edge.setAttribute('aria-valuenow', value)
+    edge.setAttribute('aria-valuetext', `${value} Å, ${window.frame}`)
+  }
+
+  #measure() {
+    const { scene } = this
+    const axisHeight = scene.otherAxis ? marks.OTHER_AXIS_HEIGHT : 0
+    const names = this.name === 'step' ? marks.FLAGS_HEIGHT : scene.namesHeight
+    const top = names + axisHeight
+    const bottom = this.height - FOOT
+    const range = this.range ?? extent(scene.wavelength)
+    const width = this.width - LEFT - RIGHT
+    const perPixel = (range[1] - range[0]) / width
+    this.geometry = {
+      left: LEFT, right: LEFT + width, width, top, bottom, height: bottom - top, axisHeight, range, perPixel,
+      hatch: `so-hatch-${this.name}`,
+      yRange: this.yRange ?? this.#bulk(range),
+      x: (wavelength) => LEFT + (wavelength - range[0]) / perPixel,
+      wavelength: (x) => range[0] + (x - LEFT) * perPixel,
+    }
+    return this.geometry
+  }
+
+  #bulk(range) {
+    const { drawn, wavelength, scale } = this.scene
+    const whole = this.range === null && drawn.bulk
+    const [low, high] = whole || robustRange(drawn.flux, drawn.sigma, ...pixelsIn(wavelength, range))
+    return [low * scale, high * scale]
+  }
+
+  #traces({ range, perPixel }) {
+    const { scene } = this
+    // A screen's width on either side, so that a pan finds data to show before it ends.
+    const wide = range[1] - range[0]
+    const [from, to] = pixelsIn(scene.wavelength, [range[0] - wide, range[1] + wide])
+    const options = { from, to, columnWidth: perPixel, factor: scene.factor, scale: scene.scale }
+    const { line, band } = paths(scene.wavelength, scene.drawn.flux, scene.drawn.sigma, { ...options, withBand: scene.error })
+    const raw = scene.raw && paths(scene.wavelength, scene.raw, scene.drawn.sigma, { ...options, withBand: false }).line
+    const { colours } = scene
+    const shared = { type: 'scatter', mode: 'lines', hoverinfo: 'skip' }
+    const stroke = (path, colour, width) => ({ ...shared, ...(path ?? { x: [], y: [] }), line: { color: colour, width, simplify: false } })
+    return [
+      { ...shared, ...(band ?? { x: [], y: [] }), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
+      stroke(raw, colours.raw, 1),
+      stroke(scene.template, colours.template, 1.5),
+      stroke(line, colours.data, this.name === 'step' ? 1.3 : 1),
+    ]
+  }
+
+  #layout({ range, yRange, top }) {
+    const { scene } = this
+    const { colours } = scene
+    const axis = {
+      // Said, or plotly reads the data to guess the type and measures each label on the page to turn or hide it.
+      type: 'linear', tickangle: 0, ticklabeloverflow: 'allow',
+      gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
+      ticks: 'outside', ticklen: 4, tickcolor: colours.frame, tickfont: { size: 12, color: colours.text }, exponentformat: 'none',
+    }
+    return {
+      width: this.width, height: this.height, margin: { l: LEFT, r: RIGHT, t: top, b: FOOT },
+      paper_bgcolor: 'transparent', plot_bgcolor: 'transparent', showlegend: false, hovermode: false, dragmode: 'zoom',
+      font: { family: colours.font }, separators: '.\u202f',
+      // The person's zoom is plotly's to keep until we set a range ourselves.
+      uirevision: `${scene.id}/${this.revision}`,
+      xaxis: { ...axis, range: range.map((wavelength) => wavelength * scene.factor), nticks: Math.max(4, Math.round(this.width / 90)), separatethousands: false },
+      yaxis: { ...axis, range: yRange, nticks: Math.max(4, Math.round(this.height / 55)), separatethousands: true },
+    }
+  }
+
+  #listen() {
+    this.gd = this.plot
+    this.gd.on('plotly_relayout', (event) => this.#follow(event, true))
+    this.gd.on('plotly_relayouting', (event) => this.#follow(event, false))
+    this.gd.on('plotly_doubleclick', () => this.onZoom(this, { reset: true }))
+  }
+
+  /** Take over the ranges a drag on the plot or its axes gave. */
+  #follow(event, final) {
+    const x = [event['xaxis.range[0]'], event['xaxis.range[1]']]
+    const y = [event['yaxis.range[0]'], event['yaxis.range[1]']]
+    if (x[0] === undefined && y[0] === undefined) return
+    if (x[0] !== undefined) this.range = x.map((shown) => shown / this.scene.factor)
+    if (y[0] !== undefined) this.yRange = y
+    this.#measure()
+    if (final) this.onZoom(this, { reset: false })
+    else this.paintMarks()
+  }
+}
+
+/** The numbers on the bands, along the foot; where two would overlap, one goes up a row. */
+function badges(geometry, scene) {
+  const foot = geometry.height + geometry.top - (scene.second.length ? 38 : 22)
+  const taken = []
+  return scene.windows.map((window) => {
+    const middle = geometry.x((window.span[0] + window.span[1]) / 2)
+    if (middle < geometry.left || middle > geometry.right) return null
+    const at = Math.min(geometry.right - 13, Math.max(geometry.left + 13, middle))
+    let row = 0
+    while (taken.some((other) => other.row === row && Math.abs(other.at - at) < 24)) row += 1
+    taken.push({ at, row })
+    const badge = h(`button.so-badge${window.selected ? '.so-selected' : ''}`, {
+      type: 'button', tabIndex: -1, 'data-step': window.id, title: window.title, 'aria-label': `${window.noun} ${window.number}: ${window.title}`,
+    }, String(window.number))
+    if (window.side) badge.classList.add(`so-${window.side}`)
+    badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
+    return badge
+  }).filter(Boolean)
+}
+
+function hatching({ hatch }) {
+  return marks.svg('defs', {}, marks.svg('pattern', { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+    marks.svg('rect', { class: 'so-hatch', width: 2, height: 6 })))
+}

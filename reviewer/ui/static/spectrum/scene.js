@@ -1,0 +1,119 @@
+// What both panels draw, made from the item (what was observed and claimed) and the state (what the person chose).
+
+import { angstrom, fluxTitle, significant, windowText } from '../common/format.js'
+import { axisFrame, bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInData } from './frames.js'
+import { namesHeight } from './marks.js'
+import { borders, measured, nearest, robustRange, stretches, templateScale } from './math.js'
+
+const prepared = new WeakMap()
+
+/**
+ * What follows from the data alone: gaps, flagged stretches, errors, the flux range of the bulk, the power of ten taken out
+ * of the flux axis. Worked out once a spectrum, so whoever fetches one ahead can have this done ahead too.
+ */
+export function prepare(spectrum) {
+  if (!prepared.has(spectrum)) prepared.set(spectrum, worked(spectrum))
+  return prepared.get(spectrum)
+}
+
+function worked({ wavelength, flux, ivar, mask }) {
+  const data = measured(flux, ivar)
+  const asSpan = ([from, to]) => [borders(wavelength, from)[0], borders(wavelength, to - 1)[1]]
+  const [low, high] = robustRange(data.flux, data.sigma)
+  const size = Math.max(Math.abs(low), Math.abs(high))
+  const exponent = size >= 1e5 || size < 0.01 ? Math.floor(Math.log10(size)) : 0
+  return {
+    ...data, exponent, scale: 10 ** -exponent, bulk: [low, high],
+    gaps: stretches(flux.length, (i) => Number.isNaN(data.flux[i])).map(asSpan),
+    masked: stretches(flux.length, (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
+  }
+}
+
+/**
+ * @param {Object} item
+ * @param {Object} state
+ * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma}, smoothed or not; colours; selected: a step's
+ *                       id or null; dragged: {id, lo, hi} of a window on the move, or null
+ */
+export function compose(item, state, { data, drawn, colours, selected, dragged }) {
+  const { spectrum } = item
+  const frame = axisFrame(item, state)
+  const factor = shownFactor(spectrum, state.z, frame)
+  return {
+    id: item.id, spectrum, frame, wavelength: spectrum.wavelength, factor, scale: data.scale, drawn, colours,
+    error: state.error, editable: item.editable !== false, smoothed: state.smoothing > 0,
+    raw: state.smoothing > 0 ? data.flux : null,
+    template: item.template && state.template ? fittedTemplate(item, state.z, data, factor) : null,
+    lines: state.lines ? chosenLines(item, state.lineList, state.z) : [],
+    bands: state.sky ? placedBands(item) : [],
+    gaps: data.gaps, masked: data.masked, namesHeight: namesHeight(item.lines),
+    windows: placedWindows(item, selected, dragged),
+    second: item.second.map((window) => ({ ...window, title: windowTitle(window), span: windowInData(window, spectrum) })),
+    // Room for it is kept as long as the file has a redshift, so that trying z = 0 moves nothing.
+    otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
+    titles: { wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`, flux: fluxTitle(spectrum.fluxUnit, data.exponent) },
+  }
+}
+
+/** What stands under the pointer at a wavelength of the data, in words. */
+export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z }, at) {
+  const i = nearest(spectrum.wavelength, at)
+  const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
+  const where = frames.map((each) => `${angstrom(spectrum.wavelength[i] * shownFactor(spectrum, z, each))} ${each}`)
+  const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
+  if (!Number.isFinite(drawn.flux[i])) return [...where, 'no data', ...spoilt].join(' · ')
+  const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
+  return [...where, `${smoothed ? 'smoothed ' : ''}flux ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
+    `S/N ${significant(flux / sigma, 3)}`, spectrum.mask[i] ? 'flagged by the survey' : '', ...spoilt].filter(Boolean).join(' · ')
+}
+
+/** The colours plotly needs as values, read from the style sheet's variables. */
+export function readColours(root) {
+  const style = getComputedStyle(root)
+  const names = ['data', 'raw', 'error', 'template', 'grid', 'frame', 'text', 'font']
+  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--so-${name}`).trim()]))
+}
+
+function placedWindows(item, selected, dragged) {
+  return item.windows.map((window) => {
+    const shown = dragged?.id === window.id ? { ...window, ...dragged } : window
+    return { noun: 'step', ...shown, title: windowTitle(shown), span: windowInData(shown, item.spectrum), selected: window.id === selected }
+  })
+}
+
+function windowTitle({ label, lo, hi, frame }) {
+  return `${label ? `${label} · ` : ''}${windowText(lo, hi)} ${frame}`
+}
+
+function otherAxis(spectrum, state) {
+  const frame = otherFrame(state.frame)
+  return { factor: shownFactor(spectrum, state.z, frame), label: `${frame} (Å)` }
+}
+
+/**
+ * A template scaled onto the data. One in the "rest" frame (vacuum unless it says air) stands at redshift `z` and moves
+ * with it; one that names no frame has the data's own wavelengths.
+ */
+function fittedTemplate({ template, spectrum }, z, data, factor) {
+  const { medium = 'vacuum', frame } = template
+  const place = frame === 'rest' ? (rest) => restInData(rest, medium, spectrum, z) : Number
+  const wavelength = Float64Array.from(template.wavelength, place)
+  const fit = templateScale(spectrum.wavelength, data.flux, data.sigma, wavelength, template.flux) * data.scale
+  return { x: wavelength.map((at) => at * factor), y: Float64Array.from(template.flux, (value) => value * fit) }
+}
+
+const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
+const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is a region to be careful in, and paler
+
+function placedBands({ bands, spectrum, redshift }) {
+  return bands.map((band) => {
+    const kind = BAND_KINDS[band.kind] ?? band.kind
+    const shade = kind === 'sky' && band.hi - band.lo > NARROW ? 'sky-region' : kind
+    return { ...band, kind: shade, short: shortName(band.name, kind), span: bandInData(band, spectrum, redshift) }
+  }).filter(({ span }) => span !== null)
+}
+
+/** What fits into a plot: "O₂ A" for "O₂ A telluric band". */
+function shortName(name, kind) {
+  return kind === 'join' ? 'arm join' : name.replace(/ (sky lines?|telluric band)$/, '')
+}

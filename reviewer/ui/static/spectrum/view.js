@@ -1,0 +1,397 @@
+// The interactive spectrum: the whole of it above, the selected step's window below, as an astronomer wants to see
+// what the model claims. window.Plotly must be there before (plotly.min.js, loaded as a classic script).
+
+import { h } from '../common/dom.js'
+import { windowText } from '../common/format.js'
+import { Controls } from './controls.js'
+import { otherFrame, windowInData } from './frames.js'
+import { attachGestures } from './gestures.js'
+import { C_KMS, inMedium, smooth } from './math.js'
+import { Naming } from './naming.js'
+import { Panel } from './panel.js'
+import { compose, prepare, readColours, reading } from './scene.js'
+import { FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './state.js'
+import { draggedTo, nudged, screenGrain } from './windows.js'
+
+const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
+
+export class SpectrumView {
+  /**
+   * @param {HTMLElement} root  filled by the view; its size decides the plots'
+   * @param {Object} options
+   *   onWindow(lo, hi, {final, id})  the selected step's window was changed; values are in that step's own frame
+   *   onSelect(stepId)               a numbered band was clicked
+   *   onState(state)                 redshift, smoothing or a toggle changed
+   *   state                          what onState gave before, to begin with
+   */
+  constructor(root, { onWindow = () => {}, onSelect = () => {}, onState = () => {}, state = {}, plotly = window.Plotly } = {}) {
+    if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
+    this.root = root
+    this.on = { window: onWindow, select: onSelect, state: onState }
+    this.state = { ...FIRST, ...state }
+    this.item = null
+    this.selected = null
+    this.look = null // a range of the lower plot that belongs to no step
+    this.dragged = null // the window being dragged, as it will be
+    this.stale = new Set() // panels to be painted
+    this.ending = new AbortController()
+    this.#build(plotly)
+  }
+
+  /** Another item. The zoom starts anew; smoothing and toggles stay; the redshift is the file's. */
+  show(item) {
+    this.item = { windows: [], lines: [], bands: [], second: [], ...item }
+    this.state.z = item.redshift ?? 0
+    this.state.brush = false
+    this.look = null
+    this.dragged = null
+    this.selected = item.selected ?? null
+    this.data = prepare(item.spectrum)
+    this.full.setRange(null)
+    this.#smooth()
+    this.#aim()
+    this.#draw()
+  }
+
+  /**
+   * The same item with other `windows`, `second`, `editable` or `template`, or another step `selected`. The zoom stays,
+   * but the lower plot follows the window it is about.
+   */
+  update({ selected = this.selected, ...changed }) {
+    if (!this.item) return
+    for (const part of ['windows', 'second', 'editable', 'template']) if (part in changed) this.item[part] = changed[part]
+    if (selected !== this.selected) this.look = null
+    this.selected = selected
+    if (this.dragged) {
+      this.#drawWindows()
+      return
+    }
+    const moved = this.aimedAt?.join() !== this.#aimed()?.join()
+    if (moved) this.#aim()
+    if (moved || 'template' in changed) this.#draw()
+    else {
+      this.#compose()
+      this.#drawWindows()
+      this.controls.render(this.state, this.item)
+    }
+  }
+
+  /** Windows that are about to be these: their marks move at once, the lower plot with the next update. */
+  foresee(windows) {
+    this.item.windows = windows
+    this.#drawWindows()
+  }
+
+  /** What the upper plot shows, in the data's wavelengths (Å). */
+  visibleRange() {
+    const { wavelength } = this.item.spectrum
+    return this.full.range ?? [wavelength[0], wavelength[wavelength.length - 1]]
+  }
+
+  /** Select a step; the lower plot goes to its window, and with `zoomTo` the upper one moves if it does not show it. */
+  select(stepId, { zoomTo = false } = {}) {
+    this.selected = stepId
+    this.look = null
+    if (!this.item) return
+    const window = this.#window()
+    if (zoomTo && window && this.full.range) {
+      const [lo, hi] = windowInData(window, this.item.spectrum)
+      if (lo < this.full.range[0] || hi > this.full.range[1]) this.full.setRange(null)
+    }
+    this.#aim()
+    this.#draw()
+  }
+
+  /** Do what a key or a button asks. Returns false for a name it does not know. */
+  command(name, argument) {
+    const commands = {
+      'smooth+': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, 1) }),
+      'smooth-': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, -1) }),
+      smooth0: () => this.#set({ smoothing: 0 }),
+      smooth: () => this.#set({ smoothing: Math.max(0, Math.min(20, argument)) }),
+      error: () => this.#set({ error: argument ?? !this.state.error }),
+      lines: () => this.#set(argument === undefined ? nextLines(this.state) : { lines: argument }),
+      linelist: () => this.#set({ lines: true, lineList: argument ?? nextList(this.state.lineList) }),
+      sky: () => this.#set({ sky: argument ?? !this.state.sky }),
+      template: () => this.#set({ template: argument ?? !this.state.template }),
+      frame: () => this.#set({ frame: argument ?? otherFrame(this.state.frame) }),
+      unit: () => this.#set({ unit: this.state.unit === 'z' ? 'km/s' : 'z' }),
+      redshift: () => this.controls.focusRedshift(),
+      z: () => this.#set({ z: argument }),
+      'z+': () => this.#set({ z: steppedRedshift(this.state.z, 1e-4) }),
+      'z-': () => this.#set({ z: steppedRedshift(this.state.z, -1e-4) }),
+      'z-file': () => this.#set({ z: this.item.redshift ?? 0 }),
+      'name-line': () => this.pointed && this.#nameLine(this.pointed.panel, this.pointed.wavelength),
+      brush: () => this.#set({ brush: argument ?? !this.state.brush }),
+      reset: () => this.#reset(this.full, this.step),
+      'y-auto': () => this.#refit(),
+      'pan-left': () => this.#move(this.full, { pan: -0.25 }),
+      'pan-right': () => this.#move(this.full, { pan: 0.25 }),
+      'zoom-in': () => this.#move(this.full, { by: 0.5 }),
+      'zoom-out': () => this.#move(this.full, { by: 2 }),
+    }
+    if (!Object.hasOwn(commands, name)) return false
+    if (this.item) commands[name]()
+    return true
+  }
+
+  /** Put the document in a theme and draw in its colours. */
+  setTheme(theme) {
+    document.documentElement.dataset.theme = theme
+    this.colours = null
+    if (this.item) this.#draw()
+  }
+
+  /** Take the view out of the page. */
+  destroy() {
+    this.ending.abort()
+    this.sizes.disconnect()
+    for (const panel of this.panels) if (panel.gd) this.plotly.purge(panel.gd)
+    this.root.replaceChildren()
+  }
+
+  #build(plotly) {
+    this.plotly = plotly
+    const bar = h('div')
+    this.readout = h('div.so-readout')
+    const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
+    this.empty = h('div.so-empty', {}, 'No window in this step. Shift and drag above to look closer.')
+    this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
+    this.root.classList.add('so-view')
+    this.root.replaceChildren(bar, this.readout, full, step, this.tip)
+    this.controls = new Controls(bar, (name, argument) => this.command(name, argument))
+    const onZoom = (panel, { reset }) => (reset ? this.#reset(panel) : this.#paint(panel))
+    this.full = new Panel(full, { name: 'full', plotly, onZoom })
+    this.step = new Panel(step, { name: 'step', plotly, onZoom })
+    step.append(this.empty)
+    this.panels = [this.full, this.step]
+    this.naming = new Naming(this.root, {
+      onRedshift: (z) => this.#set({ z }),
+      onMark: (wavelength) => { for (const panel of this.panels) panel.showCursor(wavelength) },
+    })
+    for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
+    this.#watchSize()
+  }
+
+  #watchSize() {
+    for (const panel of this.panels) panel.resize(panel.host.clientWidth, panel.host.clientHeight)
+    this.sizes = new ResizeObserver((entries) => {
+      for (const { target, contentRect } of entries) {
+        const panel = this.panels.find(({ host }) => host === target)
+        const same = Math.round(contentRect.width) === panel.width && Math.round(contentRect.height) === panel.height
+        panel.resize(contentRect.width, contentRect.height)
+        if (this.item && !same) this.#paint(panel)
+      }
+    })
+    for (const { host } of this.panels) this.sizes.observe(host)
+  }
+
+  #gestures(panel) {
+    return {
+      brushing: () => this.state.brush,
+      select: (id) => { if (id !== this.selected) this.on.select(id) },
+      hover: (wavelength) => this.#hover(wavelength, panel),
+      name: (wavelength) => this.#nameLine(panel, wavelength),
+      window: (span, { final }) => this.#drag(span, final, panel),
+      selected: () => this.scene?.windows.find((window) => window.selected) ?? null,
+      nudge: (end, pixels) => this.#nudge(end, pixels),
+      wheel: (target, wavelength, event) => this.#wheel(target, wavelength, event),
+      line: (index, point) => this.#name(index, point, panel),
+      zoomToLine: (index) => this.#zoomToLine(index),
+    }
+  }
+
+  #set(change) {
+    const before = this.state
+    this.state = { ...this.state, ...change }
+    if (before.smoothing !== this.state.smoothing) this.#smooth()
+    if (before.frame !== this.state.frame || (before.z !== this.state.z && this.scene.factor !== 1)) {
+      // The same pixels under another axis: a range plotly remembers would be in the old one.
+      for (const panel of this.panels) panel.revision += 1
+    }
+    this.#draw()
+    const state = remembered(this.state, change)
+    if (state) this.on.state(state)
+  }
+
+  #smooth() {
+    const { flux, ivar } = this.item.spectrum
+    this.drawn = this.state.smoothing > 0 ? smooth(flux, ivar, this.state.smoothing) : this.data
+  }
+
+  #window() {
+    return this.item.windows.find((window) => window.id === this.selected) ?? null
+  }
+
+  /** The range the lower plot is about, in the data's wavelengths: the selected window, or what the person looks at. */
+  #aimed() {
+    const window = this.#window()
+    return this.look ?? (window && windowInData(window, this.item.spectrum))
+  }
+
+  #aim() {
+    const aimed = this.#aimed()
+    this.aimedAt = aimed
+    const room = aimed ? Math.max(CONTEXT * (aimed[1] - aimed[0]), 0.5) : 0
+    this.step.setRange(aimed && [aimed[0] - room, aimed[1] + room])
+    this.step.host.classList.toggle('so-idle', !aimed)
+  }
+
+  /** Draw everything, once, as soon as the caller is done: showing an item and selecting its step is one painting. */
+  #draw() {
+    this.#compose()
+    this.root.classList.toggle('so-brushing', this.state.brush)
+    this.controls.render(this.state, this.item)
+    this.#say(this.#atRest())
+    for (const panel of this.panels) this.#paint(panel)
+  }
+
+  #paint(panel) {
+    panel.scene = this.scene
+    if (this.stale.size === 0) queueMicrotask(() => this.#paintStale())
+    this.stale.add(panel)
+  }
+
+  #paintStale() {
+    const panels = [...this.stale]
+    this.stale.clear()
+    if (this.ending.signal.aborted) return
+    const shown = panels.filter((panel) => panel === this.full || panel.range)
+    // Plotly measures the page, which costs little as long as nothing was changed since it last did.
+    for (const panel of shown) panel.paint(this.scene)
+    for (const panel of shown) panel.paintMarks()
+  }
+
+  #drawWindows() {
+    this.#compose()
+    for (const panel of this.panels) {
+      panel.scene = this.scene
+      if (panel === this.full || panel.range) panel.paintWindows()
+    }
+  }
+
+  #compose() {
+    this.colours ??= readColours(this.root)
+    this.scene = compose(this.item, this.state, this)
+  }
+
+  #reset(...panels) {
+    if (panels.includes(this.full)) this.full.setRange(null)
+    if (panels.includes(this.step)) this.#aim()
+    for (const panel of panels) this.#paint(panel)
+  }
+
+  #refit() {
+    for (const panel of this.panels) {
+      panel.setRange(panel.range)
+      this.#paint(panel)
+    }
+  }
+
+  /** Move a panel by a fraction of its width, or zoom it by a factor about a wavelength, and paint it. */
+  #move(panel, { by = 1, around, pan = 0 }) {
+    panel.zoom(by, around, pan)
+    this.#paint(panel)
+  }
+
+  #wheel(panel, wavelength, event) {
+    this.turned = (this.turned ?? 0) + (event.deltaY || event.deltaX)
+    if (this.turning) return
+    this.turning = requestAnimationFrame(() => {
+      const turned = Math.max(-300, Math.min(300, this.turned))
+      this.turning = this.turned = null
+      this.#move(panel, { by: Math.exp(turned / 500), around: wavelength })
+    })
+  }
+
+  #zoomToLine(index) {
+    const line = this.scene.lines.find((candidate) => candidate.index === index)
+    const reach = (line.at * 4000) / C_KMS
+    this.full.zoomTo([line.at - reach, line.at + reach])
+    this.#paint(this.full)
+  }
+
+  /** A window is being dragged to `span` (the data's wavelengths), let go (`final`), or given up (null). */
+  #drag(span, final, panel) {
+    const window = this.item.editable === false ? null : this.#window()
+    if (!window) this.#lookAt(span, final)
+    else if (span === null) this.#giveUp(window)
+    else this.#moveWindow(window, span, final, panel)
+  }
+
+  #moveWindow(window, span, final, panel) {
+    if (!final) {
+      const { spectrum } = this.item
+      this.dragged = { id: window.id, ...draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum)) }
+      this.#drawWindows()
+      this.#say(`step ${window.number}: ${windowText(this.dragged.lo, this.dragged.hi)} ${window.frame}`)
+    }
+    const { lo, hi } = this.dragged
+    if (final) this.#settle({ lo, hi })
+    this.on.window(lo, hi, { final, id: window.id })
+  }
+
+  #settle(change) {
+    this.item.windows = this.item.windows.map((window) => (window.id === this.dragged.id ? { ...window, ...change } : window))
+    this.dragged = null
+    this.state.brush = false
+    this.#aim()
+    this.#draw()
+  }
+
+  #giveUp(window) {
+    this.dragged = null
+    this.#drawWindows()
+    this.on.window(window.lo, window.hi, { final: false, id: window.id })
+  }
+
+  /** Without a window to change, dragging chooses what the lower plot shows. */
+  #lookAt(span, final) {
+    if (span) this.look = span
+    for (const panel of this.panels) panel.showBrush(final || !span ? null : this.look)
+    if (!final || !this.look) return
+    this.state.brush = false
+    this.#aim()
+    this.#draw()
+  }
+
+  #nudge(end, pixels) {
+    const window = this.item.editable === false ? null : this.#window()
+    const moved = window && nudged(window, this.item.spectrum, end, pixels)
+    if (!moved) return
+    this.dragged = { id: window.id, ...moved }
+    this.#drag(undefined, true)
+  }
+
+  #nameLine(panel, wavelength) {
+    if (!this.naming.ask(panel, wavelength, this.item, this.state)) this.#say('These data are at rest: a line cannot tell a redshift')
+  }
+
+  #hover(wavelength, panel) {
+    if (!this.naming.menu.hidden) return
+    this.pointed = wavelength === null ? null : { panel, wavelength }
+    for (const panel of this.panels) panel.showCursor(wavelength)
+    if (this.dragged || !this.scene) return
+    this.#say(wavelength === null ? this.#atRest() : reading(this.scene, this.state, wavelength))
+  }
+
+  /** What the readout tells while the pointer is elsewhere. */
+  #atRest() {
+    const window = this.scene.windows.find(({ selected }) => selected)
+    return window ? `${window.noun} ${window.number} · ${window.title}` : ''
+  }
+
+  #say(text) {
+    this.readout.textContent = text
+  }
+
+  #name(index, point, panel) {
+    this.tip.hidden = index === null
+    if (index === null) return
+    const line = this.item.lines[index]
+    const [air, vacuum] = ['air', 'vacuum'].map((medium) => inMedium(line.wavelength, line.medium, medium).toFixed(2))
+    this.tip.textContent = `${line.name} ${air} air · ${vacuum} vac${line.kind === 'both' ? '' : ` · ${line.kind}`}`
+    const x = Math.min(point.x, panel.width - 230)
+    this.tip.style.transform = `translate(${Math.max(4, x)}px, ${panel.host.offsetTop + Math.max(0, point.y - 30)}px)`
+  }
+}

@@ -1,0 +1,286 @@
+// The trace: step cards in order, editable in place, with marks beside the claim they judge and quiet hints
+// measured from the data. It holds no truth: the page gives it steps and hears what the person did.
+
+import { cap, fill, h } from '../common/dom.js'
+import { diffWords } from '../common/diff.js'
+import { drawZoom, hintList, showEdges } from './zoom_card.js'
+
+export const MARKS = [
+  { mark: 'supported', short: 'supported', key: 'y', good: true },
+  { mark: 'not supported', short: 'unsupported', key: '1' },
+  { mark: 'hallucinated feature', short: 'hallucinated', key: '2' },
+  { mark: 'wrong frame', short: 'wrong frame', key: '3' },
+  { mark: 'needless zoom', short: 'needless', key: '4', zoomOnly: true },
+]
+
+export class TraceView {
+  /**
+   * @param {HTMLElement} root
+   * @param {{onSelect, onText, onAnswer, onWindow, onLabel, onMark, onNote, onAdd, onMove, onRemove, onPicture, onEditing}} callbacks
+   */
+  constructor(root, callbacks) {
+    this.root = root
+    this.root.classList.add('trace')
+    this.on = callbacks
+    this.cards = new Map()
+    this.growing = new Map() // by kind: cards of steps that are not whole yet
+    this.state = { steps: [], marks: {}, hints: {}, editedBy: {}, originals: new Map(), editable: false, markable: false }
+    this.selected = null
+  }
+
+  /**
+   * Draw a trace from nothing.
+   * state: {steps, originals: Map(id -> step of the first version), editedBy: {id: initials}, marks: {id: {mark, note}},
+   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, offered: marks to choose from, hidden, faults}
+   */
+  show(state) {
+    this.state = state
+    this.cards.clear()
+    this.growing.clear()
+    fill(this.root,
+      state.overviewURL && this.#overview(state.overviewURL),
+      state.faults?.length ? h('p.note.look', {}, `Mended while reading: ${state.faults.join('; ')}`) : null,
+      state.steps.map((step, index) => this.#card(step, index + 1)),
+      state.hidden
+        ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
+      state.editable && !state.steps.length ? this.#addRow(null) : null)
+    this.root.scrollTop = 0
+    if (this.selected && this.cards.has(this.selected)) this.select(this.selected, { scroll: false })
+    else this.selected = null
+  }
+
+  /** One more step at the end, as it happens; it stands where its growing card stood. */
+  append(step) {
+    this.state.steps = [...this.state.steps, step]
+    const before = this.growing.get(step.kind)
+    this.growing.delete(step.kind)
+    if (before) this.cards.delete(before.dataset.step)
+    const card = this.#card(step, this.state.steps.length)
+    if (before) before.replaceWith(card)
+    else this.root.insertBefore(card, this.growing.values().next().value ?? null)
+  }
+
+  /** The steps after the last whole one, as far as they are known: text being written, a window being drawn; one of a kind. */
+  grow(steps) {
+    for (const [kind, card] of this.growing) {
+      if (steps.some((step) => step.kind === kind)) continue
+      this.cards.delete(card.dataset.step)
+      this.growing.delete(kind)
+      card.remove()
+    }
+    steps.forEach((step, index) => {
+      const number = this.state.steps.length + index + 1
+      const card = this.growing.get(step.kind) ?? this.#sprout(step, number)
+      card.querySelector('.number').textContent = String(number)
+      if (step.kind === 'zoom') drawZoom(card, step, this)
+      else card.querySelector('.text').textContent = step.kind === 'think' ? step.text : step.explanation
+    })
+  }
+
+  #sprout(step, number) {
+    const card = this.#card(step, number)
+    card.classList.add('growing')
+    card.setAttribute('aria-busy', 'true')
+    this.growing.set(step.kind, card)
+    this.root.append(card)
+    return card
+  }
+
+  /** The same trace with other marks or hints; cards, focus and scroll stay. */
+  refresh({ marks, hints }) {
+    if (marks) this.state.marks = marks
+    if (hints) this.state.hints = hints
+    for (const step of this.state.steps) {
+      const card = this.cards.get(step.id)
+      if (!card) continue
+      fill(card.querySelector('.marks'), this.#marks(step))
+      this.#noteInto(card, step)
+      if (step.kind === 'zoom') fill(card.querySelector('.hints'), hintList(step, this.state.hints[step.id]))
+    }
+  }
+
+  /** The steps changed from outside one card (a window dragged on the spectrum, a step added): redraw those that differ. */
+  setSteps(steps) {
+    const before = new Map(this.state.steps.map((s) => [s.id, s]))
+    const sameOrder = steps.length === this.state.steps.length && steps.every((s, i) => s.id === this.state.steps[i].id)
+    const scroll = this.root.scrollTop
+    this.state.steps = steps
+    if (!sameOrder) {
+      this.show(this.state)
+      this.root.scrollTop = scroll
+      return
+    }
+    steps.forEach((step, index) => {
+      if (before.get(step.id) === step) return
+      const old = this.cards.get(step.id)
+      if (old && !old.contains(document.activeElement)) old.replaceWith(this.#card(step, index + 1))
+      else if (old && step.kind === 'zoom') drawZoom(old, step, this)
+    })
+    if (this.selected) this.select(this.selected, { scroll: false })
+  }
+
+  select(id, { scroll = true } = {}) {
+    this.cards.get(this.selected)?.classList.remove('selected')
+    this.selected = id
+    const card = this.cards.get(id)
+    if (!card) return
+    const step = this.state.steps.find((s) => s.id === id)
+    for (const other of this.root.querySelectorAll('.card .marks')) {
+      const owner = other.closest('.card').dataset.step
+      fill(other, this.#marks(this.state.steps.find((s) => s.id === owner)))
+    }
+    card.classList.add('selected')
+    fill(card.querySelector('.marks'), this.#marks(step))
+    if (scroll) card.scrollIntoView({ block: 'nearest' })
+  }
+
+  /** Put the cursor where a step is edited; false where it cannot be. */
+  edit(id) {
+    const card = this.cards.get(id)
+    if (!card || !this.state.editable) return false
+    const step = this.state.steps.find((s) => s.id === id)
+    if (step.kind === 'zoom') card.querySelector('input')?.select()
+    else this.#openText(card, step)
+    return true
+  }
+
+  /** While an edge is being dragged: the numbers follow, the picture waits for the end. */
+  previewWindow(id, lo, hi) {
+    const card = this.cards.get(id)
+    if (card) showEdges(card, lo, hi)
+  }
+
+  #overview(url) {
+    return h('details.overview', {}, h('summary', {}, 'First picture: the full spectrum as the agent saw it'),
+      h('img', { src: url, alt: 'Full spectrum', loading: 'lazy', onClick: () => this.on.onPicture(url) }))
+  }
+
+  #card(step, number) {
+    const edited = this.state.editedBy[step.id]
+    const kind = { think: 'think', zoom: 'zoom', answer: 'answer' }[step.kind]
+    const card = h(`article.card.${kind}`, {
+      'data-step': step.id, tabIndex: -1,
+      onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
+      onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
+    },
+    h('header', {}, h('span.number', {}, String(number)), h('span.kind', {}, kind),
+      edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
+      h('span.marks', {})),
+    h('div.body', {}))
+    this.cards.set(step.id, card)
+    const body = card.querySelector('.body')
+    if (step.kind === 'think') this.#textInto(body, step)
+    if (step.kind === 'zoom') drawZoom(card, step, this)
+    if (step.kind === 'answer') this.#answerInto(body, step)
+    fill(card.querySelector('.marks'), this.#marks(step))
+    this.#noteInto(card, step)
+    if (this.state.editable) card.append(this.#tools(step))
+    if (this.selected === step.id) card.classList.add('selected')
+    return card
+  }
+
+  #noteInto(card, step) {
+    card.querySelector('.mark-note')?.remove()
+    const note = this.state.marks[step.id]?.note
+    if (note) card.querySelector('.body').append(h('p.mark-note', {}, note))
+  }
+
+  #marks(step) {
+    if (!step) return [] // still growing
+    const set = this.state.marks[step.id]?.mark
+    if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
+    const chosen = this.selected === step.id
+    return (this.state.offered ?? MARKS).filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set).map((m) =>
+      h(`button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`, {
+        type: 'button', title: `${m.mark} (${m.key})`, 'aria-pressed': String(m.mark === set),
+        onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
+      }, m.short, chosen && cap(m.key)))
+  }
+
+  /** A text with what was changed since the draft struck out and inserted. */
+  #withChanges(text, original) {
+    if (original === undefined || original === text) return [text]
+    return diffWords(original, text).map((run) =>
+      run.op === '=' ? run.text : h(run.op === '-' ? 'del' : 'ins', {}, run.text))
+  }
+
+  #textInto(body, step) {
+    const original = this.state.originals.get(step.id)
+    fill(body, h('p.text', {
+      title: this.state.editable ? 'click twice or press Enter to edit' : '',
+      onDblclick: () => this.edit(step.id),
+    }, this.#withChanges(step.text, original?.text), !step.text && this.state.editable && h('span.muted', {}, 'Nothing written yet: press Enter.')))
+  }
+
+  #openText(card, step) {
+    const body = card.querySelector('.body')
+    if (body.querySelector('textarea')) return body.querySelector('textarea').focus()
+    const answer = step.kind === 'answer'
+    const area = h('textarea', {
+      value: answer ? step.explanation : step.text, 'aria-label': answer ? 'Explanation' : 'What is thought', spellcheck: true,
+      onInput: (event) => {
+        grow(event.target)
+        if (answer) this.on.onAnswer(step.id, { explanation: event.target.value })
+        else this.on.onText(step.id, event.target.value)
+      },
+      onKeydown: (event) => {
+        if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) {
+          event.preventDefault()
+          event.stopPropagation()
+          event.target.blur()
+          card.focus()
+        }
+      },
+      onBlur: () => this.#closeText(card, step.id),
+    })
+    const place = answer ? body.querySelector('.text') : body.querySelector('.text')
+    place.replaceWith(area)
+    grow(area)
+    area.focus()
+    area.setSelectionRange(area.value.length, area.value.length)
+    this.on.onEditing?.(step.id)
+  }
+
+  #closeText(card, id) {
+    const step = this.state.steps.find((s) => s.id === id)
+    if (!step || !card.isConnected) return
+    const body = card.querySelector('.body')
+    if (step.kind === 'think') this.#textInto(body, step)
+    else this.#answerInto(body, step)
+    this.#noteInto(card, step)
+  }
+
+  #answerInto(body, step) {
+    const original = this.state.originals.get(step.id)
+    const verdict = this.state.editable
+      ? h('select.verdict', {
+        'aria-label': 'Verdict', value: step.verdict ?? '',
+        onChange: (event) => this.on.onAnswer(step.id, { verdict: event.target.value || null }),
+      }, ['', 'YES', 'NO'].map((v) => h('option', { value: v, selected: v === (step.verdict ?? '') }, v || 'no verdict')))
+      : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, {}, step.verdict ?? 'no verdict')
+    const changed = original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? 'no verdict'), ' '] : []
+    fill(body, changed, verdict, ' ', h('p.text', { onDblclick: () => this.edit(step.id) }, this.#withChanges(step.explanation, original?.explanation)))
+  }
+
+  #tools(step) {
+    const button = (text, title, act, key) => h('button.tool', { type: 'button', title: `${title} (${key})`, onClick: act }, text)
+    return h('div.tools', {},
+      step.kind !== 'zoom' && button('edit', 'edit the text', () => this.edit(step.id), 'Enter'),
+      step.kind !== 'answer' && [
+        button('+ zoom', 'add a zoom after this step', () => this.on.onAdd(step.id, 'zoom'), 'a'),
+        button('+ think', 'add a think after this step', () => this.on.onAdd(step.id, 'think'), 'A'),
+        button('↑', 'move up', () => this.on.onMove(step.id, -1), 'Alt ↑'),
+        button('↓', 'move down', () => this.on.onMove(step.id, 1), 'Alt ↓'),
+        button('remove', 'remove this step', () => this.on.onRemove(step.id), 'Del')])
+  }
+
+  #addRow(after) {
+    return h('div.tools', {}, h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'))
+  }
+}
+
+/** A textarea as tall as its text. */
+function grow(area) {
+  area.style.height = 'auto'
+  area.style.height = `${area.scrollHeight + 2}px`
+}

@@ -1,0 +1,91 @@
+"""What every route of the page stands on: the desk, who is asking, and how a refusal is answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+from urllib.parse import unquote
+
+from fastapi import Depends, Request
+from fastapi.responses import JSONResponse
+
+from agent import hints as measured
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.text import one_line
+from agent.trajectory import Zoom
+from reviewer.rules.people import Person
+from reviewer.store import Store
+from reviewer.web.auth import person_of
+from reviewer.web.pictures import Gallery, Recent
+
+FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
+
+
+PAGE_OF = "X-Spec-O3-Person"
+"""The header in which a page says whose it is. Several people may use one browser, one after the other."""
+
+
+class NobodySignedIn(Exception):
+    """A request without a session. The page keeps what was typed and asks its person to sign in."""
+
+
+class SomebodyElse(Exception):
+    """A page that one person opened sends something, and another has signed in in that browser since."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the routes work on; the server puts one into ``app.state.desk``."""
+
+    store: Store
+    gallery: Gallery
+    tasks: Mapping[str, Task]
+    local: bool
+    problems: tuple[str, ...] = ()
+    measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
+
+    def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
+        """The hints beside a zoom card; measured once for a spectrum, window and task."""
+        key = json.dumps(
+            [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments)],
+            default=str,
+        )
+        return self.measured.get(
+            key, lambda: [{"level": h.level, "text": h.text} for h in measured.hints(spectrum, zoom, task)]
+        )
+
+
+def desk_of(request: Request) -> Desk:
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def signed_in(request: Request) -> Person:
+    """Who asks.
+
+    :raises NobodySignedIn:
+    :raises SomebodyElse: the page is another person's; what it sends would be done in the wrong name
+    """
+    desk = desk_of(request)
+    person = person_of(request, desk.store, desk.local)
+    if person is None:
+        raise NobodySignedIn("You are signed out. Sign in again; nothing was sent.")
+    opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
+    if opened_by != person.initials:
+        raise SomebodyElse(
+            f"This page is {opened_by:.10}'s, and {person.initials} has signed in here since. Nothing more "
+            f"is sent from it; what {opened_by:.10} wrote is kept for {opened_by:.10}."
+        )
+    return person
+
+
+Who = Annotated[Person, Depends(signed_in)]
+At = Annotated[Desk, Depends(desk_of)]
+
+
+def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:
+    """A refusal as the page reads it: a stable kind, a sentence for the person, and what helps to mend it."""
+    return JSONResponse({"kind": kind, "error": one_line(error), "detail": detail}, status_code=status)

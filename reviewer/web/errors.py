@@ -1,0 +1,99 @@
+"""Errors turned into text, once, at the edge: each exception gets a status and a sentence."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+
+from agent.conversation import PolicyError
+from agent.spectrum import SpectrumError
+from agent.trajectory import TrajectoryError
+from reviewer.blind.balance import TooFew
+from reviewer.blind.values import PlanError
+from reviewer.live.bench import BenchFull
+from reviewer.live.runs import TooManyRunning
+from reviewer.store import (
+    HeldByAnother,
+    KeyReused,
+    LeaseLost,
+    NotAllowed,
+    NotFound,
+    StoreError,
+    VersionMoved,
+)
+from reviewer.web.context import NobodySignedIn, SomebodyElse, plain
+from reviewer.web.pictures import PictureDiffers
+
+log = logging.getLogger("spec_o3")
+
+_KINDS: tuple[tuple[type[Exception], int, str], ...] = (
+    (HeldByAnother, 409, "held"),
+    (NotAllowed, 403, "not_allowed"),
+    (LeaseLost, 409, "lease_lost"),
+    (KeyReused, 409, "key_reused"),
+    (NotFound, 404, "not_found"),
+    (StoreError, 503, "store"),
+    (SpectrumError, 422, "spectrum"),
+    (TrajectoryError, 422, "trajectory"),
+    (PictureDiffers, 409, "picture_differs"),
+    (NobodySignedIn, 401, "signed_out"),
+    (SomebodyElse, 409, "other_person"),
+    (PolicyError, 409, "policy"),
+    (TooManyRunning, 409, "busy"),
+    (BenchFull, 409, "bench_full"),
+    (PlanError, 422, "plan"),
+    (TooFew, 409, "too_few"),
+)
+
+
+def install(app: FastAPI) -> None:
+    """Give ``app`` an answer for every exception. Nobody ever sees a traceback."""
+    for exception, status, kind in _KINDS:
+        app.add_exception_handler(exception, _answer(status, kind))
+    app.add_exception_handler(VersionMoved, _moved)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(OverflowError, _too_large)
+    app.add_exception_handler(Exception, _bug)
+
+
+def _answer(status: int, kind: str) -> Any:
+    def answer(request: Request, error: Exception) -> JSONResponse:
+        return plain(status, kind, str(error) or kind)
+
+    return answer
+
+
+def _moved(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, VersionMoved)
+    theirs = error.theirs
+    return plain(
+        409,
+        "version_moved",
+        str(error),
+        number=theirs.number,
+        author=theirs.author,
+        steps=theirs.trajectory.to_json()["steps"],
+    )
+
+
+def _bad_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"][1:]) or "the request"
+    return plain(422, "bad_request", f"{field}: {first['msg']}")
+
+
+def _too_large(request: Request, error: Exception) -> JSONResponse:
+    # SQLite's numbers end at 2^63; Python's, and those of JSON, do not end.
+    return plain(422, "bad_request", "A number in this request is larger than any that is used here.")
+
+
+def _bug(request: Request, error: Exception) -> JSONResponse:
+    ticket = secrets.token_hex(4)
+    log.error("%s %s failed (%s)", request.method, request.url.path, ticket, exc_info=error)
+    return plain(500, "bug", f"The program failed here. Nothing was half-written. The log has it under {ticket}.")

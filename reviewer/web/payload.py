@@ -1,0 +1,305 @@
+"""What the Review page is told about an item. What somebody must not see yet is left out."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from agent import lines, simulate
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.trajectory import Answer, Trajectory
+from reviewer.rules.people import Person
+from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
+from reviewer.store import Autosave, Item, Mark, QueueRow, Store
+from reviewer.web.routes.assets import known_lines
+
+
+def links(spectrum: Spectrum) -> list[dict[str, str]]:
+    """``[{"name", "url"}]``: SIMBAD and Gaia DR3 (VizieR I/355) around the position, the survey's page."""
+    found = []
+    if spectrum.ra is not None and spectrum.dec is not None:
+        place = f"{spectrum.ra:.6f} {spectrum.dec:+.6f}"
+        simbad = urlencode({"Coord": place, "Radius": 10, "Radius.unit": "arcsec"})
+        gaia = urlencode({"-source": "I/355/gaiadr3", "-c": place, "-c.rs": 10, "-out.add": "_r"})
+        found.append({"name": "SIMBAD", "url": f"https://simbad.cds.unistra.fr/simbad/sim-coo?{simbad}"})
+        found.append({"name": "Gaia", "url": f"https://vizier.cds.unistra.fr/viz-bin/VizieR-4?{gaia}"})
+    page = _survey_page(spectrum)
+    if page and not spectrum.meta.get("simulated"):
+        found.append({"name": spectrum.survey, "url": page})
+    return found
+
+
+def _survey_page(spectrum: Spectrum) -> str | None:
+    ids, survey = spectrum.ids, spectrum.survey.upper()
+    # An obsid holds from release to release; some early files carry a negative one, which no page knows.
+    if survey.startswith("LAMOST") and ids.get("obsid", "").isdigit():
+        return "https://www.lamost.org/dr10/v2.0/spectrum/view?" + urlencode({"obsid": ids["obsid"]})
+    if survey.startswith("SDSS") and ids.get("plate-mjd-fiber", "").count("-") == 2:
+        plate, mjd, fiber = ids["plate-mjd-fiber"].split("-")
+        query = urlencode({"plate": plate, "mjd": mjd, "fiber": fiber})
+        return f"https://skyserver.sdss.org/dr18/VisualTools/explore/summary?{query}"
+    if survey.startswith("DESI") and ids.get("targetid"):
+        return f"https://www.legacysurvey.org/viewer/desi-spectrum/dr1/targetid{ids['targetid']}"
+    return None
+
+
+def sexagesimal(ra: float, dec: float) -> str:
+    """A position (degrees, ICRS) as ``19 48 27.70 −13 17 34.0``, ready to be pasted into any search box."""
+    tenths_s = round((ra % 360) / 15 * 3600 * 100)
+    hours, rest = divmod(tenths_s, 360_000)
+    minutes, seconds = divmod(rest, 6_000)
+    sign = "-" if dec < 0 else "+"
+    tenths = round(abs(dec) * 3600 * 10)
+    degrees, rest = divmod(tenths, 36_000)
+    arcmin, arcsec = divmod(rest, 600)
+    right = f"{hours % 24:02d} {minutes:02d} {seconds / 100:05.2f}"
+    return f"{right} {sign}{degrees:02d} {arcmin:02d} {arcsec / 10:04.1f}"
+
+
+LABELS = {
+    "keep": "Keep",
+    "submit": "Submit revision",
+    "pass": "Pass",
+    "approve": "Approve",
+    "reject": "Reject…",
+    "return": "Return to revision",
+    "abstain": "Abstain",
+}
+
+
+def item_json(store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool) -> dict[str, Any]:
+    """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided
+    stay out until this person has committed a verdict of their own on this version."""
+    rules = store.rules()
+    mine = next(
+        (v.verdict for v in store.verdicts(item.id) if v.person == person.initials and v.version_id == item.version.id),
+        None,
+    )
+    waiting = verdict_first and mine is None and item.standing.round is not None
+    trajectory = item.version.trajectory
+    body = trajectory.to_json()
+    if waiting:
+        body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
+    if item.standing.round is not None:
+        # The known truth would decide for the reviewer; it is shown once the item is decided.
+        body["label"] = None
+    originals, edited_by = _provenance(store, item)
+    autosave = store.autosaved(person.initials, item.id)
+    return {
+        "id": item.id,
+        "stamp": stamp(item),
+        "row": row_json(item.row),
+        "task": {"key": item.row.task, "title": task.title if task else item.row.task},
+        "trajectory": body,
+        "hidden": waiting,
+        "my_verdict": mine,
+        "originals": [] if waiting else originals,
+        "edited_by": edited_by,
+        "version": {
+            "id": item.version.id,
+            "number": item.version.number,
+            "author": item.version.author,
+            "reason": item.version.reason,
+            "at": item.version.at.isoformat(),
+        },
+        "standing": standing_json(item.standing, rules, person, waiting),
+        "may": _may(item, rules, person, waiting),
+        "marks": _marks(store.marks(item.id), item, person),
+        "autosave": None
+        if autosave is None
+        else {
+            "base": autosave.base_version_id,
+            "body": dict(autosave.body),
+            "at": autosave_stamp(autosave),
+        },
+    }
+
+
+def autosave_stamp(autosave: Autosave) -> str:
+    """Names one autosave: the same when it is made as when it is read, so to the stored millisecond."""
+    return autosave.at.isoformat(timespec="milliseconds")
+
+
+def stamp(item: Item) -> str:
+    """Changes with each version and decision, so a page can tell that what it shows has moved on."""
+    last = item.standing.last.id if item.standing.last else 0
+    return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
+
+
+def row_json(row: QueueRow) -> dict[str, Any]:
+    return {
+        "id": row.item_id,
+        "name": row.name,
+        "task": row.task,
+        "survey": row.survey,
+        "snr": row.snr,
+        "drafter": {"kind": row.drafter_kind, "name": row.drafter_name},
+        "batch": row.batch,
+        "simulated": row.simulated,
+        "spectrum": row.spectrum_sha256,
+        "state": row.state,
+        "version": row.version,
+        "cast": row.cast,
+        "wanted": row.wanted,
+        "disagreement": row.disagreement,
+        "held_by": list(row.held_by),
+    }
+
+
+def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+    """Where the item stands, without others' votes of an open round while this person may still vote."""
+    open_to_me = standing.round in ("audit", "vote") and any(
+        refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
+    )
+    shown = [
+        d
+        for d in standing.decisions
+        if not waiting and not (open_to_me and d.round == standing.round and d.person != person.initials)
+    ]
+    return {
+        "state": standing.state,
+        "round": standing.round,
+        "progress": standing.progress,
+        "disagreement": standing.disagreement and not (open_to_me or waiting),
+        "decisions": [decision_json(d) for d in shown],
+        "stale": [] if waiting else [decision_json(d) for d in standing.stale],
+        "withheld": len(standing.decisions) - len(shown),
+        "solo": rules.solo,
+    }
+
+
+def decision_json(decision: Decision) -> dict[str, Any]:
+    return {
+        "person": decision.person,
+        "round": decision.round,
+        "verb": decision.verb,
+        "reason": REASONS.get(decision.reason, decision.reason),
+        "comment": decision.comment,
+    }
+
+
+def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
+    standing, version = item.standing, item.version.id
+    wait = "Give your own verdict first: it is set so that you judge before you see the answer."
+    verbs = []
+    for verb in VERBS[standing.round] if standing.round else ():
+        why_not = wait if waiting else refusal(standing, rules, person, verb, version)
+        verbs.append({"verb": verb, "label": LABELS[verb], "refusal": why_not})
+    last = standing.last
+    return {
+        "verbs": verbs,
+        "edit": wait if waiting else refusal(standing, rules, person, "edit", version),
+        "undo": last is not None and last.person == person.initials,
+    }
+
+
+def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
+    """My marks by step; those of others only where somebody adjudicates or the item is decided."""
+    mine = {m.step_id: {"mark": m.mark, "note": m.note} for m in marks if m.person == person.initials}
+    open_book = item.standing.round in ("adjudication", "revision", None)
+    others = [
+        {"step": m.step_id, "person": m.person, "mark": m.mark, "note": m.note}
+        for m in marks
+        if open_book and m.person != person.initials
+    ]
+    return {"mine": mine, "others": others}
+
+
+def _last_turn_starts(trajectory: Trajectory) -> int:
+    turns = list(trajectory.turns())
+    if not turns or not any(isinstance(s, Answer) for s in turns[-1]):
+        return len(trajectory.steps)
+    return len(trajectory.steps) - len(turns[-1])
+
+
+def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The draft's steps, and who last changed each step since."""
+    if item.version.number == 1:
+        return [], {}
+    versions = store.versions(item.id)
+    edited: dict[str, str] = {}
+    before = {s["id"]: s for s in versions[0].trajectory.to_json()["steps"]}
+    originals = list(before.values())
+    for version in versions[1:]:
+        after = {s["id"]: s for s in version.trajectory.to_json()["steps"]}
+        for step_id, step in after.items():
+            if before.get(step_id) != step:
+                edited[step_id] = version.author or "import"
+        before = after
+    return originals, edited
+
+
+def about_json(spectrum: Spectrum) -> dict[str, Any]:
+    """What the header says about a spectrum."""
+    position = None
+    if spectrum.ra is not None and spectrum.dec is not None:
+        position = {
+            "ra": spectrum.ra,
+            "dec": spectrum.dec,
+            "text": sexagesimal(spectrum.ra, spectrum.dec),
+        }
+    return {
+        "name": spectrum.name,
+        "survey": spectrum.survey,
+        "medium": spectrum.medium,
+        "frame": spectrum.frame,
+        "fluxUnit": spectrum.flux_unit,
+        "errors": spectrum.errors,
+        "redshift": spectrum.redshift,
+        "catalogue_class": spectrum.catalogue_class,
+        "snr": dict(spectrum.snr),
+        "snr_typical": spectrum.snr_typical,
+        "ids": dict(spectrum.ids),
+        "meta": dict(spectrum.meta),
+        "position": position,
+        "links": links(spectrum),
+    }
+
+
+def spectrum_bytes(spectrum: Spectrum) -> bytes:
+    """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
+
+    Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
+    float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
+    """
+    about = {"n": len(spectrum), **about_json(spectrum)}
+    header = json.dumps(about, ensure_ascii=False, allow_nan=False).encode()
+    header += b" " * (-(len(header) + 4) % 8)
+    arrays = (
+        spectrum.wavelength.astype("<f8"),
+        spectrum.ivar.astype("<f8"),
+        spectrum.flux.astype("<f4"),
+        spectrum.mask.astype("u1"),
+    )
+    return b"".join([struct.pack("<I", len(header)), header, *(a.tobytes() for a in arrays)])
+
+
+def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
+    """Lines, band heads and sky bands to draw over a spectrum of this survey, those of the task flagged."""
+    return {
+        "lines": known_lines(task),
+        "bands": [
+            {"name": band.name, "lo": band.lo, "hi": band.hi, "kind": band.kind, "medium": band.medium}
+            for band in lines.sky_bands(survey)
+        ],
+    }
+
+
+def template_json(task: str) -> dict[str, Any] | None:
+    """A simulated spectrum of the class to compare with (rest frame, vacuum), None if none can be made.
+    The page brings it to the item's redshift and flux; its name says that it is simulated."""
+    if task not in simulate.CLASSES:
+        return None
+    made = simulate.simulate(task, "DESI", 300.0, seed=1)
+    return {
+        "name": f"simulated {task}",
+        "frame": "rest",
+        "medium": "vacuum",
+        "wavelength": np.round(made.wavelength[::2], 2).tolist(),
+        "flux": [float(f"{value:.4g}") for value in made.flux[::2]],
+    }

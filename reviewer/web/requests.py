@@ -1,0 +1,117 @@
+"""What the Review page may send, checked field by field before anything is done with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from reviewer.rules.workflow import State, Verb
+from reviewer.store import MarkKind, OwnVerdict, QueueFilter
+
+Key = Annotated[str, Field(min_length=8, max_length=100)]
+Text = Annotated[str, Field(max_length=20_000)]
+
+
+def _fit_for_json(value: Any) -> Any:
+    """:raises ValueError: it holds what Python's JSON can and everybody else's cannot: half a character,
+    infinity, brackets without end"""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"found what JSON cannot hold ({error})") from None
+    return value
+
+
+Object = Annotated[dict[str, Any], AfterValidator(_fit_for_json)]
+"""A JSON object that can be stored and sent again as it is."""
+
+
+class Sent(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Look(Sent):
+    """A window to look at, on a stored spectrum. ``item`` names the task that its hints are measured for."""
+
+    item: int
+    arguments: Object
+
+
+class Autosaved(Sent):
+    base: int
+    steps: Annotated[list[Object], Field(max_length=200)]
+    comment: Text = ""
+    after: str | None = None
+    """When the server last took this page's text; None: never."""
+
+
+class Saved(Sent):
+    """New steps for a version; everything but the steps is the server's own."""
+
+    base: int
+    steps: Annotated[list[Object], Field(max_length=200)]
+    reason: Text = ""
+    key: Key
+    lease: str
+
+
+class Decided(Sent):
+    version: int
+    verb: Verb
+    key: Key
+    lease: str
+    reason: str = ""
+    comment: Text = ""
+
+
+class Undone(Sent):
+    key: Key
+
+
+class Marked(Sent):
+    version: int
+    step: Annotated[str, Field(max_length=40)]
+    mark: MarkKind
+    note: Text = ""
+    key: Key
+
+
+class OwnVerdictGiven(Sent):
+    version: int
+    verdict: OwnVerdict
+
+
+class LeaseToken(Sent):
+    lease: str
+
+
+def queue_filter(
+    task: str | None = None,
+    state: Annotated[list[State] | None, Query()] = None,
+    survey: str | None = None,
+    snr_min: float | None = None,
+    snr_max: float | None = None,
+    drafter: str | None = None,
+    batch: str | None = None,
+    disagreement: bool | None = None,
+    simulated: bool | None = None,
+    text: Annotated[str, Query(max_length=200)] = "",
+    mine: bool = False,
+) -> QueueFilter:
+    """The queue's filter as query parameters; what is empty does not filter."""
+    return QueueFilter(
+        task=task or None,
+        states=tuple(state or ()),
+        survey=survey or None,
+        snr_min=snr_min,
+        snr_max=snr_max,
+        drafter=drafter or None,
+        batch=batch or None,
+        disagreement=disagreement,
+        simulated=simulated,
+        text=text,
+        mine=mine,
+    )

@@ -1,0 +1,188 @@
+"""The coordinator's side of the Blind tab: what to draw from, previews, sessions and their progress."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import HTMLResponse
+
+from reviewer.blind.sampling import draw
+from reviewer.blind.values import Assignment, Drawn, Plan
+from reviewer.rules.people import Person
+from reviewer.store import BlindSession, NotAllowed
+from reviewer.web.context import At, Desk, Who
+from reviewer.web.headers import REPORT
+from reviewer.web.requests import Key, Object, Sent
+
+
+def coordinator(person: Who) -> Person:
+    """:raises NotAllowed: somebody else"""
+    if not person.is_any("coordinator"):
+        raise NotAllowed("Blind sessions are set up by a coordinator.")
+    return person
+
+
+NOT_KEPT = {"Cache-Control": "no-store"}
+
+InCharge = Annotated[Person, Depends(coordinator)]
+
+router = APIRouter(prefix="/api/blind")
+
+
+class Planned(Sent):
+    plan: Object
+
+
+class Drawing(Planned):
+    key: Key
+
+
+class Change(Sent):
+    key: Key
+
+
+@router.get("/setup")
+def setup(person: InCharge, at: At) -> dict[str, Any]:
+    """What a session can be drawn from: items by source and task, with how many of them each person has had a
+    hand in; and what there is to filter by."""
+    people = [one for one in at.store.people() if one.active]
+    everything = Plan("", tuple(one.initials for one in people))
+    barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    items: Counter[tuple[str, str]] = Counter()
+    for candidate in at.store.blind_candidates(person.initials, everything):
+        stratum = (candidate.source, candidate.task)
+        items[stratum] += 1
+        barred[stratum].update(candidate.barred)
+    facets = at.store.facets()
+    return {
+        "strata": [
+            {"source": source, "task": task, "items": items[source, task], "barred": barred[source, task]}
+            for source, task in sorted(items)
+        ],
+        "tasks": {task: at.tasks[task].title if task in at.tasks else task for _, task in items},
+        "people": [{"initials": one.initials, "name": one.name} for one in people],
+        "filter": {"states": facets["state"], "survey": facets["survey"], "batch": facets["batch"]},
+    }
+
+
+@router.post("/preview")
+def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
+    """What would be drawn, without keeping it."""
+    plan = Plan.from_json(sent.plan)
+    candidates = at.store.blind_candidates(person.initials, plan)
+    drawn = draw(plan, candidates)
+    return {
+        "candidates": len(candidates),
+        "notes": drawn.notes,
+        "scorers": [
+            {
+                "initials": scorer,
+                "asked": len(drawn.of(scorer)),
+                "barred": sum(scorer in candidate.barred for candidate in candidates),
+            }
+            for scorer in plan.scorers
+        ],
+        **_what(drawn),
+    }
+
+
+@router.get("/sessions")
+def sessions(person: InCharge, at: At) -> list[dict[str, Any]]:
+    return [session_json(at, person, session) for session in reversed(at.store.blind_sessions(person.initials))]
+
+
+@router.post("/sessions")
+def drawn(person: InCharge, at: At, sent: Drawing) -> dict[str, Any]:
+    session = at.store.draw_blind(person.initials, Plan.from_json(sent.plan), sent.key)
+    return session_json(at, person, session)
+
+
+@router.post("/sessions/{session}/open")
+def opened(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
+    return session_json(at, person, at.store.open_blind(person.initials, session, sent.key))
+
+
+@router.post("/sessions/{session}/close")
+def closed(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
+    return session_json(at, person, at.store.close_blind(person.initials, session, sent.key))
+
+
+@router.get("/sessions/{session}/giveaways")
+def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "item": one.item,
+            "source": one.source,
+            "step": one.step,
+            "words": one.giveaway.words,
+            "kind": one.giveaway.kind,
+            "sentence": one.sentence,
+        }
+        for one in at.store.blind_giveaways(person.initials, session)
+    ]
+
+
+@router.get("/sessions/{session}/report.html")
+def report_page(person: InCharge, at: At, session: int) -> Response:
+    from reviewer.blind.report import as_html  # the statistics take a second to import
+
+    page = as_html(at.store, person.initials, session)
+    return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": REPORT})
+
+
+@router.get("/sessions/{session}/report.zip")
+def report_files(person: InCharge, at: At, session: int) -> Response:
+    from reviewer.blind.report import as_zip
+
+    name = f'attachment; filename="blind-session-{session}.zip"'
+    packed = as_zip(at.store, person.initials, session)
+    return Response(packed, media_type="application/zip", headers={"Content-Disposition": name, **NOT_KEPT})
+
+
+def session_json(at: Desk, person: Person, session: BlindSession) -> dict[str, Any]:
+    """A session as its card shows it: the plan, and of the scoring how far each has come and no more."""
+    times = {"drawn": session.drawn_at, "opened": session.opened_at, "closed": session.closed_at}
+    progress = at.store.blind_progress(person.initials, session.id)
+    return {
+        "id": session.id,
+        "name": session.name,
+        "state": session.state,
+        "plan": session.plan.to_json(),
+        "notes": session.notes,
+        "drawn_by": session.drawn_by,
+        "at": {name: None if when is None else when.isoformat() for name, when in times.items()},
+        "progress": [{"scorer": one.scorer, "done": one.done, "asked": one.asked} for one in progress],
+        "mine": _scores_in(person, session),
+    }
+
+
+def _scores_in(person: Person, session: BlindSession) -> bool:
+    return session.state != "closed" and person.initials in session.plan.scorers
+
+
+def _what(drawn: Drawn) -> dict[str, Any]:
+    """How many of which sources and tasks are shown, each counted once."""
+    singles: dict[int, tuple[str, str]] = {}
+    pairs: dict[frozenset[int], tuple[str, str]] = {}
+    for one in drawn.assignments:
+        if one.gold:
+            continue
+        if one.kind == "pair":
+            pairs[frozenset(shown.item for shown in one.shown)] = _pair_of(one)
+        else:
+            singles[one.shown[0].item] = (one.shown[0].source, one.shown[0].task)
+    return {
+        "scores": _table(Counter(singles.values())),
+        "pairs": _table(Counter(pairs.values())),
+        "gold": len({one.shown[0].item for one in drawn.assignments if one.gold}),
+    }
+
+
+def _pair_of(one: Assignment) -> tuple[str, str]:
+    return " and ".join(sorted(shown.source for shown in one.shown)), one.shown[0].task
+
+
+def _table(counted: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"source": s, "task": t, "number": number} for (s, t), number in sorted(counted.items())]

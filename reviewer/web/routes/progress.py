@@ -1,0 +1,191 @@
+"""What the Progress tab's charts are drawn from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from agent.tasks import Task
+from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from reviewer.agreement.rounds import gold_agreement, round_agreement
+from reviewer.agreement.values import Estimate
+from reviewer.rules.workflow import Round
+from reviewer.store import NotFound, Progress, Store, Yielded
+from reviewer.store.statistics import Apart, DecidedTogether, OnGold
+from reviewer.web.context import At, Who
+from reviewer.web.visibility import Kept
+
+
+def progress_router(store: Store) -> APIRouter:
+    """``GET /api/progress?task=&batch=``, for anybody who is signed in."""
+    routes = APIRouter(prefix="/api")
+
+    @routes.get("/progress")
+    def progress(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
+        facets = store.facets()
+        return {
+            **progress_json(store.counts(task or None, batch)),
+            "tasks": {key: _title(at.tasks, key) for key in facets.get("task", ())},
+            "batches": list(facets.get("batch", ())),
+            "at": store.now().isoformat(),
+        }
+
+    return routes
+
+
+def progress_json(progress: Progress) -> dict[str, Any]:
+    """``Progress`` as JSON. A fraction that is not defined is null; the page says why in words."""
+    return {
+        "by_task": {task: dict(states) for task, states in progress.by_task.items()},
+        "by_person": {person: dict(rounds) for person, rounds in progress.by_person.items()},
+        "versions_by": dict(progress.versions_by),
+        "disagreement": {
+            "disagreed": progress.disagreed,
+            "compared": progress.compared,
+            "fraction": progress.disagreed / progress.compared if progress.compared else None,
+        },
+        "yielded": _yield_json(progress.yielded),
+        "per_day": {day: dict(rounds) for day, rounds in progress.per_day.items()},
+        "decided_per_day": {day: _yield_json(y) for day, y in progress.decided_per_day.items()},
+    }
+
+
+def _yield_json(yielded: Yielded) -> dict[str, float | None]:
+    return {"approved": yielded.approved, "rejected": yielded.rejected, "fraction": yielded.fraction}
+
+
+def _title(tasks: Mapping[str, Any], key: str) -> str:
+    # A task file may have been taken away since; its items are still here.
+    return tasks[key].title if key in tasks else key
+
+
+GOLD = (
+    "An item counts as gold when it came with a known label and is approved or rejected by now. A reviewer's "
+    "first verdict on it, committed before they saw the answer (“my verdict first”), is compared with the "
+    "label; “cannot tell” is counted apart."
+)
+JUDGED: tuple[Round, ...] = ("audit", "vote")
+"""The rounds in which several people decide on the same version without seeing each other's decisions."""
+
+_NOBODY = "no text was decided on by two people in a round that is over"
+_CANNOT_TELL = "cannot tell"
+_ENOUGH = 10_000_000  # resampled items in all; with so many the ends of an interval no longer move
+_FEWEST_DRAWS = 200
+
+
+def router(store: Store) -> APIRouter:
+    """``GET /api/progress/agreement?task=&batch=``, for anybody who is signed in. What was calculated is kept
+    until somebody decides something."""
+    routes = APIRouter(prefix="/api")
+    kept: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}
+    one_at_a_time = Lock()
+
+    @routes.get("/progress/agreement")
+    def agreement(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
+        chosen = (task or None, batch)
+        with one_at_a_time:
+            now = store.facts_so_far()
+            if kept.get(chosen, (None, None))[0] != now:
+                kept[chosen] = (now, _figures(store, at.tasks, *chosen))
+        hidden = store.hidden_items(person.initials)
+        total, items = store.apart(*chosen, hidden=hidden)
+        return {
+            **kept[chosen][1],
+            "disagreements": {"total": total, "items": [_apart_json(one, at.tasks) for one in items]},
+        }
+
+    return routes
+
+
+def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
+    gold = store.on_gold(task, batch)
+    return {
+        "rounds": _rounds(store.decided_together(task, batch), tasks),
+        "gold": _gold(gold),
+        "gold_items": len({one.item for one in gold}),
+        "gold_meaning": GOLD,
+    }
+
+
+def _rounds(decisions: Sequence[DecidedTogether], tasks: Mapping[str, Task]) -> list[dict[str, Any]]:
+    """Of each round every task, and all tasks together where there are several."""
+    found = []
+    for judged in JUDGED:
+        of_round = [one for one in decisions if one.round == judged]
+        keys = list(dict.fromkeys(one.task for one in of_round))
+        for key in [None, *keys] if len(keys) != 1 else keys:
+            own = [one for one in of_round if key in (None, one.task)]
+            alike = round_agreement(
+                [one.version for one in own],
+                [one.person for one in own],
+                [one.verb for one in own],
+                _resampling(len({one.version for one in own})),
+            )
+            title = "all tasks" if key is None else _round_title(tasks, key)
+            estimates = {"raw": _json(alike.raw, own), "alpha": _json(alike.alpha, own)}
+            found.append({"round": judged, "task": key, "title": title, **estimates})
+    return found
+
+
+def _json(one: Estimate, decisions: Sequence[DecidedTogether]) -> dict[str, Any]:
+    return (one if decisions else replace(one, reason=_NOBODY)).to_json()
+
+
+def _gold(verdicts: Sequence[OnGold]) -> list[dict[str, Any]]:
+    """One row a reviewer, by initials."""
+    found = []
+    for person in dict.fromkeys(one.person for one in verdicts):
+        own = [one for one in verdicts if one.person == person]
+        told = [one for one in own if one.verdict != _CANNOT_TELL]
+        right = gold_agreement(
+            [one.item for one in told],
+            [one.verdict for one in told],
+            [one.label for one in told],
+            _resampling(len(told)),
+        )
+        found.append({"person": person, "right": right.to_json(), "cannot_tell": len(own) - len(told)})
+    return found
+
+
+def _apart_json(one: Apart, tasks: Mapping[str, Task]) -> dict[str, Any]:
+    said = {judged: dict(verbs) for judged, verbs in one.said.items()}
+    return {
+        "id": one.item,
+        "name": one.name,
+        "title": _round_title(tasks, one.task),
+        "state": one.state,
+        "said": said,
+    }
+
+
+def _resampling(items: int) -> Resampling:
+    draws = min(DEFAULT.draws, max(_FEWEST_DRAWS, _ENOUGH // max(1, items)))
+    return Resampling(draws=draws)
+
+
+def _round_title(tasks: Mapping[str, Task], key: str) -> str:
+    return tasks[key].title if key in tasks else key
+
+
+def library_router(store: Store) -> APIRouter:
+    """``GET /api/exports/ID/manifest``: the manifest of an export, as it was recorded when it was made."""
+    routes = APIRouter(prefix="/api")
+
+    @routes.get("/exports/{export_id}/manifest")
+    def manifest(kept: Kept, export_id: int) -> Response:
+        made = next((one for one in store.exports() if one.id == export_id), None)
+        if made is None:
+            raise NotFound(f"export {export_id}: there is none")
+        for one in made.manifest.get("items", ()):
+            kept.require(one["item"])
+        text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+        # An export's name is letters, digits, dots, dashes: nothing in it can end the header.
+        headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
+        return Response(text, media_type="application/json", headers=headers)
+
+    return routes

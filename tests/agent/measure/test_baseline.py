@@ -1,0 +1,158 @@
+"""The baseline: a rule that measures, says what it measured, and can be checked against what it says."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.loop import run
+from agent.measure import Measured, Undefined, measure_feature, rest
+from agent.policies.baseline import phrases
+from agent.policies.baseline.rule import LOOKS, NAME, Baseline, plan
+from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
+from agent.simulate import CLASSES, KINDS, simulate, truth
+from agent.tasks import load
+from agent.trajectory.steps import Think
+
+TASKS = load()
+CV = simulate("cv", "LAMOST", 25, 2)
+
+
+@pytest.fixture(scope="module")
+def draft():
+    return run(CV, TASKS["cv"], Baseline())
+
+
+def test_it_is_called_what_it_is(draft):
+    assert draft.drafter.kind == "baseline"
+    assert draft.drafter.name == NAME == "baseline, no model"
+    assert {"version", "scorecards_sha256", "renderer", "prompt_sha256"} <= set(draft.drafter.settings)
+
+
+def test_its_trace_is_complete_and_well_formed(draft):
+    assert draft.problems() == []
+    assert draft.faults == ()
+    assert 1 <= len(draft.zooms) <= LOOKS
+    assert all(zoom.ok and zoom.picture for zoom in draft.zooms)
+
+
+def test_every_window_holds_a_feature_of_the_task_file(draft):
+    features = [f.in_medium("vacuum") for f in TASKS["cv"].features]
+    for zoom in draft.zooms:
+        low, high = zoom.window
+        assert any(low - 1 <= f.span[0] and f.span[1] <= high + 1 for f in features), zoom.label
+
+
+def test_the_numbers_it_writes_are_the_numbers_it_measured(draft):
+    feature = TASKS["cv"].feature("Hα emission")
+    measured = measure_feature(rest(CV), feature)
+    said = " ".join(s.text for s in draft.steps if isinstance(s, Think))
+    assert f"Hα emission: equivalent width {phrases.with_error(measured, 'Å')} (emission)" in said
+
+
+def test_the_points_it_names_add_up_to_the_sum_it_names(draft):
+    last = [s.text for s in draft.steps if isinstance(s, Think)][-1]
+    weighing = last[last.index("For:") :].replace("−", "-")
+    start, total = map(float, re.search(r"start of ([-+.\d]+) the points add up to ([-+.\d]+)", weighing).groups())
+    points = [float(p) for p in re.findall(r"\(([-+][.\d]+)\)", weighing)]
+    # Each is rounded to a tenth.
+    assert start + sum(points) == pytest.approx(total, abs=0.05 * (len(points) + 2))
+
+
+def test_with_few_turns_it_answers_in_time():
+    trajectory = run(CV, TASKS["cv"], Baseline(), max_turns=2)
+    assert len(trajectory.zooms) == 1
+    assert trajectory.answer.verdict == assess(CV, TASKS["cv"]).verdict
+    assert run(CV, TASKS["cv"], Baseline(), max_turns=1).zooms == ()
+
+
+def test_windows_are_in_the_frame_and_medium_of_the_tool():
+    spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
+    look = plan(assess(spectrum, TASKS["cv"]))[0]
+    assert look.window[0] < 6564.6 < look.window[1]
+    assert "rest frame for z = 0.05000" in phrases.opening(spectrum, rest(spectrum))
+
+
+def test_overlapping_features_share_a_look():
+    looks = plan(assess(CV, TASKS["cv"]))
+    assert len({look.window for look in looks}) == len(looks)
+    assert any(len(look.findings) > 1 for look in looks)
+
+
+def test_nothing_measurable_is_a_no_that_says_so():
+    trajectory = run(simulate("sky", "SDSS", 1, 1), TASKS["cc"], Baseline())
+    assert trajectory.answer.verdict == "NO"
+    assert "Nothing that was asked for can be measured" in trajectory.answer.explanation
+    assert "only strong features can be judged" in trajectory.steps[0].text
+
+
+def test_a_feature_outside_the_data_adds_nothing():
+    whole = assess(CV, TASKS["cv"])
+    kept = CV.wavelength > 6000
+    from dataclasses import replace
+
+    red = replace(CV, **{a: getattr(CV, a)[kept] for a in ("wavelength", "flux", "ivar", "mask")})
+    half = assess(red, TASKS["cv"])
+    for one, other in zip(whole.findings, half.findings, strict=True):
+        if isinstance(other.measured, Undefined):
+            assert other.points == 0
+        else:
+            assert other.points == pytest.approx(one.points, abs=1e-9)
+
+
+@given(st.floats(-50, 50), st.floats(0.01, 10))
+def test_presence_is_a_probability_that_grows_into_the_bounds(value, error):
+    feature = TASKS["cv"].feature("Hα emission")
+    here, deeper = (presence(feature, Measured(v, error, "Å")) for v in (value, value - 1))
+    assert 0 <= here <= 1
+    assert deeper >= here
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
+def test_a_number_is_written_with_its_error_to_the_same_decimals(value, error):
+    shown, its_error = phrases.with_error(Measured(value, error)).split(" ± ")
+    assert len(shown.partition(".")[2]) == len(its_error.partition(".")[2])
+    decimals = len(shown.partition(".")[2])
+    assert float(shown.replace("−", "-")) == pytest.approx(value, abs=0.51 * 10**-decimals)
+
+
+def test_a_scorecard_names_exactly_the_features_of_its_task():
+    """A renamed feature would silently fall back to the plain points of its role."""
+    for key, card in scorecards().items():
+        assert set(card.points) == {f.name for f in TASKS[key].features}, key
+
+
+def test_no_feature_speaks_against_its_own_role():
+    for key, card in scorecards().items():
+        for feature in TASKS[key].features:
+            side = -1 if feature.role == "confuser" else 1
+            points = card.of(feature)
+            assert side * points.present >= 0 >= side * points.absent, (key, feature.name)
+
+
+def test_a_task_of_ones_own_gets_plain_points():
+    from dataclasses import replace
+
+    own = replace(TASKS["cv"], key="mine")
+    found = assess(CV, own)
+    assert found.start == 0
+    for finding in found.measured:
+        worth = PLAIN[finding.feature.role]
+        expected = worth.present * finding.presence + worth.absent * (1 - finding.presence)
+        assert finding.points == pytest.approx(expected)
+    assert found.verdict == "YES"
+
+
+def test_on_simulations_it_is_mostly_right():
+    """Seeds that neither the fit nor the benchmark uses; S/N 50."""
+    answers = []
+    for seed in range(900_000, 900_002):
+        for kind in KINDS:
+            spectrum = simulate(kind, "SDSS", 50, seed)
+            answers += [(truth(kind, t), assess(spectrum, TASKS[t]).verdict) for t in CLASSES]
+    found = [given == "YES" for right, given in answers if right == "YES"]
+    refused = [given == "NO" for right, given in answers if right == "NO"]
+    assert np.mean(found) > 0.6
+    assert np.mean(refused) > 0.9

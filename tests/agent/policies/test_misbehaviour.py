@@ -1,0 +1,196 @@
+"""What a model, or its server, does wrong is in the trace: whole inspections over HTTP, and none raises."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agent.conversation import Stop
+from agent.loop import MAX_CHARACTERS, Ended, inspect
+from agent.policies.openai.endpoint import Endpoint, Patience
+from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import Served
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.trajectory.steps import Think, Zoom
+from tests.support.bad_server import WEB_PAGE, BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
+
+SPECTRUM = simulate("cv", "LAMOST", 30, 3)
+TASK = load()["cv"]
+HASTY = Patience(connect=2.0, first=20.0, between=20.0, tries=2, pause=0.01)
+CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": %s}}'
+
+
+def ended(*turns: str, max_turns: int = 8) -> Ended:
+    """How an inspection ends whose model says these turns, the last for ever."""
+    with BadServer(talking(turns)) as server:
+        return inspected(server, max_turns=max_turns)
+
+
+def inspected(server: BadServer, sampling: Sampling | None = None, max_turns: int = 8) -> Ended:
+    policy = Served(Endpoint(server.url, "spec-o3", None, HASTY), sampling)
+    *_, last = inspect(SPECTRUM, TASK, policy, max_turns)
+    assert isinstance(last, Ended)
+    assert last.trajectory.from_json(last.trajectory.to_json()) == last.trajectory
+    return last
+
+
+def calling(window: str) -> str:
+    return f"<think>Look.</think>\n<tool_call>\n{CALL % window}\n</tool_call>"
+
+
+# The model
+
+
+def test_a_call_in_broken_json_is_read_as_far_as_it_can_be():
+    broken = calling("[6400, 6700]").replace("}}\n</tool_call>", "\n</tool_call>")
+    end = ended(broken, answer("YES"))
+    assert end.reason == "answered"
+    assert end.trajectory.zooms[0].arguments == {"label": "Hα", "wavelength_range": [6400, 6700]}
+    assert end.trajectory.zooms[0].ok
+    assert end.trajectory.faults == ("turn 1: broken JSON in a tool call: its window and label were read",)
+
+
+def test_a_call_that_says_nothing_ends_the_inspection():
+    end = ended('<think>Look.</think><tool_call>{"name": spectral</tool_call>')
+    assert (end.reason, end.detail) == ("no call and no answer", "turn 1 neither looked nor answered")
+    assert end.trajectory.steps == (Think("s1", "Look."),)
+    assert end.trajectory.faults == ("turn 1: a tool call that cannot be read: '{\"name\": spectral'",)
+
+
+def test_another_tool_is_answered_with_an_error_and_the_model_goes_on():
+    end = ended(calling("[6400, 6700]").replace("spectral_visualization_tool", "simbad"), answer("NO"))
+    zoom = end.trajectory.zooms[0]
+    assert (zoom.ok, zoom.picture) == (False, None)
+    assert zoom.observation == "Error when executing tool: 'simbad'"
+    assert end.trajectory.faults == ("turn 1: a call of 'simbad'",)
+    assert end.reason == "answered"
+
+
+@pytest.mark.parametrize(
+    "window", ["[20000, 21000]", "[6700, 6400]", "[NaN, 6700]", "[6400]", '["Hα", 6700]', "[1e999, 2e999]"]
+)
+def test_a_window_that_cannot_be_drawn_is_answered_with_an_error_and_the_model_goes_on(window):
+    end = ended(calling(window), calling("[6400, 6700]"), answer("YES"))
+    wrong, right = end.trajectory.zooms
+    assert (wrong.ok, right.ok) == (False, True)
+    assert wrong.observation.startswith("Error: The specified wavelength range [")
+    assert wrong.observation.endswith(".")
+    assert end.reason == "answered"
+    assert end.trajectory.faults == ()
+
+
+def test_the_model_is_told_its_error_in_text_without_a_picture():
+    with BadServer(talking([calling("[6700, 6400]"), answer("NO")])) as server:
+        inspected(server)
+    told = server.chats[1].body["messages"][-1]
+    assert [block["type"] for block in told["content"]] == ["text", "text"]
+    assert "[6700, 6400] is invalid" in told["content"][1]["text"]
+
+
+def test_of_ten_windows_in_one_turn_the_first_is_looked_at():
+    ten = "\n".join(calling(f"[{lo}, {lo + 200}]") for lo in range(4000, 6000, 200))
+    end = ended(ten, answer("YES"))
+    assert [zoom.arguments["wavelength_range"] for zoom in end.trajectory.zooms] == [[4000, 4200]]
+    assert end.trajectory.faults == ("turn 1: 10 tool calls in one turn: the first was taken",)
+
+
+def test_words_without_tags_are_kept_as_a_thought():
+    end = ended("This is a cataclysmic variable.")
+    assert end.reason == "no call and no answer"
+    assert end.trajectory.steps == (Think("s1", "This is a cataclysmic variable."),)
+    assert end.trajectory.faults == ("turn 1: no <think> tags",)
+
+
+def test_of_two_answers_the_last_is_taken():
+    end = ended(answer("YES") + r"<answer>\boxed{NO} On second thoughts.</answer>")
+    assert (end.reason, end.trajectory.answer.verdict) == ("answered", "NO")
+    assert end.trajectory.faults == ("turn 1: 2 answers in one turn: the last was taken",)
+
+
+def test_an_empty_reply_ends_the_inspection():
+    end = ended("")
+    assert (end.reason, end.trajectory.steps) == ("no call and no answer", ())
+    assert end.usage.requests == 1
+
+
+def test_a_model_that_looks_for_ever_is_ended_at_the_limit_of_turns():
+    end = ended(look(6400, 6700), max_turns=3)
+    assert (end.reason, len(end.trajectory.zooms)) == ("turn limit", 3)
+    assert [zoom.ok for zoom in end.trajectory.zooms] == [True, True, False]
+
+
+def test_endless_text_is_cut_at_its_limit_of_tokens():
+    with BadServer([Endless("<think>and on ", obedient=True)]) as server:
+        end = inspected(server, Sampling(max_tokens=50))
+        assert server.wait(lambda: server.open == 0)
+    assert end.reason == "no call and no answer"
+    assert "turn 1: cut at its limit of 50 tokens" in end.trajectory.faults
+
+
+def test_endless_text_of_a_server_that_knows_no_limit_is_cut_and_the_server_let_go():
+    with BadServer([Endless("and on and on " * 50, obedient=False)]) as server:
+        end = inspected(server, Sampling(max_tokens=50))
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+    assert end.reason == "no call and no answer"
+    assert f"turn 1: cut after {MAX_CHARACTERS} characters" in end.trajectory.faults
+
+
+# The server
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "wanted"),
+    [
+        (Cut("<think>Half a thou"), "broke off in the middle of its answer"),
+        (problem(400, "This model's maximum context length is 4096 tokens."), "Allow fewer turns"),
+        (problem(503, "loading"), "failed (503): loading."),
+        (problem(429, "slow down"), "has too much to do (429): slow down."),
+        (WEB_PAGE, "it is no model server"),
+    ],
+)
+def test_what_a_server_does_wrong_ends_the_inspection_and_keeps_what_was_seen(behaviour, wanted):
+    with BadServer([Say(look(6400, 6700)), behaviour]) as server:
+        end = inspected(server)
+    assert end.reason == "policy failed"
+    assert wanted in end.detail
+    assert [type(step) for step in end.trajectory.steps[:2]] == [Think, Zoom]
+    said = "cut short while it was being written" if isinstance(behaviour, Cut) else "nothing was written"
+    assert end.trajectory.faults == (f"turn 2: {said}",)
+
+
+def test_one_server_that_hangs_leaves_the_inspections_with_another_alone():
+    stop = Stop()
+    hanging = threading.Event()
+    with BadServer([Stall("<think>Hm")]) as bad, BadServer(talking()) as good, ThreadPoolExecutor() as pool:
+
+        def wait_for_the_bad_one() -> Ended:
+            policy = Served(Endpoint(bad.url, "spec-o3"))
+            *_, last = inspect(SPECTRUM, TASK, policy, stop=stop)
+            hanging.set()
+            return last
+
+        stuck = pool.submit(wait_for_the_bad_one)
+        assert bad.wait(lambda: bad.open == 1)
+        ends = [inspected(good) for _ in range(3)]
+        assert not hanging.is_set()
+        stop.set()
+        assert stuck.result(timeout=10).reason == "stopped"
+    assert [end.trajectory.answer.verdict for end in ends] == ["YES"] * 3
+
+
+def test_a_server_that_fails_one_inspection_leaves_the_others_it_holds_alone():
+    def behaviour(body):
+        return Cut("<think>Hm") if body["seed"] == 3 else talking(delay=0.005)(body)
+
+    with BadServer(behaviour) as server:
+        endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
+
+        def one(seed: int) -> str:
+            *_, last = inspect(SPECTRUM, TASK, Served(endpoint, Sampling(seed=seed)))
+            assert isinstance(last, Ended)
+            return last.reason
+
+        with ThreadPoolExecutor(8) as pool:
+            reasons = list(pool.map(one, range(8)))
+    assert reasons == ["policy failed" if seed == 3 else "answered" for seed in range(8)]

@@ -1,0 +1,388 @@
+"""Models with tool calls of their own: what they say becomes tagged text, and messages again."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from agent.conversation import Conversation, Exchange, Remark, Stop
+from agent.loop import Called, Ended, Said, inspect
+from agent.policies.native import Guidance, Native, instructions, mentions_label
+from agent.policies.native_replies import MARKS, Reply, assistant_message, call_text
+from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
+from agent.policies.sampling import Sampling
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.tool import TOOL_NAME, TOOL_SCHEMA, overview
+from agent.tool import call as tool_call
+from agent.trajectory.steps import Answer, Think, Zoom
+from agent.trajectory.tags import parse
+from tests.support.bad_server import BadServer, Cut, Say, Stall, problem
+
+SPECTRUM = simulate("cv", "LAMOST", 30, 3)
+TASK = load()["cv"]
+MODEL = "gpt-5"
+WINDOW = '{"wavelength_range": [6400, 6700],  "label": "Hα"}'
+ANSWER = r"<think>It is clear.</think><answer>\boxed{YES} Balmer emission.</answer>"
+
+
+def said(*deltas: Delta) -> str:
+    reply = Reply()
+    return "".join([reply.add(delta) for delta in deltas]) + reply.end()
+
+
+def call(arguments: str = WINDOW, name: str = TOOL_NAME, index: int = 0, id: str = "a") -> Delta:
+    return Delta(calls=(CallPiece(index, id, name, arguments),))
+
+
+def called(arguments: str = WINDOW) -> str:
+    return f'\n<tool_call>\n{{"name": "{TOOL_NAME}", "arguments": {arguments}}}\n</tool_call>'
+
+
+def test_words_before_a_call_are_a_thought_and_the_arguments_are_as_they_were_written():
+    assert said(Delta("Hα first."), call()) == f"<think>Hα first.</think>{called()}"
+
+
+def test_words_in_tags_are_left_as_they_are():
+    text = "\n<think>Hα\nfirst. </think>\n\n"
+    assert said(Delta(text), call()) == text + called()
+    assert said(Delta(ANSWER)) == ANSWER
+
+
+def test_reasoning_goes_inside_the_thought_and_words_before_a_call_with_it():
+    assert said(Delta(reasoning="Hm."), call()) == f"<think>Hm.</think>{called()}"
+    both = said(Delta(reasoning="Hm."), Delta("Hα first."), call())
+    assert both == f"<think>Hm.\n\nHα first.</think>{called()}"
+    assert said(Delta(reasoning="Hm."), Delta("\n\n" + ANSWER)) == f"<think>Hm.</think>\n\n{ANSWER}"
+
+
+def test_an_answer_without_think_tags_ends_the_thought_before_it():
+    assert said(Delta(r"It is clear.<answer>\boxed{NO} x</answer>")) == (
+        r"<think>It is clear.</think><answer>\boxed{NO} x</answer>"
+    )
+    boxed = said(Delta(r"It is clear. \boxed{NO} flat"))
+    assert boxed == r"<think>It is clear. </think>\boxed{NO} flat"
+    assert parse(boxed).answer.verdict == "NO"
+
+
+def test_a_thought_that_the_server_opened_is_closed_where_the_model_closes_it():
+    """Some chat templates write <think> themselves, so that the reply begins inside it."""
+    assert said(Delta("Hα first.</think>\n\n"), call()) == f"<think>Hα first.</think>\n\n{called()}"
+
+
+def test_white_space_alone_is_no_thought():
+    assert said(Delta("\n\n"), call()) == called()
+    assert said(Delta(reasoning=" "), Delta(" ")) == ""
+
+
+def test_an_answer_that_is_only_thought_of_is_none():
+    reply = Reply()
+    text = reply.add(Delta(reasoning=r"I could end with <answer>\boxed{YES}</answer> now.")) + reply.end()
+    assert text == r"<think>I could end with ‹answer›\boxed{YES}‹/answer› now.</think>"
+    assert reply.spoiled
+    assert parse(text).answer is None
+
+
+def test_several_calls_are_all_written_however_their_pieces_come():
+    by_index = [call(index=0), call('{"wavelength_range":', index=1, id="b"), call(" [1, 2]}", "", 1, "")]
+    same_index = [call(id="a"), call('{"wavelength_range": [1, 2]}', id="b")]
+    in_turn = [call(WINDOW[:9]), call('{"wavelength_range":', index=1, id="b")]
+    in_turn += [call(WINDOW[9:], "", 0, ""), call(" [1, 2]}", "", 1, "")]
+    for deltas in (by_index, same_index, in_turn):
+        text = said(*deltas)
+        assert text == called() + called('{"wavelength_range": [1, 2]}')
+        assert "2 tool calls in one turn: the first was taken" in parse(text).faults
+
+
+def test_a_name_that_is_sent_with_every_piece_is_one_name():
+    assert said(call(WINDOW[:5]), call(WINDOW[5:])) == called()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault", "read"),
+    [
+        ("", "a tool call without arguments", {}),
+        ("null", "a tool call without arguments", {}),
+        ("[6400, 6700]", "a tool call without arguments", {}),
+        (json.dumps(WINDOW), "arguments given as text", json.loads(WINDOW)),
+        (
+            '{"wavelength_range": [6400, 6700], "label": "Hα',
+            "broken JSON",
+            {"wavelength_range": [6400, 6700]},
+        ),
+    ],
+)
+def test_arguments_that_are_no_object_are_the_parsers_to_judge(arguments, fault, read):
+    turn = parse(said(call(arguments)))
+    assert any(fault in found for found in turn.faults)
+    assert turn.call.arguments == read
+
+
+words = st.lists(st.sampled_from([*MARKS, "Hα ", "<", "\\b", "</thin", "é\n", " ", "{YES}"]), max_size=6).map("".join)
+runs = st.lists(
+    st.builds(Delta, text=words)
+    | st.builds(Delta, reasoning=words)
+    | st.builds(call, arguments=words, name=st.just(TOOL_NAME), index=st.integers(0, 2), id=st.just("")),
+    max_size=6,
+)
+
+
+def cut(delta: Delta, at: int) -> list[Delta]:
+    """The same in two pieces."""
+    pieces = []
+    for part in (slice(None, at), slice(at, None)):
+        calls = tuple(replace(c, arguments=c.arguments[part]) for c in delta.calls)
+        pieces.append(Delta(delta.text[part], delta.reasoning[part], calls))
+    return pieces
+
+
+@given(runs, st.lists(st.tuples(st.integers(0, 11), st.integers(0, 12)), max_size=12))
+@example([Delta("<think"), Delta(reasoning="x"), Delta(">")], [])
+def test_the_text_is_the_same_however_the_stream_is_cut(deltas, cuts):
+    whole = said(*deltas)
+    pieces = list(deltas)
+    for which, at in cuts:
+        if which < len(pieces):
+            pieces[which : which + 1] = cut(pieces[which], at)
+    assert said(*pieces) == whole
+
+
+@given(words)
+def test_of_words_nothing_is_lost_and_at_most_one_pair_of_tags_is_added(text):
+    told = said(Delta(text))
+    bare = [one.replace("<think>", "").replace("</think>", "").strip() for one in (told, text)]
+    assert bare[0] == bare[1]
+    assert told.count("<think>") - text.count("<think>") in (0, 1)
+    assert told.count("</think>") - text.count("</think>") in (0, 1)
+
+
+def test_a_turn_becomes_the_message_that_it_was():
+    message = assistant_message(f"<think>Hα first.</think>{called()}", "call00001")
+    assert message["content"] == "<think>Hα first.</think>"
+    (one,) = message["tool_calls"]
+    assert one == {
+        "id": "call00001",
+        "type": "function",
+        "function": {"name": TOOL_NAME, "arguments": WINDOW},
+    }
+
+
+def test_of_several_calls_the_one_that_was_run_is_kept():
+    text = said(call("{{{"), call(index=1, id="b"), call('{"wavelength_range": [1, 2]}', index=2, id="c"))
+    (one,) = assistant_message(text, "x")["tool_calls"]
+    assert one["function"]["arguments"] == WINDOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        said(call('{"wavelength_range": [6400, 6700], "label": "Hα')),
+        said(call('{"wavelength_range": [NaN, 6700]}')),
+        said(call("")),
+        said(call('{"label": "</tool_call>", "wavelength_range": [6400, 6700]}')),
+        f'<tool_call>{{"name": "no such tool!", "arguments": {WINDOW}}}</tool_call>',
+        f'{{"name": "{TOOL_NAME}", "arguments": {WINDOW}}}',
+    ],
+)
+def test_whatever_was_called_an_api_accepts_the_message(text):
+    """Servers refuse a conversation whose earlier arguments are no JSON object."""
+    function = assistant_message(text, "x")["tool_calls"][0]["function"]
+    assert json.loads(function["arguments"], parse_constant=pytest.fail) == parse(text).call.arguments
+    assert function["name"].replace("_", "").isalnum()
+
+
+@given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9), max_size=3))
+def test_a_call_comes_back_as_it_went(arguments):
+    written = json.dumps(arguments)
+    found = parse(call_text(TOOL_NAME, written)).call
+    assert found is not None
+    function = assistant_message(call_text(TOOL_NAME, written), "x")["tool_calls"][0]["function"]
+    assert json.loads(function["arguments"]) == found.arguments
+
+
+def talking(request) -> Say:
+    """Two looks, then the answer, as a GPT-class server streams them."""
+    turn = sum(message["role"] == "assistant" for message in request["messages"])
+    if turn == 2:
+        return Say(ANSWER)
+    function = {"name": TOOL_NAME, "arguments": ""}
+    pieces = [{"index": 0, "id": f"call_{turn}", "type": "function", "function": function}]
+    pieces += [{"index": 0, "function": {"arguments": WINDOW[at : at + 7]}} for at in range(0, len(WINDOW), 7)]
+    thought = {"content": "<think>A closer look.</think>"}
+    return Say(deltas=[thought, *({"tool_calls": [piece]} for piece in pieces)], finish="tool_calls")
+
+
+def last(server: BadServer, guidance: Guidance | None = None, sampling: Sampling | None = None) -> Ended:
+    *_, end = inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL), sampling, guidance))
+    assert isinstance(end, Ended)
+    return end
+
+
+def test_a_whole_inspection_is_held_by_native_calls():
+    with BadServer(talking, models=[MODEL]) as server:
+        end = last(server)
+    assert end.reason == "answered"
+    assert [type(step) for step in end.trajectory.steps] == [Think, Zoom, Think, Zoom, Think, Answer]
+    assert end.trajectory.zooms[0].arguments == json.loads(WINDOW)
+    assert end.trajectory.faults == ()
+    assert end.trajectory.system == "You are a helpful assistant."
+    assert end.usage.requests == 3
+
+
+def test_each_request_begins_with_the_whole_of_the_one_before():
+    with BadServer(talking, models=[MODEL]) as server:
+        last(server)
+    first, second, third = (json.dumps(chat.body["messages"])[:-1] for chat in server.chats)
+    assert second.startswith(first)
+    assert third.startswith(second)
+    assert all(chat.body["tools"] == [TOOL_SCHEMA] for chat in server.chats)
+
+
+def test_the_tools_answer_is_a_tool_turn_and_its_picture_a_users():
+    with BadServer(talking, models=[MODEL]) as server:
+        last(server)
+    system, question, assistant, tool, picture = server.chats[1].body["messages"]
+    assert system["content"].endswith(instructions(8))
+    assert [block["type"] for block in question["content"]] == ["image_url", "text"]
+    assert question["content"][1]["text"] == TASK.prompt
+    assert assistant["tool_calls"][0]["id"] == tool["tool_call_id"]
+    assert tool["content"] == "Generated spectral visualization focused on wavelength range (6400, 6700) Å for Hα."
+    assert (picture["role"], picture["content"][0]["type"]) == ("user", "image_url")
+
+
+def test_an_error_of_the_tool_has_no_picture():
+    seen = tool_call(SPECTRUM, {"wavelength_range": [1, 2]})
+    exchange = Exchange(said(call('{"wavelength_range": [1, 2]}')), seen)
+    conversation = Conversation(SPECTRUM, TASK, overview(SPECTRUM), 7, (exchange,))
+    messages = Native(Endpoint("http://127.0.0.1:9/v1", MODEL)).messages(conversation)
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "tool"]
+    assert messages[-1]["content"].startswith("Error: The specified wavelength range")
+
+
+def test_the_turn_streams():
+    with BadServer(talking, models=[MODEL]) as server:
+        events = list(inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL))))
+    pieces = [event.text for event in events if isinstance(event, Said) and event.turn == 3]
+    assert "".join(pieces) == ANSWER
+    assert len(pieces) == 4
+    assert sum(isinstance(event, Called) for event in events) == 2
+
+
+def test_a_told_label_stands_in_the_system_turn_and_in_the_settings_never_in_the_prompt():
+    with BadServer(talking, models=[MODEL]) as server:
+        plain, told, other = last(server), last(server, Guidance("YES")), last(server, Guidance("NO"))
+    system = [chat.body["messages"][0]["content"] for chat in server.chats]
+    assert "known to be YES" not in system[0]
+    assert "known to be YES" in system[3]
+    assert told.trajectory.prompt == plain.trajectory.prompt
+    settings = told.trajectory.drafter.settings
+    assert settings["label_told"] is True
+    assert "label_told" not in plain.trajectory.drafter.settings
+    # The hash is of the text without the verdict: who knows it does not know the label.
+    assert settings["guidance_sha256"] == other.trajectory.drafter.settings["guidance_sha256"]
+
+
+def test_a_thought_that_gives_the_label_away_is_a_fault():
+    giveaway = Say(ANSWER.replace("It is clear", "As the ground truth is YES, it is clear"))
+    with BadServer([giveaway], models=[MODEL]) as server:
+        told, plain = last(server, Guidance("YES")), last(server)
+    assert told.trajectory.faults == ("turn 1: gives away that the answer was told: 'ground truth'",)
+    assert plain.trajectory.faults == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The label says YES.",
+        "Ground-truth is a CV.",
+        "Since I was told that it is a CV, ...",
+        "We've been informed of the class.",
+        "As given, this is a CV.",
+        "The object is known to be a CV.",
+        "This matches the known classification.",
+        "I already know that it is one.",
+        "The catalogue lists it as CV.",
+        "I am supposed to conclude YES.",
+    ],
+)
+def test_give_aways_are_found(text):
+    assert mentions_label(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hα is in emission, as stated in the guide.",
+        "The answer is YES: broad Balmer emission.",
+        "This speaks against the class.",
+        "The window shows what is known as the Swan bands.",
+        "The classification is secure at this S/N.",
+        *(statement.text for task in load().values() for statement in task.statements),
+    ],
+)
+def test_ordinary_reasoning_gives_nothing_away(text):
+    assert mentions_label(text) is None
+
+
+def test_a_reasoning_model_that_takes_no_temperature_is_asked_without():
+    """As GPT-5 answers: other names, and no say in the sampling."""
+
+    def picky(request):
+        if "max_tokens" in request:
+            message = (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. "
+                "Use 'max_completion_tokens' instead."
+            )
+            return problem(400, message, "unsupported_parameter", "max_tokens")
+        if request.get("temperature", 1) != 1:
+            message = (
+                "Unsupported value: 'temperature' does not support 0 with this model. "
+                "Only the default (1) value is supported."
+            )
+            return problem(400, message, "unsupported_value", "temperature")
+        return Say(ANSWER)
+
+    with BadServer(picky, models=[MODEL]) as server:
+        end = last(server, sampling=Sampling(max_tokens=900))
+    assert end.reason == "answered"
+    assert server.chats[-1].body["max_completion_tokens"] == 900
+    settings = end.trajectory.drafter.settings
+    assert settings["temperature"] == "left out: not taken by the server"
+    assert any("temperature" in fault for fault in end.trajectory.faults)
+
+
+def test_a_turn_cut_at_its_limit_or_by_a_filter_is_said_to_be():
+    for finish, fault in (
+        ("length", "cut at its limit of 2048 tokens"),
+        ("content_filter", "content filter"),
+    ):
+        with BadServer([Say("<think>On and on", finish=finish)], models=[MODEL]) as server:
+            end = last(server)
+        assert end.reason == "no call and no answer"
+        assert any(fault in found for found in end.trajectory.faults)
+
+
+def test_what_was_said_before_the_server_failed_is_kept():
+    with BadServer([Cut("Half a thought")], models=[MODEL]) as server:
+        end = last(server)
+    assert (end.reason, end.trajectory.steps[0]) == ("policy failed", Think("s1", "Half a thought"))
+
+
+def test_stop_frees_the_servers_slot():
+    stop = Stop()
+    with BadServer([Stall("Half a thought")], models=[MODEL]) as server:
+        events = inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL)), stop=stop)
+        next(event for event in events if isinstance(event, Said))
+        stop.set()
+        *_, end = events
+        assert server.wait(lambda: server.left == 1)
+    assert end.reason == "stopped"
+
+
+def test_tags_in_the_reasoning_are_remarked_on():
+    with BadServer([Say(ANSWER, reasoning="Then <answer>.")], models=[MODEL]) as server:
+        policy = Native(Endpoint(server.url, MODEL))
+        pieces = list(policy.turn(Conversation(SPECTRUM, TASK, overview(SPECTRUM), 8)))
+    assert Remark("tags inside the reasoning, written ‹so›") in pieces

@@ -1,0 +1,337 @@
+"""Who can be asked: servers from a file, from the environment and from flags; keys that nobody sees."""
+
+import argparse
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from agent.cli.command import CannotRun
+from agent.conversation import PolicyError
+from agent.loop import run
+from agent.policies.baseline.rule import Baseline
+from agent.policies.native import Guidance, Native
+from agent.policies.options import OPENAI_TEMPERATURE, add_policy, choice_from, policy_from, roster_from
+from agent.policies.replay import Replay
+from agent.policies.roster import URL, Roster, RosterError
+from agent.policies.sampling import Sampling
+from agent.policies.servers import Server, checked_url, read
+from agent.policies.spec_o3 import Served
+from agent.simulate import simulate
+from agent.tasks import load
+from tests.support.bad_server import BadServer
+
+SPECTRUM = simulate("cv", "LAMOST", 30, 3)
+TASK = load()["cv"]
+SECRET = "sk-do-not-show-me"
+GOOD = """
+[[server]]
+key = "big"
+url = "http://gpu.example.org:8000/v1/"
+model = "Maxwell-Jia/spec-o3-7b"
+title = "Spec-o3 7B"
+temperature = 0.7
+max_tokens = 900
+
+[[server]]
+key = "gpt"
+url = "https://api.openai.com"
+dialect = "native"
+api_key_env = "MY_KEY"
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith(("SPEC_O3_", "OPENAI_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(text: str):
+        path = tmp_path / "servers.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written
+
+
+def test_a_file_names_servers_with_their_defaults(file):
+    big, gpt = read(file(GOOD))
+    assert (big.url, big.dialect, big.title) == ("http://gpu.example.org:8000/v1", "spec-o3", "Spec-o3 7B")
+    assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
+    assert (gpt.url, gpt.dialect, gpt.title) == ("https://api.openai.com/v1", "native", "gpt")
+    assert gpt.sampling() == Sampling()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("title =", "titel =", "server 1, titel: found a field that means nothing here"),
+        ('key = "gpt"', 'key = "big"', "server 2, key: found 'big' twice"),
+        ('key = "gpt"', 'key = "baseline"', "server 2, key: found 'baseline'"),
+        ('key = "gpt"', 'key = "My GPT"', "server 2, key: found 'My GPT'"),
+        ('key = "gpt"', "key = 4", "server 2, key: found 4, wanted a text"),
+        ("https://api.openai.com", "api.openai.com", "server gpt, url: found 'api.openai.com'"),
+        ("https://api.openai.com", "ftp://api.openai.com", "server gpt, url: found 'ftp://"),
+        ("https://api.openai.com", "http://host:99999/v1", "server gpt, url: found 'http://host:99999"),
+        ("https://api.openai.com", "http://ho st/v1", "server gpt, url: found 'http://ho st/v1'"),
+        ('url = "https://api.openai.com"', "", "server gpt, url: found nothing"),
+        ('"native"', '"openai"', "server gpt, dialect: found 'openai', wanted spec-o3 or native"),
+        ("0.7", '"warm"', "server big, temperature: found 'warm', wanted a number"),
+        ("0.7", "7", "server big, temperature: found 7.0, wanted a number from 0 to 2"),
+        ("900", "0", "server big, max_tokens: found 0, wanted 1 or more"),
+        ("900", "true", "server big, max_tokens: found True, wanted a whole number"),
+        ('"MY_KEY"', '"MY_KEY"\napi_key_file = "k"', "server gpt, api_key_env, api_key_file: found both"),
+        ("[[server]]", "[server]", "broken TOML"),
+        ("[[server]]", "[[servers]]", "servers: found a field that means nothing here"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, complaint):
+    path = file(GOOD.replace(old, new))
+    with pytest.raises(RosterError) as refused:
+        read(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert complaint in str(refused.value)
+
+
+def test_a_single_table_is_told_from_a_list_of_them(file):
+    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] each, in double brackets"):
+        read(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'api_key = "{SECRET}"',
+        f'api_key_env = "{SECRET}"',
+        f'url = "http://me:{SECRET}@host/v1"',
+        f'url = "http://host/v1?key={SECRET}"',
+    ],
+)
+def test_a_key_that_stands_where_none_belongs_is_not_repeated(file, line):
+    fields = {"key": 'key = "a"', "url": 'url = "http://host/v1"'}
+    fields[line.partition(" ")[0]] = line
+    with pytest.raises(RosterError) as refused:
+        read(file("[[server]]\n" + "\n".join(fields.values())))
+    assert SECRET not in str(refused.value)
+
+
+def test_a_file_that_is_missing_is_an_error_and_one_beside_the_database_need_not_be_there(tmp_path):
+    with pytest.raises(RosterError, match="No such file"):
+        Roster.load(tmp_path / "none.toml")
+    assert Roster.load(beside=tmp_path).server("spec-o3").url == URL
+
+
+def test_the_server_of_this_machine_is_always_listed(file, monkeypatch):
+    keys = [entry.key for entry in Roster.load(file(GOOD)).entries()]
+    assert keys == ["baseline", "spec-o3", "big", "gpt", "replay"]
+    monkeypatch.setenv("SPEC_O3_SERVER", "http://other:9000")
+    assert Roster.load().server("spec-o3").url == "http://other:9000/v1"
+    assert Roster.load(url="http://third:1/v1").server("spec-o3").url == "http://third:1/v1"
+    own = Roster.load(file(GOOD.replace('"big"', '"spec-o3"')))
+    assert own.server("spec-o3").url == "http://gpu.example.org:8000/v1"
+    monkeypatch.setenv("SPEC_O3_SERVER", "nowhere")
+    with pytest.raises(RosterError, match="SPEC_O3_SERVER: address: found 'nowhere'"):
+        Roster.load()
+
+
+def test_the_file_is_found_by_name_by_the_environment_or_beside_the_database(file, tmp_path, monkeypatch):
+    path = file(GOOD)
+    assert Roster.load(beside=tmp_path).server("big")
+    monkeypatch.setenv("SPEC_O3_SERVERS", str(path))
+    assert Roster.load().server("big")
+    other = tmp_path / "other.toml"
+    other.write_text('[[server]]\nkey = "o"\nurl = "http://h/v1"\n')
+    assert Roster.load(other, beside=tmp_path).server("big") is None
+
+
+def test_those_that_say_the_same_each_time_are_asked_for_one_sample(file):
+    samples = {entry.key: entry.samples_ok for entry in Roster.load(file(GOOD)).entries()}
+    assert samples == {"baseline": False, "spec-o3": True, "big": True, "gpt": True, "replay": False}
+
+
+def test_each_key_gives_its_policy(file, monkeypatch):
+    monkeypatch.setenv("MY_KEY", SECRET)
+    roster = Roster.load(file(GOOD))
+    trajectory = run(SPECTRUM, TASK, Baseline())
+    assert isinstance(roster.policy("baseline"), Baseline)
+    assert isinstance(roster.policy("replay", trajectory=trajectory), Replay)
+    big, gpt = roster.policy("big"), roster.policy("gpt", Sampling(seed=3), guidance=Guidance("YES"))
+    assert isinstance(big, Served)
+    assert big.sampling == Sampling(temperature=0.7, max_tokens=900)
+    assert isinstance(gpt, Native)
+    assert (gpt.sampling.seed, gpt.guidance) == (3, Guidance("YES"))
+    assert roster.policy("big").endpoint is big.endpoint
+
+
+def test_who_is_not_there_or_cannot_be_asked_so_is_said_in_words(file):
+    roster = Roster.load(file(GOOD))
+    with pytest.raises(PolicyError, match="nobody here is called 'gpt-9'; there are baseline, spec-o3, big"):
+        roster.policy("gpt-9")
+    with pytest.raises(PolicyError, match="nobody here is called"):
+        roster.health("gpt-9")
+    with pytest.raises(PolicyError, match="none was given"):
+        roster.policy("replay")
+    with pytest.raises(PolicyError, match="cannot be told a label"):
+        roster.policy("big", guidance=Guidance("NO"))
+    with pytest.raises(PolicyError, match="server gpt: api_key_env: found no environment variable MY_KEY"):
+        roster.policy("gpt")
+    assert "MY_KEY" in roster.health("gpt").sentence
+
+
+def key_file(folder, mode: int, text: str = SECRET + "\n"):
+    path = folder / "the.key"
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def test_a_key_in_a_file_of_its_owner_is_sent_and_stands_in_no_trace(file, tmp_path):
+    key_file(tmp_path, 0o600)
+    with BadServer(models=["spec-o3"], api_key=SECRET) as server:
+        path = file(f'[[server]]\nkey = "a"\nurl = "{server.url}"\napi_key_file = "the.key"\n')
+        roster = Roster.load(path)
+        assert roster.health("a").ok
+        trajectory = run(SPECTRUM, TASK, roster.policy("a"))
+    assert trajectory.answer is not None
+    assert SECRET not in json.dumps(trajectory.to_json()) + repr(roster.entries()) + repr(roster.server("a"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
+    server = Server("a", URL, api_key_file=key_file(tmp_path, mode))
+    roster = Roster([server])
+    with pytest.raises(PolicyError, match=f"found mode {mode:04o}, which lets others .*chmod 600"):
+        roster.policy("a")
+    health = roster.health("a")
+    assert not health.ok
+    assert SECRET not in health.sentence
+
+
+def test_a_key_file_without_a_key_is_refused(tmp_path):
+    for text in ("", "two words"):
+        with pytest.raises(RosterError, match="no key, or more than one word"):
+            Server("a", URL, api_key_file=key_file(tmp_path, 0o600, text)).api_key()
+    with pytest.raises(RosterError, match="No such file"):
+        Server("a", URL, api_key_file=tmp_path / "none").api_key()
+
+
+def test_a_servers_health_is_asked_once_in_a_while_however_many_want_it():
+    now = [0.0]
+    with BadServer(models=["spec-o3"]) as server:
+        roster = Roster([Server("a", server.url)], clock=lambda: now[0])
+        with ThreadPoolExecutor(8) as pool:
+            assert all(health.ok for health in pool.map(roster.health, ["a"] * 24))
+        assert [asked.path for asked in server.asked].count("/v1/models") == 1
+        now[0] = 6.0
+        roster.health("a")
+        assert [asked.path for asked in server.asked].count("/v1/models") == 2
+    now[0] = 12.0
+    gone = roster.health("a")
+    assert not gone.ok
+    assert server.url in gone.sentence
+
+
+def test_the_baseline_and_replay_are_always_well():
+    roster = Roster.load()
+    assert roster.health("baseline").ok
+    assert roster.health("replay").ok
+
+
+def test_an_address_is_completed_and_checked():
+    assert checked_url(" http://localhost:8000 ", "--server", "address") == "http://localhost:8000/v1"
+    assert checked_url("https://h/api/v3/", "--server", "address") == "https://h/api/v3"
+    assert checked_url("http://[::1]:8000/v1", "--server", "address") == "http://[::1]:8000/v1"
+
+
+def chosen(*options: str, samples: int = 1):
+    parser = argparse.ArgumentParser()
+    add_policy(parser)
+    arguments = parser.parse_args(options)
+    return choice_from(arguments, roster_from(arguments), samples)
+
+
+def test_without_options_the_baseline_is_asked():
+    assert isinstance(chosen()(), Baseline)
+
+
+def test_options_say_where_a_model_is_and_how_it_is_asked(file):
+    choice = chosen("--policy", "spec-o3", "--server", "http://h:1", "--model", "m", "--temperature", "0.7")
+    policy = choice(2)
+    assert isinstance(policy, Served)
+    assert (policy.endpoint.url, policy.endpoint.model) == ("http://h:1/v1", "m")
+    assert policy.sampling == Sampling(temperature=0.7)
+    seeded = chosen("--policy", "big", "--servers", str(file(GOOD)), "--seed", "5")
+    assert seeded(2).sampling == Sampling(temperature=0.7, max_tokens=900, seed=7)
+    assert seeded(1).endpoint is seeded(2).endpoint
+
+
+def test_openai_is_asked_natively_with_a_key_from_the_environment(monkeypatch):
+    with pytest.raises(CannotRun, match="needs a key: set OPENAI_API_KEY"):
+        chosen("--policy", "openai", "--model", "gpt-5")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with pytest.raises(CannotRun, match="needs --model"):
+        chosen("--policy", "openai")
+    policy = chosen("--policy", "openai", "--model", "gpt-5")(guidance=Guidance("NO"))
+    assert isinstance(policy, Native)
+    assert policy.endpoint.url == "https://api.openai.com/v1"
+    assert policy.sampling.temperature == OPENAI_TEMPERATURE
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://proxy:1/v1")
+    assert chosen("--policy", "openai", "--model", "gpt-5")().endpoint.url == "http://proxy:1/v1"
+
+
+def test_the_key_of_a_file_does_not_go_to_another_address(file, tmp_path):
+    key_file(tmp_path, 0o600)
+    with BadServer(models=["spec-o3"]) as server:
+        path = file('[[server]]\nkey = "spec-o3"\nurl = "http://h/v1"\napi_key_file = "the.key"\n')
+        policy = chosen("--policy", "spec-o3", "--servers", str(path), "--server", server.url)()
+        run(SPECTRUM, TASK, policy)
+    assert SECRET not in json.dumps([dict(asked.headers) for asked in server.asked])
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("--policy gpt-9", "--policy: found 'gpt-9', wanted one of baseline, local, openai, replay, spec-o3"),
+        ("--temperature 1", "--temperature means nothing for --policy baseline, which has no such options"),
+        ("--policy spec-o3 --adapter x", "--adapter means nothing for --policy spec-o3"),
+        ("--policy local --server http://h/v1", "--server means nothing for --policy local"),
+        ("--policy local", "--policy local needs --model"),
+        ("--policy local --model ./nowhere", "no such folder"),
+        ("--policy replay", "none was given"),
+        ("--policy replay --trajectory nowhere.json", "--trajectory nowhere.json: .*No such file"),
+        ("--policy spec-o3 --server h:8000", "--server: address: found 'h:8000'"),
+        ("--policy spec-o3 --temperature 3", "temperature: found 3.0, wanted a number from 0 to 2"),
+        ("--policy spec-o3 --api-key-file nowhere", "api_key_file: found .*No such file"),
+        ("--servers nowhere.toml", "nowhere.toml: file: found .*No such file"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_in_words(options, complaint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotRun, match=complaint):
+        chosen(*options.split())
+
+
+def test_samples_that_could_not_differ_are_refused():
+    with pytest.raises(CannotRun, match="--samples: found 5, wanted 1: baseline says the same each time"):
+        chosen(samples=5)
+    with pytest.raises(CannotRun, match="5 at temperature 0 are the same; give --temperature"):
+        chosen("--policy", "spec-o3", samples=5)
+    assert chosen("--policy", "spec-o3", "--temperature", "0.7", samples=5).key == "spec-o3"
+
+
+def test_a_trace_in_a_file_is_replayed(tmp_path):
+    original = run(SPECTRUM, TASK, Baseline())
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(original.to_json()), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_policy(parser)
+    arguments = parser.parse_args(["--policy", "replay", "--trajectory", str(path)])
+    again = run(SPECTRUM, TASK, policy_from(arguments, roster_from(arguments)))
+    assert replace(again, drafter=original.drafter) == original

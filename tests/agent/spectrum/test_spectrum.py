@@ -1,0 +1,203 @@
+"""The record every reader gives: what it accepts, refuses, keeps and computes."""
+
+import copy
+import json
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from agent.spectrum import STRETCH, SeveralSpectra, Spectrum, SpectrumError
+from agent.spectrum.record import der_snr_noise, ivar_from_scatter
+
+WAVELENGTH = np.linspace(3700.0, 9000.0, 1000)
+FLUX = np.sin(WAVELENGTH / 500.0) + 2.0
+
+
+def full() -> Spectrum:
+    return Spectrum(
+        WAVELENGTH,
+        FLUX,
+        np.full(1000, 4.0),
+        WAVELENGTH > 8900,
+        medium="air",
+        frame="rest",
+        flux_unit="erg s-1 cm-2 Å-1",
+        survey="LAMOST",
+        name="spec-Å.fits",
+        ids={"obsid": "1"},
+        ra=10.5,
+        dec=-3.25,
+        redshift=0.1,
+        snr={"g": 3.5},
+        catalogue_class="STAR A0",
+        meta={"dr": "DR7", "n": 3, "x": None, "ok": True, "f": 0.1},
+    )
+
+
+def test_two_arrays_are_enough_and_the_missing_errors_are_said_to_be_estimated():
+    spectrum = Spectrum(WAVELENGTH, FLUX)
+    assert spectrum.errors == "estimated"
+    assert (spectrum.ivar > 0).all()
+    assert not spectrum.mask.any()
+    assert (spectrum.medium, spectrum.frame, spectrum.redshift) == ("vacuum", "observed", None)
+    assert len(spectrum) == 1000
+
+
+def test_arrays_and_mappings_cannot_be_changed_and_the_callers_own_array_is_left_writeable():
+    mine = FLUX.copy()
+    spectrum = Spectrum(WAVELENGTH, mine, meta={"a": 1})
+    for array in (spectrum.wavelength, spectrum.flux, spectrum.ivar, spectrum.mask):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError):
+        spectrum.meta["a"] = 2  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        spectrum.name = "other"  # type: ignore[misc]
+    mine[0] = 99.0
+    assert spectrum.flux[0] == FLUX[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"wavelength": WAVELENGTH[::-1]}, "9000 Å followed by"),
+        ({"wavelength": np.repeat(WAVELENGTH[:500], 2)}, "3700 Å followed by 3700 Å"),
+        ({"wavelength": WAVELENGTH - 4000}, "a wavelength of -300 Å"),
+        ({"wavelength": WAVELENGTH[:-1]}, "of [999, 1000, 1000, 1000] pixels"),
+        ({"wavelength": np.full(1000, np.nan)}, "wavelength with NaN"),
+        ({"flux": np.full(1000, np.inf)}, "flux with NaN or infinity"),
+        ({"flux": ["x"] * 1000}, "flux that is not numbers"),
+        ({"flux": FLUX.reshape(10, 100)}, "flux of shape (10, 100)"),
+        ({"ivar": -np.ones(1000)}, "a negative inverse variance"),
+        ({"medium": "water"}, "medium 'water'"),
+        ({"frame": "galactic"}, "frame 'galactic'"),
+        ({"redshift": float("nan")}, "redshift nan"),
+        ({"redshift": -1.0}, "redshift -1.0"),
+        ({"meta": {"a": [1]}}, "meta['a'] of list"),
+    ],
+)
+def test_what_is_no_spectrum_is_refused_in_one_line_with_its_name(change, found):
+    values = {"wavelength": WAVELENGTH, "flux": FLUX, "ivar": np.ones(1000), "name": "x.fits"} | change
+    with pytest.raises(SpectrumError) as caught:
+        Spectrum(**values)
+    message = str(caught.value)
+    assert message.startswith("x.fits: found ")
+    assert found in message
+    assert "; wanted " in message
+    assert "\n" not in message
+
+
+def test_one_pixel_is_too_few():
+    with pytest.raises(SpectrumError, match="1 pixels; wanted two or more"):
+        Spectrum([5000.0], [1.0], [1.0])
+
+
+def test_the_json_form_gives_back_an_equal_spectrum_through_real_json():
+    spectrum = full()
+    again = Spectrum.from_json(json.loads(json.dumps(spectrum.to_json())))
+    assert again == spectrum
+    assert again.sha256 == spectrum.sha256
+    assert hash(again) == hash(spectrum)
+
+
+@given(
+    flux=arrays(np.float64, 20, elements=st.floats(-1e300, 1e300)),
+    gaps=arrays(np.float64, 20, elements=st.floats(1e-3, 1e3)),
+    mask=arrays(np.bool_, 20),
+)
+def test_the_json_form_is_exact_for_any_finite_numbers(flux, gaps, mask):
+    spectrum = Spectrum(1.0 + np.cumsum(gaps), flux, np.abs(flux), mask)
+    assert Spectrum.from_json(json.loads(json.dumps(spectrum.to_json()))) == spectrum
+
+
+def test_float32_data_travels_in_half_the_bytes():
+    short = replace(full(), flux=FLUX.astype(np.float32))
+    assert short.to_json()["flux"]["dtype"] == "<f4"
+    assert full().to_json()["flux"]["dtype"] == "<f8"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "found"),
+    [
+        ("schema", "other/1", "schema 'other/1'"),
+        ("flux", None, "flux None"),
+        ("flux", {"n": 10**9, "dtype": "<f8", "data": ""}, "flux of 1000000000 numbers"),
+        ("flux", {"n": 2, "dtype": "O", "data": ""}, "of type 'O'"),
+        ("flux", {"n": 2, "dtype": "<f8", "data": "!!"}, "flux with damaged data"),
+        ("flux", {"n": 2, "dtype": "<f8", "data": "eJwDAAAAAAE="}, "flux of 0 bytes"),
+        ("medium", 3, "medium 3"),
+        ("ra", "north", "ra 'north'"),
+        ("ids", [], "ids []"),
+        ("snr", {"g": "high"}, "snr 'high'"),
+    ],
+)
+def test_a_damaged_json_form_is_refused_by_field(key, value, found):
+    with pytest.raises(SpectrumError) as caught:
+        Spectrum.from_json(full().to_json() | {key: value})
+    assert found in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"medium": "vacuum"},
+        {"frame": "observed"},
+        {"flux_unit": "Jy"},
+        {"name": "y"},
+        {"redshift": 0.2},
+        {"flux": FLUX + 1},
+    ],
+)
+def test_the_hash_changes_with_the_data_and_with_what_gives_it_meaning(change):
+    assert replace(full(), **change).sha256 != full().sha256
+
+
+def test_the_hash_is_the_same_for_the_same_content_whatever_the_catalogue_says():
+    assert replace(full(), catalogue_class="STAR B", meta={}).sha256 == full().sha256
+    assert len(full().sha256) == 64
+
+
+def test_typical_snr_is_the_r_band_then_the_catalogue_median_then_measured():
+    assert replace(full(), snr={"g": 1.0, "r": 7.0, "median": 3.0}).snr_typical == 7.0
+    assert replace(full(), snr={"median": 3.0}).snr_typical == 3.0
+    assert full().snr_typical == pytest.approx(np.median(FLUX * 2.0))
+    assert Spectrum(WAVELENGTH, FLUX, np.zeros(1000)).snr_typical == 0.0
+
+
+def test_spectra_and_errors_survive_pickling_and_copying():
+    assert pickle.loads(pickle.dumps(full())) == full()
+    assert copy.deepcopy(full()) == full()
+    several = pickle.loads(pickle.dumps(SeveralSpectra("f.fits", ["1", "2"])))
+    assert several.targets == ("1", "2")
+    assert str(several) == "f.fits: found 2 spectra (1, 2); wanted one of them named as target"
+    assert str(pickle.loads(pickle.dumps(SpectrumError("a", "b", "c")))) == "a: found b; wanted c"
+
+
+def test_spectra_that_differ_in_anything_are_not_equal():
+    assert full() != replace(full(), ra=11.0)
+    assert full() != replace(full(), mask=np.zeros(1000, bool))
+    assert full() != "a spectrum"
+
+
+def test_der_snr_recovers_the_noise_of_a_smooth_spectrum_within_a_few_percent():
+    rng = np.random.default_rng(1)
+    noisy = 100.0 * FLUX + rng.normal(0, 3.0, 1000)
+    assert der_snr_noise(noisy) == pytest.approx(3.0, rel=0.1)
+
+
+def test_estimated_errors_follow_noise_that_changes_along_the_spectrum():
+    rng = np.random.default_rng(2)
+    sigma = np.linspace(1.0, 9.0, 4000)
+    estimated = 1 / np.sqrt(ivar_from_scatter(1000.0 + rng.normal(0, sigma)))
+    middle = slice(STRETCH, -STRETCH)
+    assert np.median(np.abs(estimated[middle] / sigma[middle] - 1)) < 0.15
+
+
+def test_a_flux_without_noise_gets_a_finite_ivar_and_zeros_get_none():
+    assert np.isfinite(ivar_from_scatter(np.full(500, 7.0))).all()
+    assert not ivar_from_scatter(np.zeros(500)).any()

@@ -1,0 +1,199 @@
+"""``spec-o3 doctor``: what is found here, what is told of what is not, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app
+from agent.doctor import CAPABILITIES, CORE, Diagnosis, Finding, capabilities, machine, packages
+from agent.doctor import machine as renderer
+from agent.doctor.machine import Gpu, gpus
+from tests.support.bad_server import BadServer
+
+ROOT = Path(__file__).resolve().parents[2]
+FAKE = ROOT / "tests" / "support" / "fake_vllm"
+NVIDIA_SMI = """#!/bin/sh
+echo "0, NVIDIA GeForce RTX 4090, 24564, 412, 580.65.06, 8.9"
+echo "1, NVIDIA A2, [N/A], [N/A], 580.65.06, 8.6"
+"""
+
+
+@pytest.fixture
+def doctor(capsys):
+    def ask(*given: object) -> tuple[int, dict[str, dict]]:
+        capsys.readouterr()
+        status = app.main(["doctor", "--json", *map(str, given)])
+        told = json.loads(capsys.readouterr().out)
+        return status, {one["name"]: one for one in told["capabilities"]}
+
+    return ask
+
+
+@pytest.fixture
+def no_nvidia(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(text)
+    (folder / name).chmod(0o755)
+
+
+def test_here_where_the_tests_run_the_core_is_well(doctor, tmp_path):
+    status, found = doctor(*CORE, "--db", tmp_path / "a.db")
+    assert status == 0
+    assert {name: one["ok"] for name, one in found.items()} == dict.fromkeys(CORE, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_everything_is_looked_at_unless_something_is_named(doctor, tmp_path):
+    status, found = doctor("--db", tmp_path / "a.db", "--servers", an_address(tmp_path, "http://127.0.0.1:9/v1"))
+    assert list(found) == list(CAPABILITIES)
+    assert not found["server"]["ok"]
+    # No server, and yet no bad news: the core is well, and nothing else was asked for.
+    assert status == 0
+    assert doctor("server", "--servers", tmp_path / "servers.toml")[0] == 1
+
+
+def test_nothing_heavy_is_imported(tmp_path):
+    """Not even where it is installed: the Python of the live tests has torch and vLLM."""
+    look = (
+        "import sys, app; app.main(['doctor', '--db', sys.argv[1]]); "
+        "print([name for name in ('torch', 'transformers', 'vllm', 'gradio') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", look, tmp_path / "a.db"], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_path):
+    _, found = doctor("--db", tmp_path / "none" / "a.db")
+    missing = [finding for one in found.values() for finding in one["findings"] if finding["ok"] is False]
+    assert missing
+    assert all(finding["remedy"] for finding in missing)
+
+
+def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr(packages, "version", lambda name: None if name == "pytest" else "99.0")
+    (found,) = packages.extra("test")
+    assert found == Finding(
+        "packages of the extra 'test'",
+        False,
+        "pytest: not installed",
+        f"{sys.executable} -m pip install 'spec-o3[test]'",
+    )
+
+
+def test_a_package_that_is_too_old_is_told_with_what_is_wanted(monkeypatch):
+    monkeypatch.setattr(packages, "version", lambda name: "0.1")
+    *_, found = packages.core()
+    assert not found.ok
+    assert "numpy 0.1: wanted >=2.1" in found.found
+
+
+def test_without_the_projects_own_metadata_nothing_is_claimed(monkeypatch):
+    monkeypatch.setattr(packages, "DISTRIBUTION", "no-such-distribution")
+    *_, found = packages.core()
+    assert not found.ok
+    assert "is not installed" in found.found
+
+
+def test_cards_are_told_as_the_driver_tells_them(tmp_path, monkeypatch):
+    program(tmp_path, "nvidia-smi", NVIDIA_SMI)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert gpus() == (Gpu(0, "NVIDIA GeForce RTX 4090", 24564, 412, "580.65.06", "8.9"),)
+    (found,) = machine.gpu()
+    assert found.ok
+    assert "23.6 of 24.0 GiB free" in found.found
+
+
+def test_no_card_is_missing_only_where_one_is_needed(no_nvidia):
+    assert [found.ok for found in machine.gpu()] == [False]
+    assert [found.ok for found in machine.gpu(needed=False)] == [None]
+
+
+def test_a_driver_that_does_not_answer_is_no_card(tmp_path, monkeypatch):
+    program(tmp_path, "nvidia-smi", "#!/bin/sh\necho NVIDIA-SMI has failed\nexit 9\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert gpus() == ()
+
+
+def test_other_pixels_are_told(monkeypatch):
+    monkeypatch.setattr(renderer, "ZOOM", "0" * 64)
+    found = renderer.pixels()
+    assert not found.ok
+    assert "other pixels" in found.found
+    assert "matplotlib==3.10.5" in found.remedy
+
+
+def test_the_release_of_matplotlib_is_the_projects_pin():
+    pins = [str(one.specifier) for one in packages._wanted("") if one.name == "matplotlib"]
+    assert pins == [f"=={renderer.MATPLOTLIB}"]
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path):
+    found = next(machine.database(tmp_path / "none" / "a.db"))
+    assert not found.ok
+    assert "No such file or directory" in found.found
+
+
+def test_an_old_sqlite_is_told(monkeypatch):
+    monkeypatch.setattr(machine, "_PROBE", "print('3.31.1')")
+    assert machine.sqlite().ok is False
+    monkeypatch.setattr(machine, "_PROBE", "raise SystemExit('no such module: fts5')")
+    found = machine.sqlite()
+    assert (found.ok, found.found) == (False, "no such module: fts5")
+
+
+def an_address(folder: Path, url: str) -> Path:
+    """A servers.toml whose one server is the usual one, elsewhere."""
+    path = folder / "servers.toml"
+    path.write_text(f'[[server]]\nkey = "spec-o3"\nurl = "{url}"\n')
+    return path
+
+
+def test_a_server_that_is_well_is_told_in_its_own_words(doctor, tmp_path):
+    with BadServer([]) as server:
+        status, found = doctor("server", "--servers", an_address(tmp_path, server.url))
+    assert status == 0
+    assert "vLLM 0.12.0 serves" in found["server"]["findings"][0]["found"]
+
+
+def test_a_broken_servers_file_is_told(doctor, tmp_path):
+    (tmp_path / "servers.toml").write_text("[[server]]\nkey = 3\n")
+    status, found = doctor("server", "--servers", tmp_path / "servers.toml")
+    assert status == 1
+    assert "servers.toml: server 1, key" in found["server"]["findings"][0]["found"]
+
+
+def test_vllm_is_looked_for_in_the_python_that_is_named(doctor, tmp_path, monkeypatch):
+    program(tmp_path, "python", f'#!/bin/sh\nPYTHONPATH={FAKE} exec {sys.executable} "$@"\n')
+    monkeypatch.setenv("PATH", "/bin:/usr/bin")
+    _, found = doctor("serve", "--python", tmp_path / "python")
+    vllm = found["serve"]["findings"][0]
+    assert (vllm["ok"], vllm["found"]) == (True, "0.32.0")
+
+
+def test_an_unknown_capability_cannot_be_looked_at(capsys):
+    assert app.main(["doctor", "warp"]) == 2
+    assert "found 'warp', wanted one of review, live" in capsys.readouterr().err
+
+
+def test_for_a_person_commands_stand_on_lines_of_their_own(capsys, tmp_path, no_nvidia):
+    app.main(["doctor", "gpu"])
+    assert capsys.readouterr().out.splitlines() == [
+        "✗ GPU (gpu)",
+        "    ✗ GPU: no nvidia-smi, so no NVIDIA driver",
+        "      → install NVIDIA's driver; without a GPU the baseline and small models on the CPU remain",
+    ]
+
+
+def test_what_is_only_good_to_know_does_not_make_a_capability_ill():
+    note = Finding("disk", None, "3 GB")
+    assert Diagnosis(capabilities.CAPABILITIES["gpu"], (note,)).ok

@@ -1,0 +1,200 @@
+"""Every measurement of docs/measurements.md, in one run.
+
+    python -m benchmarks [--spectra FOLDER] [--only NAME ...]
+
+Runs the benchmarks one after the other in processes of their own and writes ``docs/measurements.md`` with
+machine, date, versions and command of each figure, and plots of what depends on how much there is. ``FOLDER``
+holds labelled survey files and a MANIFEST.csv; without it the sections that need real files say that they
+were not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks import plots
+from tests.benchmarks.document import DOCUMENT, conditions, kept, write
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = DOCUMENT.parent / "images"
+SPECTRA = "SPECTRA"
+_PLOT = re.compile(rf"^!\[.*\]\({PICTURES.name}/measured-.*\)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, what is to be said before the figures, the command that prints them, and their plot."""
+
+    name: str
+    title: str
+    about: str
+    command: tuple[str, ...]
+    plot: plots.Plot | None = None
+
+
+SECTIONS = (
+    Section(
+        "readers",
+        "Reading real survey files",
+        "Of real files with a manifest of wavelength ranges: read to that range, refused with a sentence, or "
+        "wrong (read to another range). Median of the best of three readings of each file. Where the "
+        "manifest itself is wrong, `tests/agent/spectrum/test_readers_real.py` names the file and the reason.",
+        ("tests/benchmarks/readers.py", SPECTRA),
+    ),
+    Section(
+        "coadd",
+        "One target of a large DESI coadd",
+        "The file is made up; a target is read without its neighbours.",
+        ("-m", "tests.benchmarks.coadd"),
+    ),
+    Section(
+        "draw",
+        "Drawing a picture",
+        "The published tool's pixels, PNG encoding included, one core.",
+        ("-m", "tests.benchmarks.draw"),
+        plots.PICTURES,
+    ),
+    Section(
+        "loop",
+        "The agent besides its model",
+        "A policy that answers at once. The goal is 10 ms a turn for everything that is not the model.",
+        ("-m", "tests.benchmarks.loop"),
+    ),
+    Section(
+        "vllm",
+        "What the agent leaves of vLLM's throughput",
+        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as whoever asks. The same requests "
+        "without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
+        "The goal is 90 %; what it is on a GPU has not been measured.",
+        ("-m", "tests.benchmarks.vllm"),
+    ),
+    Section(
+        "next",
+        "The next item in the browser",
+        "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "
+        "is 150 ms at the 95th percentile, with filters and with 20 people at it.",
+        ("-m", "tests.benchmarks.next_item"),
+        plots.NEXT_ITEM,
+    ),
+    Section(
+        "live",
+        "Live vetting in the browser",
+        "From the key that starts a run to what is painted, headless Chromium with software rendering; then "
+        "what a live run costs the server beside the bare loop. The model server answers at once and shares "
+        "the cores.",
+        ("-m", "tests.benchmarks.live_page"),
+    ),
+    Section(
+        "blind",
+        "A blind scoring session",
+        "Six scorers, 100 traces scored and compared in pairs. Opening is what the scorer's page asks for "
+        "over HTTP: the sheet and its spectrum.",
+        ("-m", "tests.benchmarks.blind"),
+    ),
+    Section(
+        "start",
+        "Starting the app",
+        "Over a large database, until it answers and until the first item is painted: the goal is 3 s. "
+        "Gradio is imported after that.",
+        ("-m", "tests.benchmarks.app_start"),
+    ),
+    Section(
+        "edit",
+        "Editing",
+        "From the key press or the end of a drag until the page shows what it did. The goal is 100 ms.",
+        ("-m", "tests.benchmarks.editing"),
+    ),
+    Section(
+        "view",
+        "The interactive spectrum",
+        "What drawing costs the browser, alone on a page.",
+        ("-m", "tests.benchmarks.spectrum_view"),
+    ),
+    Section(
+        "store",
+        "annotations.db",
+        "What a reviewer waits for.",
+        ("tests/benchmarks/store.py", "--items", "100", "10000", "100000"),
+        plots.STORE,
+    ),
+    Section(
+        "bulk",
+        "Much at once",
+        "Runs of the program over simulated spectra, its start included. Memory is that of all its "
+        "processes, what they share counted in each.",
+        ("-m", "tests.benchmarks.bulk"),
+        plots.BULK,
+    ),
+    Section(
+        "inspect",
+        "Ten thousand spectra inspected",
+        "The baseline over simulated spectra with two processes, as above.",
+        ("-m", "tests.benchmarks.bulk", "--sizes", "--inspect", "10000"),
+    ),
+    Section(
+        "size",
+        "Size of the database",
+        "1,000 trajectories, each on a spectrum of its own.",
+        ("tests/benchmarks/store.py", "--size", f"{SPECTRA}/lamost"),
+    ),
+    Section(
+        "baseline",
+        "The baseline",
+        "Precision, recall and F1 of a rule without a model; docs/baseline.md says what the sets are worth.",
+        ("-m", "tests.benchmarks.baseline", "--seeds", "12", "--real", SPECTRA),
+    ),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--spectra", type=Path, metavar="FOLDER", help="real files with a MANIFEST.csv")
+    names = [s.name for s in SECTIONS]
+    parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")
+    parser.add_argument("--plots", action="store_true", help="measure nothing, draw the plots again")
+    chosen = parser.parse_args()
+    sections, order = kept(), [section.title for section in SECTIONS]
+    for section in () if chosen.plots else SECTIONS:
+        if chosen.only is None or section.name in chosen.only:
+            print(f"{section.title} ...", file=sys.stderr, flush=True)
+            sections[section.title] = _text(section, chosen.spectra)
+            write(sections, order)
+    write({title: _with_plot(title, text) for title, text in sections.items()}, order)
+
+
+def _text(section: Section, spectra: Path | None) -> str:
+    if spectra is None and any(part.startswith(SPECTRA) for part in section.command):
+        return "Not run: it needs a folder of real files (`--spectra`)."
+    command = [part.replace(SPECTRA, str(spectra)) for part in section.command]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
+    )
+    if done.returncode:
+        return f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"
+    shown = " ".join(section.command).replace(SPECTRA, "FOLDER")
+    return f"{section.about}\n\n    python {shown}\n\n{conditions()}\n\n{_set(done.stdout)}"
+
+
+def _set(printed: str) -> str:
+    """Tables as they are; columns of text so that they stay columns."""
+    text = printed.rstrip()
+    return text if "\n|" in text else f"```\n{text}\n```"
+
+
+def _with_plot(title: str, text: str) -> str:
+    """A section with its plot below, if it has one and there are numbers to draw."""
+    plot = next((section.plot for section in SECTIONS if section.title == title), None)
+    text = _PLOT.sub("", text).strip()
+    name = plot and plots.drawn(plot, text, PICTURES)
+    return f"{text}\n\n![{plot.caption}]({PICTURES.name}/{name})" if plot and name else text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""How long the app takes to start over a large database, and what it imports on the way.
+
+    python -m tests.benchmarks.app_start [--gigabytes 5] [--runs 5] [--db-dir FOLDER]
+
+Makes a database of that size (or takes the one an earlier run left in FOLDER): trajectories of the usual
+length, each with a spectrum of its own, which is one of a few simulated ones with fresh noise. The first
+hundred have the pictures of their own spectrum; the others name the pictures of the one they were made from,
+which nobody looks at here. Then the clock runs from starting ``python app.py --no-browser`` until it answers
+``/api/me``, until Chromium, which is open already, has painted the first item, and until the tabs of Gradio
+are there, which is imported after that. The first start is told apart: as after an installation, Python
+compiles every module it imports, and keeps them for the later ones. Last, which modules a start imports
+before it answers, and what that costs the processor: on a busy machine that says more than the clock.
+Markdown, seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
+
+from agent.simulate import CLASSES, simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trajectory import Trajectory
+from reviewer.store import Draft, QueueFilter, Store
+from tests.benchmarks.next_item import CHROMIUM_ARGUMENTS, drafted, system_chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = 5
+MOTHERS = 8
+WITH_PICTURES = 100
+TOGETHER = 4000
+"""Items of one call: enough to be quick, few enough to see how the file grows."""
+HEAVY = (
+    "torch",
+    "transformers",
+    "vllm",
+    "scipy",
+    "matplotlib.pyplot",
+    "pandas",
+    "astropy",
+    "numpy",
+    "gradio",
+)
+
+PAINTED = """() => new Promise((done) => {
+  const look = () => {
+    const desk = window.specO3?.review
+    const there = (part) => document.querySelector(`.so-review ${part}`) !== null
+    const drawn = there('.card') && there('.so-full .main-svg')
+    if (!desk?.current || !drawn) return requestAnimationFrame(look)
+    requestAnimationFrame(() => setTimeout(done, 0))
+  }
+  look()
+})"""
+
+
+# ---- the database
+
+
+def filled(gigabytes: float, kept: Path) -> Path:
+    """A database of at least ``gigabytes`` in ``kept``, made if it is not there."""
+    db = kept / f"{gigabytes:g}-gigabytes.db"
+    if not db.exists():
+        made_here = kept / f"{gigabytes:g}-gigabytes.being-made.db"
+        for old in kept.glob(f"{made_here.name}*"):
+            old.unlink()
+        start = time.perf_counter()
+        with closing(Store.open(made_here)) as store:
+            coming = _drafts()
+            while made_here.stat().st_size < gigabytes * 1e9:
+                store.add_items(islice(coming, TOGETHER))
+        print(f"Filling it took {time.perf_counter() - start:.0f} s.\n", flush=True)
+        made_here.rename(db)
+    return db
+
+
+def _drafts() -> Iterator[Draft]:
+    tasks = load()
+    noise = np.random.default_rng(1)
+    mothers = [(kind, simulate(kind, "DESI", 20.0, 7000 + n)) for n, kind in enumerate(CLASSES[:MOTHERS])]
+    traces = [drafted(spectrum, kind, tasks[kind].prompt) for kind, spectrum in mothers]
+    number = 0
+    while True:
+        kind, mother = mothers[number % len(mothers)]
+        spectrum = _jittered(mother, number, noise)
+        if number < WITH_PICTURES:
+            trace = drafted(spectrum, kind, tasks[kind].prompt)
+        else:
+            trace = _of(traces[number % len(mothers)], spectrum)
+        yield Draft(trace, spectrum, batch="benchmark", key=f"start-{number}")
+        number += 1
+
+
+def _jittered(mother: Spectrum, number: int, noise: np.random.Generator) -> Spectrum:
+    """The same star observed again: noise of its own, in float32 as survey files have it."""
+    sigma = np.where(mother.ivar > 0, 1 / np.sqrt(np.maximum(mother.ivar, 1e-30)), 0)
+    flux = (mother.flux + sigma * noise.standard_normal(len(mother))).astype("f4").astype(float)
+    ivar = (mother.ivar * noise.uniform(0.8, 1.2, len(mother))).astype("f4").astype(float)
+    return replace(mother, flux=flux, ivar=ivar, name=f"{number:07d}-{mother.name}")
+
+
+def _of(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
+    return replace(trace, spectrum_name=spectrum.name, spectrum_sha256=spectrum.sha256)
+
+
+# ---- starting
+
+
+@contextmanager
+def _starting(db: Path, compiled: Path) -> Iterator[tuple[str, float]]:
+    """The app being started; its address and the moment before. It need not answer yet."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "app.py", "--db", str(db), "--port", str(port), "--no-browser"]
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=_environment(compiled))
+    try:
+        yield f"http://127.0.0.1:{port}", begun
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _answers(url: str) -> None:
+    """Wait until ``/api/me`` tells who this is: one person works alone here, so nobody has to sign in."""
+    for _ in range(6000):
+        try:
+            urllib.request.urlopen(f"{url}/api/me", timeout=30).close()
+            return
+        except urllib.error.HTTPError as refused:
+            raise SystemExit(f"/api/me answered {refused.code}") from refused
+        except OSError:
+            time.sleep(0.01)
+    raise SystemExit("the app did not answer within a minute")
+
+
+def _environment(compiled: Path) -> dict[str, str]:
+    """This one, but Python keeps what it compiles in a folder that was empty before the first start."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(compiled)}
+
+
+def _start(db: Path, compiled: Path, browser: Browser) -> tuple[float, float, float]:
+    """Seconds until it answers, until the first item is painted, and until the tabs are there."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    with _starting(db, compiled) as (url, begun):
+        _answers(url)
+        answered = time.perf_counter() - begun
+        page.goto(url, wait_until="commit")
+        page.evaluate(PAINTED)
+        painted = time.perf_counter() - begun
+        page.locator("#so-tabs [role=tab]").first.wait_for(timeout=60_000)
+        tabs = time.perf_counter() - begun
+    page.close()
+    return answered, painted, tabs
+
+
+def _imports(compiled: Path) -> tuple[float, float, list[str]]:
+    """Seconds and processor seconds that a bare start spends importing, and the heavy modules it imports."""
+    code = "import sys, time, app; from reviewer.ui import server; print(time.process_time(), *sys.modules)"
+    begun = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=_environment(compiled),
+    )
+    seconds = time.perf_counter() - begun
+    processor, *modules = done.stdout.split()
+    return seconds, float(processor), [name for name in HEAVY if name in modules]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.app_start",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--gigabytes", type=float, default=5, help="size of the database (5)")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"starts after the first ({RUNS})")
+    parser.add_argument("--db-dir", type=Path, help="keep the filled database here, and take it from here")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        compiled = Path(folder) / "compiled"
+        kept = chosen.db_dir or Path(folder)
+        kept.mkdir(parents=True, exist_ok=True)
+        db = filled(chosen.gigabytes, kept)
+        with closing(Store.open(db)) as store:
+            # Whoever works alone here; in a database that is kept, the same person again.
+            store.work_alone("AB")
+            items = store.queue(QueueFilter(), "", limit=1).total
+        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        times = [_start(db, compiled, browser) for _ in range(1 + chosen.runs)]
+        browser.close()
+        size = db.stat().st_size / 1e9
+        seconds, processor, found = _imports(compiled)
+    print(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.\n")
+    print("| until | median | longest | the first start |\n|---|---:|---:|---:|")
+    for what, (first, *later) in zip(
+        ("/api/me answers", "first item painted", "the other tabs there"),
+        zip(*times, strict=True),
+        strict=True,
+    ):
+        print(f"| {what} | {statistics.median(later):.2f} | {max(later):.2f} | {first:.2f} |")
+    missing = [name for name in HEAVY if name not in found]
+    print(f"\nImporting alone: {seconds:.2f} s, of which the processor worked {processor:.2f} s.")
+    print(f"Imported: {', '.join(found)}. Not imported: {', '.join(missing)}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""How often the measuring baseline is right: precision, recall and F1 of each task, as a markdown table.
+
+    python -m tests.benchmarks.baseline                        simulated spectra
+    python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv)
+    python -m tests.benchmarks.baseline --real FOLDER --wrong  and each wrong answer
+
+Simulated: every kind equally often on every survey's grid, S/N 5 to 50 a pixel, seeds from ``HELD_OUT`` on,
+which the fit never saw (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` says which
+answers are known and why; ambiguous ones are left out. Nothing is drawn: the verdict is the scorecard's, the
+same that the policy gives in the loop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tomllib
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agent.policies.baseline.scorecard import assess
+from agent.simulate import KINDS, simulate, truth
+from agent.simulate.instrument import SURVEYS
+from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.tasks import Task, load
+from agent.trajectory.steps import Verdict
+
+HELD_OUT = 100_000
+LABELS = Path(__file__).with_name("real_labels.toml")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A spectrum and the answers known for it, by task."""
+
+    spectrum: Spectrum
+    answers: Mapping[str, Verdict]
+    tier: str
+
+
+def simulated(seeds: Sequence[int], tasks: Sequence[str]) -> Iterator[Case]:
+    """One spectrum of each kind on each survey's grid for each seed."""
+    for seed in seeds:
+        for kind in KINDS:
+            for number, survey in enumerate(SURVEYS):
+                draw = np.random.default_rng([seed, number])
+                snr = float(np.exp(draw.uniform(np.log(5), np.log(50))))
+                answers = {task: truth(kind, task) for task in tasks}
+                yield Case(simulate(kind, survey, snr, seed), answers, "simulated")
+
+
+def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:
+    """The spectra of a collection whose class ``real_labels.toml`` knows; ``counts`` gets what was left
+    out.
+    """
+    with LABELS.open("rb") as opened:
+        groups = tomllib.load(opened)["group"]
+    with (folder / "MANIFEST.csv").open(newline="", encoding="utf-8") as opened_text:
+        rows = list(csv.DictReader(opened_text))
+    for row in rows:
+        group = _group_of(row["class"], row["survey"], groups)
+        if group is None:
+            counts["files of a class without a trusted label"] += 1
+            continue
+        undecided = group.get("undecided", [])
+        answers: dict[str, Verdict] = {
+            task: "YES" if task in group.get("yes", []) else "NO" for task in tasks if task not in undecided
+        }
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                spectra = list(read_all(folder / row["path"]))
+        except SpectrumError:
+            counts["files refused by the reader"] += 1
+            continue
+        counts["files used"] += 1
+        for spectrum in spectra:
+            yield Case(spectrum, answers, group.get("tier", "trusted"))
+
+
+def _group_of(name: str, source: str, groups: Sequence[Mapping[str, list[str]]]) -> Mapping[str, list[str]] | None:
+    for group in groups:
+        if name in group["classes"] and source in group.get("sources", [source]):
+            return group
+    return None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One answer given, and the right one."""
+
+    task: str
+    given: Verdict
+    right: Verdict
+    tier: str
+    who: str
+    score: float
+
+
+def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outcome]:
+    """The baseline's answer to each question whose answer is known."""
+    for case in cases:
+        for key, right in case.answers.items():
+            found = assess(case.spectrum, tasks[key])
+            who = f"{case.spectrum.survey} {case.spectrum.name} {case.spectrum.meta.get('state', '')}"
+            yield Outcome(key, found.verdict, right, case.tier, who.strip(), found.score)
+
+
+def table(results: Sequence[Outcome], tasks: Mapping[str, Task]) -> str:
+    """Markdown: one row a task and their mean F1. A figure without a denominator is a dash."""
+    lines = [
+        "| task | YES | NO | right YES | wrong YES | missed | precision | recall | F1 |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    scores = []
+    for key in tasks:
+        pairs = Counter((o.given, o.right) for o in results if o.task == key)
+        hit, false, missed = pairs["YES", "YES"], pairs["YES", "NO"], pairs["NO", "YES"]
+        f1 = _ratio(2 * hit, 2 * hit + false + missed)
+        if f1 is not None:
+            scores.append(f1)
+        shown = [_ratio(hit, hit + false), _ratio(hit, hit + missed), f1]
+        figures = ["–" if x is None else f"{x:.3f}" for x in shown]
+        counts = [hit + missed, false + pairs["NO", "NO"], hit, false, missed]
+        lines.append(f"| {key} | " + " | ".join([*map(str, counts), *figures]) + " |")
+    mean = f"{np.mean(scores):.3f}" if scores else "–"
+    return "\n".join([*lines, f"| mean | | | | | | | | {mean} |"])
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=20, help="held-out seeds (60 spectra each)")
+    parser.add_argument("--real", type=Path, help="folder of labelled spectra with MANIFEST.csv")
+    parser.add_argument("--wrong", action="store_true", help="list wrong answers")
+    options = parser.parse_args()
+    tasks = load()
+    held_out = range(HELD_OUT, HELD_OUT + options.seeds)
+    sets = {"Simulated, held out": list(outcomes(simulated(held_out, list(tasks)), tasks))}
+    counts: Counter[str] = Counter()
+    if options.real:
+        found = list(outcomes(real(options.real, list(tasks), counts), tasks))
+        sets["Real, trusted labels"] = [o for o in found if o.tier == "trusted"]
+        sets["Real, pipeline labels included"] = found
+    for title, results in sets.items():
+        spectra = len({o.who for o in results})
+        print(f"\n### {title}: {spectra} spectra\n\n{table(results, tasks)}")
+    for what, number in counts.items():
+        print(f"- {what}: {number}")
+    if options.wrong:
+        for o in sorted({o for results in sets.values() for o in results}, key=lambda o: (o.task, o.right, o.who)):
+            if o.given != o.right:
+                print(f"{o.task}: said {o.given}, is {o.right}, sum {o.score:+.1f}: {o.who} ({o.tier})")
+
+
+if __name__ == "__main__":
+    main()

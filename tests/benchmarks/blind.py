@@ -1,0 +1,145 @@
+"""What a coordinator and a scorer wait for in a blind scoring session.
+
+    python -m tests.benchmarks.blind [--scorers 6] [--items 100] [--runs 10]
+
+Invented traces of two sources, each pair on a spectrum of its own, the length of real ones. Drawing is timed
+through the store, from the plan until the session is on the disk; opening an item over HTTP from the app in a
+thread of its own, one request after the other, by every scorer; the report from the closed session to its
+files, without writing them. The first report imports the statistics and is told apart. Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import socket
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import uvicorn
+
+from agent.simulate import simulate
+from agent.trajectory import Drafter
+from reviewer.blind import report
+from reviewer.blind.values import PREFERENCES, Plan
+from reviewer.store import Draft, Store
+from reviewer.web import app as server
+from tests.benchmarks.store import trajectory
+
+SOURCES = ("spec-o3-7b", "gpt-5")
+TASK = "cv"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind", description=__doc__)
+    parser.add_argument("--scorers", type=int, default=6, help="people who score (6)")
+    parser.add_argument("--items", type=int, default=100, help="traces, an even number (100)")
+    parser.add_argument("--runs", type=int, default=10, help="sessions drawn, and reports made (10)")
+    chosen = parser.parse_args()
+    people = tuple(chr(ord("A") + n) * 2 for n in range(chosen.scorers))
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
+        fill(store, people, chosen.items)
+        drawing = [timed(lambda: store.draw_blind(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)]
+        session = store.draw_blind(None, plan(people), uuid4().hex).id
+        store.open_blind(None, session, uuid4().hex)
+        opening = list(opened(store, people))
+        answer(store, people)
+        store.close_blind(None, session, uuid4().hex)
+        first = timed(lambda: report.files(store, None, session))
+        reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
+        size = len(report.as_html(store, None, session)) / 1e3
+        asked = sum(one.asked for one in store.blind_progress(None, session))
+    print(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.\n")
+    print("| | times | median, ms | 95th percentile, ms |\n|---|---:|---:|---:|")
+    print(row("draw the session", drawing))
+    print(row("open an item", opening))
+    print(row("make the report", reporting))
+    print(f"\nThe first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
+
+
+def plan(people: tuple[str, ...]) -> Plan:
+    return Plan("benchmark", people, mode="both", sources=SOURCES, each=min(3, len(people)), repeats=5)
+
+
+def fill(store: Store, people: Sequence[str], items: int) -> None:
+    for initials in people:
+        store.add_person(initials, initials, ["reviewer", "coordinator"])
+    rng = random.Random(1)
+
+    def drafts() -> Iterator[Draft]:
+        for number in range(items // 2):
+            spectrum = simulate("cv", "LAMOST", 20.0, number)
+            for source in SOURCES:
+                drawn = replace(trajectory(rng, spectrum), task=TASK, drafter=Drafter("model", source))
+                yield Draft(replace(drawn, label=rng.choice(("YES", "NO"))), spectrum)
+
+    store.add_items(drafts())
+
+
+def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
+    """Seconds until sheet and spectrum of an item were there, for every item of everybody."""
+    with serving(store) as address:
+        for person in people:
+            with httpx.Client(base_url=address, cookies={"spec_o3_session": f"alone:{person}"}) as client:
+                client.get("/api/blind/work").raise_for_status()
+                for work in store.blind_work(person):
+                    start = time.perf_counter()
+                    for path in (f"/api/blind/sheet/{work.token}", f"/api/blind/sheet/{work.token}/spectrum"):
+                        client.get(path).raise_for_status()
+                    yield time.perf_counter() - start
+
+
+def answer(store: Store, people: Sequence[str]) -> None:
+    """Scores that go with the trace and err."""
+    rng = random.Random(2)
+    quality: dict[str, float] = {}
+    for person in people:
+        for work in store.blind_work(person):
+            if work.kind == "pair":
+                store.prefer_blind(person, work.token, rng.choice(PREFERENCES), uuid4().hex)
+                continue
+            shown = store.blind_behind(work.token, person).trajectories[0].content_hash()
+            level = quality.setdefault(shown, rng.gauss(3.5, 1.0))
+            said = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
+            store.score_blind(person, work.token, said[0], said[1], uuid4().hex)
+
+
+@contextmanager
+def serving(store: Store) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    app = uvicorn.Server(uvicorn.Config(server.build(store, local=True), port=port, log_level="warning"))
+    thread = threading.Thread(target=app.run, daemon=True)
+    thread.start()
+    while not app.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.should_exit = True
+        thread.join(timeout=10)
+
+
+def timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def row(what: str, seconds: Sequence[float]) -> str:
+    ordered = sorted(seconds)
+    late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    return f"| {what} | {len(ordered)} | {1e3 * statistics.median(ordered):.1f} | {1e3 * late:.1f} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""How long a DESI coadd of many targets takes to list and to read one target of.
+
+    python -m tests.benchmarks.coadd [--targets 500]
+
+Writes a file laid out as DESI's coadds are, with flux, ivar and mask of three arms for each target, and takes
+the time from opening it until its targets are listed, and until one of them is read, beside astropy reading
+the whole file. Markdown, milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from astropy.io import fits
+
+from agent.spectrum.readers import opened
+
+ARMS = {"B": (3600.0, 2751), "R": (5760.0, 2326), "Z": (7520.0, 2881)}
+"""First wavelength (Å) and pixels of each arm, 0.8 Å apart, as DESI's coadds have them."""
+RUNS = 20
+
+
+def coadd(path: Path, targets: int) -> Path:
+    rng = np.random.default_rng(1)
+    ids = fits.Column("TARGETID", "K", array=1000 + np.arange(targets))
+    kinds = fits.Column("OBJTYPE", "3A", array=np.full(targets, "TGT"))
+    hdus = [fits.PrimaryHDU(), fits.BinTableHDU.from_columns([ids, kinds], name="FIBERMAP")]
+    for arm, (first, pixels) in ARMS.items():
+        flux = rng.normal(1, 0.1, (targets, pixels)).astype("f4")
+        hdus.append(fits.ImageHDU(first + 0.8 * np.arange(pixels), name=f"{arm}_WAVELENGTH"))
+        hdus.append(fits.ImageHDU(flux, name=f"{arm}_FLUX"))
+        hdus.append(fits.ImageHDU(np.full_like(flux, 100), name=f"{arm}_IVAR"))
+        hdus.append(fits.ImageHDU(np.zeros(flux.shape, "i4"), name=f"{arm}_MASK"))
+    fits.HDUList(hdus).writeto(path)
+    return path
+
+
+def listed(path: Path) -> None:
+    with opened(path) as found:
+        assert found.names
+
+
+def one_read(path: Path, target: str) -> None:
+    with opened(path) as found:
+        found.read(target)
+
+
+def whole(path: Path) -> None:
+    with fits.open(path, memmap=False) as hdus:
+        for hdu in hdus:
+            assert hdu.name == "PRIMARY" or hdu.data is not None
+
+
+def timed(act: Callable[[], None]) -> tuple[float, float]:
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        act()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times), max(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.coadd",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--targets", type=int, default=500, help="in the file (500)")
+    targets = parser.parse_args().targets
+    with tempfile.TemporaryDirectory() as folder:
+        path = coadd(Path(folder) / "coadd.fits", targets)
+        middle = str(1000 + targets // 2)
+        print(f"{targets} targets, {path.stat().st_size / 1e6:.0f} MB, in the machine's file cache.\n")
+        print("| until | median | longest |\n|---|---:|---:|")
+        for what, act in (
+            ("the targets are listed", lambda: listed(path)),
+            ("one target is read", lambda: one_read(path, middle)),
+            ("astropy has read it all", lambda: whole(path)),
+        ):
+            median, longest = timed(act)
+            print(f"| {what} | {median:.1f} | {longest:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

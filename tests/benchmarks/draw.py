@@ -1,0 +1,204 @@
+"""What one picture costs on one core: the published order of operations, matplotlib's figure, and ours.
+
+    python -m tests.benchmarks.draw
+
+All ways draw the same pictures, which is checked first, and take turns in one process. Times are CPU time of
+the process, so that other work on the machine counts less. Each zoom is moved on by a few Å from one turn to
+the next: no two have the same words. Then: where our time goes, and what of it is the floor.
+"""
+
+from __future__ import annotations
+
+import io
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import AutoMinorLocator, MultipleLocator
+from numpy.typing import NDArray
+from PIL import Image
+
+from agent import plot
+from agent.plot import reference
+from agent.plot.curve import pixels_to_draw
+from agent.plot.exact import render
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+
+Window = tuple[float, float] | None
+TURNS = 15
+STEP = 3.0
+STAGES = (
+    ("which pixels", plot, "pixels_to_draw"),
+    ("ticks and words", render, "_content"),
+    ("layout", render, "position"),
+    ("crop", render, "cropped"),
+    ("grid, ticks, words drawn", render, "_draw_axes"),
+    ("the line", render, "_draw_line"),
+    ("spines", render, "_draw_spines"),
+    ("statistics box", render, "_draw_statistics"),
+    ("SHA-256 of the pixels", plot, "pixels_sha256"),
+    ("PNG", plot, "png_bytes"),
+)
+FLOOR = ("the line", "SHA-256 of the pixels", "PNG")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    spectrum: Spectrum
+    window: Window
+
+    def at(self, turn: int) -> tuple[NDArray[np.float64], NDArray[np.float64], Window]:
+        moved = None if self.window is None else (self.window[0] + STEP * turn, self.window[1] + STEP * turn)
+        return self.spectrum.wavelength, self.spectrum.flux, moved
+
+
+def published(wavelength: NDArray[np.float64], flux: NDArray[np.float64], window: Window) -> bytes:
+    """The operations of the published ``plot_spectrum`` in its order: layout, crop, save, open again."""
+    curve = pixels_to_draw(wavelength, flux, window)
+    figure, axes = plt.subplots(figsize=curve.size, dpi=plot.DPI)
+    axes.plot(curve.wavelength, curve.flux, "-", color="blue", linewidth=1.0, alpha=0.8)
+    axes.set_xlabel("Wavelength (Å)", fontsize=12, fontweight="bold")
+    axes.set_ylabel("Flux", fontsize=12, fontweight="bold")
+    axes.set_title("Spectrum", fontsize=14, fontweight="bold", pad=20)
+    axes.grid(True, which="major", alpha=0.3, linestyle="-", linewidth=0.5)
+    axes.grid(True, which="minor", alpha=0.1, linestyle="-", linewidth=0.3)
+    for locate, spacing in zip(
+        (axes.xaxis.set_major_locator, axes.xaxis.set_minor_locator), curve.tick_spacing, strict=True
+    ):
+        locate(MultipleLocator(spacing))
+    axes.yaxis.set_minor_locator(AutoMinorLocator())
+    axes.tick_params(axis="both", which="both", direction="in")
+    axes.tick_params(axis="both", which="major", labelsize=10)
+    plt.tight_layout()
+    side, end = curve.emptiest_corner
+    axes.text(
+        0.02 if side == "left" else 0.98,
+        0.98 if end == "top" else 0.02,
+        curve.statistics,
+        transform=axes.transAxes,
+        fontsize=9,
+        horizontalalignment=side,
+        verticalalignment=end,
+        bbox={"boxstyle": "round", "facecolor": "white", "alpha": 0.8},
+    )
+    buffer = io.BytesIO()
+    plt.savefig(buffer, format="png", dpi=plot.DPI, bbox_inches="tight")
+    plt.close(figure)
+    Image.open(buffer).load()
+    return buffer.getvalue()
+
+
+def by_figure(wavelength: NDArray[np.float64], flux: NDArray[np.float64], window: Window) -> Image.Image:
+    """Our reference, which goes by way of a PNG: it draws what the fast path makes no promise for."""
+    return reference.picture(pixels_to_draw(wavelength, flux, window), "Spectrum")
+
+
+def main() -> None:
+    matplotlib.use("agg")
+    quiet, noisy, desi = (
+        simulate("cv", survey, snr, 1) for survey, snr in (("LAMOST", 20.0), ("LAMOST", 2.0), ("DESI", 5.0))
+    )
+    cases = (
+        Case("zoom, 100 Å", quiet, (6500.0, 6600.0)),
+        Case("zoom, 300 Å", quiet, (6400.0, 6700.0)),
+        Case("zoom, 1200 Å", quiet, (4600.0, 5800.0)),
+        Case("full LAMOST, S/N 20", quiet, None),
+        Case("full LAMOST, S/N 2", noisy, None),
+        Case("full DESI, S/N 5", desi, None),
+    )
+    for case in cases:
+        _check_equal(case)
+    _compare(cases)
+    _stages(cases)
+
+
+def _check_equal(case: Case) -> None:
+    files = [Image.open(io.BytesIO(way(*case.at(0)))) for way in (published, plot.png)]
+    pictures = [*files, by_figure(*case.at(0)), plot.draw(*case.at(0))]
+    if len({plot.pixels_sha256(picture) for picture in pictures}) != 1:
+        raise SystemExit(f"{case.name}: the ways differ in their pixels, so their times say nothing")
+
+
+def _compare(cases: tuple[Case, ...]) -> None:
+    ways: tuple[Callable[..., object], ...] = (published, by_figure, plot.png, plot.draw)
+    print("CPU ms a picture, median (fastest to slowest); PNG included but in the last column.\n")
+    print("| picture | published order | matplotlib's figure | `png` | times faster | `draw` alone |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for case in cases:
+        times: list[list[float]] = [[] for _ in ways]
+        for turn in range(TURNS):
+            for way, taken in zip(ways, times, strict=True):
+                arguments = case.at(turn)
+                start = time.process_time()
+                way(*arguments)
+                taken.append(1000 * (time.process_time() - start))
+        faster = statistics.median(times[0]) / statistics.median(times[2])
+        shown = [f"{statistics.median(t):.1f} ({min(t):.1f} to {max(t):.1f})" for t in times]
+        print(f"| {case.name} | {' | '.join(shown[:3])} | **{faster:.0f}** | {shown[3]} |")
+
+
+def _stages(cases: tuple[Case, ...]) -> None:
+    names = [*(name for name, _, _ in STAGES), "the rest"]
+    columns = {case.name: _stage_times(case) for case in cases}
+    print("\nWhere it goes, CPU ms, median:\n")
+    print(f"| stage | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
+    for name in names:
+        print(f"| {name} | {' | '.join(f'{times[name]:.2f}' for times in columns.values())} |")
+    floors = [sum(times[name] for name in FLOOR) for times in columns.values()]
+    totals = [sum(times.values()) for times in columns.values()]
+    print(f"| **all** | {' | '.join(f'{total:.2f}' for total in totals)} |")
+    print(f"| **floor** | {' | '.join(f'{floor:.2f}' for floor in floors)} |")
+    print(
+        "\nThe floor is what remains if all else cost nothing: Agg stroking the line, hashing the pixels, "
+        "compressing them. It is the same work whoever sets it off."
+    )
+
+
+def _stage_times(case: Case) -> dict[str, float]:
+    taken: dict[str, list[float]] = {name: [] for name, _, _ in STAGES}
+    rest: list[float] = []
+    with _timed(taken):
+        for turn in range(TURNS):
+            before = sum(map(sum, taken.values()))
+            start = time.process_time()
+            picture = plot.draw(*case.at(turn))
+            plot.pixels_sha256(picture)
+            plot.png_bytes(picture)
+            whole = 1000 * (time.process_time() - start)
+            rest.append(whole - (sum(map(sum, taken.values())) - before))
+    return {**{name: statistics.median(t) for name, t in taken.items()}, "the rest": statistics.median(rest)}
+
+
+@contextmanager
+def _timed(taken: dict[str, list[float]]) -> Iterator[None]:
+    """While it lasts, each stage notes the time it took."""
+    plain = [getattr(module, function) for _, module, function in STAGES]
+    for (name, module, function), original in zip(STAGES, plain, strict=True):
+        setattr(module, function, _noting(original, taken[name]))
+    try:
+        yield
+    finally:
+        for (_, module, function), original in zip(STAGES, plain, strict=True):
+            setattr(module, function, original)
+
+
+def _noting(function: Callable[..., object], taken: list[float]) -> Callable[..., object]:
+    def timed(*arguments: object) -> object:
+        start = time.process_time()
+        try:
+            return function(*arguments)
+        finally:
+            taken.append(1000 * (time.process_time() - start))
+
+    return timed
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""How long a person waits for an edit to show, in Chromium.
+
+    python -m tests.benchmarks.editing [--edits N]
+
+Starts the real app over a small database in a process of its own and opens an item in revision in headless
+Chromium without a GPU. "letter in a think": a key pressed in the text's field, until the frame after its
+letter was drawn. "window edge typed": a new lower edge and Enter; "window dragged": a window let go on the
+spectrum. The server draws each new window and measures it, so the clock runs until the frame after the new
+picture and its hints were drawn. Each window is one that nothing has drawn before. Markdown, milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+from reviewer.rules.campaign import Rules
+from reviewer.store import Store
+from tests.benchmarks.next_item import filled
+from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
+from tests.browser.support.review_app import serving, settled
+
+EDITS = 40
+WARMING = 5
+ITEMS = 20
+STEP = 3.0
+"""Å by which the edge moves from one edit to the next."""
+
+CLOCK = """(kind) => {
+  // Armed before the event; runs from the event, whichever comes first of key and mouse.
+  const cards = document.querySelectorAll('.so-review .card.zoom')
+  const card = [...cards].find((one) => one.classList.contains('selected')) ?? cards[0]
+  const id = card.dataset.step
+  const now = () => document.querySelector(`.so-review .card[data-step="${id}"]`)
+  const before = now().querySelector('img')?.src
+  const area = document.querySelector('.so-review .card.think textarea')
+  const length = area?.value.length
+  const seen = kind === 'letter'
+    ? () => area.value.length !== length
+    : () => {
+      const image = now().querySelector('img')
+      const waits = now().querySelector('.hints .waiting')
+      return image && image.src !== before && image.complete && image.naturalWidth > 0 && !waits
+    }
+  window.edited = new Promise((done) => {
+    const type = kind === 'letter' || kind === 'typed' ? 'keydown' : 'pointerup'
+    addEventListener(type, (event) => {
+      const start = performance.now()
+      const look = () => {
+        if (!seen()) return requestAnimationFrame(look)
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0))
+      }
+      requestAnimationFrame(look)
+    }, { once: true, capture: true })
+  })
+}"""
+WAIT = """() => Promise.race([window.edited, new Promise((_, failed) => {
+  setTimeout(() => failed(new Error('no edit was seen')), 20000)
+})])"""
+
+
+def letters(page: Page, edits: int) -> list[float]:
+    page.locator(".so-review .card.think .text").first.dblclick()
+    expect(page.locator(".so-review .card.think textarea")).to_be_focused()
+    times = []
+    for _ in range(WARMING + edits):
+        page.wait_for_timeout(150)
+        page.evaluate(CLOCK, "letter")
+        page.keyboard.press("e")
+        times.append(float(page.evaluate(WAIT)))
+    page.keyboard.press("Escape")
+    return times[WARMING:]
+
+
+def typed(page: Page, edits: int) -> list[float]:
+    card = page.locator(".so-review .card.zoom").first
+    times = []
+    for number in range(WARMING + edits):
+        page.wait_for_timeout(500)
+        field = card.locator("[name=lo]")
+        low = float(field.input_value())
+        field.fill(f"{low - STEP:.1f}" if number % 2 else f"{low + STEP + 0.1 * number:.1f}")
+        page.evaluate(CLOCK, "typed")
+        page.keyboard.press("Enter")
+        times.append(float(page.evaluate(WAIT)))
+    return times[WARMING:]
+
+
+def dragged(page: Page, edits: int) -> list[float]:
+    page.locator(".so-review .card.zoom header").first.click()
+    times = []
+    for number in range(WARMING + edits):
+        page.wait_for_timeout(500)
+        start = 5000.0 + STEP * number
+        places = page.evaluate(
+            """([a, b]) => {
+              const { host, geometry } = window.specO3.review.spectrum.full
+              const box = host.getBoundingClientRect()
+              return [a, b].map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
+            }""",
+            [start, start + 400],
+        )
+        (x0, y0), (x1, y1) = places
+        page.mouse.move(x0, y0)
+        page.keyboard.down("Shift")
+        page.mouse.down()
+        page.mouse.move(x1, y1, steps=4)
+        page.evaluate(CLOCK, "dragged")
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        times.append(float(page.evaluate(WAIT)))
+    return times[WARMING:]
+
+
+def in_revision(db: Path) -> Path:
+    """The first item kept by somebody who works alone, so that it can be edited."""
+    with closing(Store.open(db)) as store:
+        store.work_alone("AB")
+        store.set_rules("AB", Rules(solo=True))
+        lease = store.lease("AB", 1)
+        store.decide("AB", 1, store.item(1).version.id, "keep", "kept for editing", lease.token)
+    return db
+
+
+def row(what: str, times: list[float]) -> str:
+    ranked = sorted(times)
+    late = ranked[int(0.95 * (len(ranked) - 1))]
+    return f"| {what} | {statistics.median(times):.0f} | {late:.0f} | {ranked[-1]:.0f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.editing",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--edits", type=int, default=EDITS, help=f"of each kind, after {WARMING} ({EDITS})")
+    edits = parser.parse_args().edits
+    print("| edit | median | 95th percentile | longest |\n|---|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        with serving(in_revision(filled(ITEMS, Path(folder)))) as url:
+            page = browser.new_page(viewport={"width": 1366, "height": 768})
+            # The only person here is let in without a sign-in page.
+            page.goto(f"{url}#item=1")
+            expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
+            settled(page)
+            print(row("letter in a think", letters(page, edits)), flush=True)
+            print(row("window edge typed", typed(page, edits)), flush=True)
+            print(row("window dragged", dragged(page, edits)), flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""How long a person waits in the Live tab, and what a live run costs beside the bare loop.
+
+    python -m tests.benchmarks.live_page [--runs N]
+
+Starts the real app in a process of its own, and in another the tests' model server, which answers at once.
+
+First the page, in headless Chromium without a GPU: the clock runs from the key that starts a run until the
+frame after the one in which the first card with words, the first picture of a window, and the verdict were
+painted. Then the server alone, without a browser: a whole run, from the request that starts it until a page
+would hear that it is over, beside ``agent.loop.run`` with the same policy, spectrum and server, here. Both
+draw the full spectrum and two windows; the live run also encodes them for the page, measures hints and counts
+the vote. Markdown, milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import Page, sync_playwright
+
+from agent import tasks
+from agent.loop import run
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.spec_o3 import Served
+from agent.spectrum import read
+from tests.benchmarks.loop import scripted_server
+from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
+from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
+from tests.browser.support.review_app import PASSWORD, serving
+from tests.support.bad_answers import TRAJECTORY
+
+RUNS = 20
+WARMING = 3
+PEOPLE = ("AA", "BB")
+SAMPLES = 8
+TASK = "cv"
+
+PRESSED = """() => new Promise((done) => {
+  const desk = window.specO3.live
+  const before = desk.shownRun
+  const find = (selector) => document.querySelector(`.so-live .live-trace ${selector}`)
+  const waited = [
+    () => find('.card .text')?.textContent,
+    () => find('.card.zoom img')?.complete && find('.card.zoom img').naturalWidth,
+    () => find('.ending .outcome'),
+  ]
+  const times = waited.map(() => null)
+  const start = performance.now()
+  document.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true }))
+  const look = () => {
+    const fresh = desk.shownRun !== before
+    const now = waited.flatMap((is, at) => (fresh && times[at] === null && is() ? [at] : []))
+    for (const at of now) times[at] = 0
+    requestAnimationFrame(() => setTimeout(() => {
+      for (const at of now) times[at] = performance.now() - start
+      if (times.every((time) => time > 0)) done(times)
+    }, 0))
+    if (times.includes(null)) requestAnimationFrame(look)
+  }
+  look()
+})"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.live_page", description=__doc__)
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"of each kind, after {WARMING} ({RUNS})")
+    runs = parser.parse_args().runs
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        model = stack.enter_context(scripted_server())
+        name_servers(folder, {"model": model})
+        file = folder / "star.csv"
+        write_csv(file)
+        url = stack.enter_context(serving(team(folder / "annotations.db", *PEOPLE)))
+        _pages(url, file, runs)
+        _server_side(url, model, file, runs)
+
+
+# ---- the page
+
+
+def _pages(url: str, file: Path, runs: int) -> None:
+    print("| policy | from key press to | median | 95th percentile | longest |\n|---|---|---:|---:|---:|")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        with live(browser, url, PEOPLE[0]) as page:
+            drop(page, file)
+            for policy, named in (("baseline", "baseline"), ("model", "a server that answers at once")):
+                ask(page, policy, TASK)
+                times = _presses(page, runs)
+                for what, column in zip(("first step", "first picture", "verdict"), times, strict=True):
+                    print(f"| {named} | {what} | {_three(column)} |", flush=True)
+        browser.close()
+
+
+def _presses(page: Page, runs: int) -> list[list[float]]:
+    """Milliseconds of each run, by what was waited for."""
+    times = []
+    for _ in range(WARMING + runs):
+        # As a person does at the least; what the run before left to do is done.
+        page.wait_for_timeout(700)
+        times.append(list(map(float, page.evaluate(PRESSED))))
+    return [list(column) for column in zip(*times[WARMING:], strict=True)]
+
+
+def _three(times: Sequence[float]) -> str:
+    return f"{statistics.median(times):.0f} | {_ninety_fifth(times):.0f} | {max(times):.0f}"
+
+
+def _ninety_fifth(times: Sequence[float]) -> float:
+    return sorted(times)[round(0.95 * (len(times) - 1))]
+
+
+# ---- the server
+
+
+class Visitor:
+    """Somebody signed in without a browser, with one spectrum on the bench."""
+
+    def __init__(self, url: str, initials: str, file: Path) -> None:
+        self._http = httpx.Client(base_url=url, timeout=120)
+        self._http.post("/sign-in", data={"initials": initials, "password": PASSWORD})
+        sent = self._http.post("/api/live/files", files={"files": (file.name, file.read_bytes())})
+        sent.raise_for_status()
+        self._row = sent.json()["added"][0]["id"]
+
+    def run(self, samples: int) -> None:
+        """Start a run and hear all of it."""
+        asked = {"bench": self._row, "task": TASK, "policy": "model", "samples": samples}
+        begun = self._http.post("/api/live/runs", json=asked)
+        begun.raise_for_status()
+        heard = ""
+        with self._http.stream("GET", f"/api/live/runs/{begun.json()['run']}/events") as events:
+            for line in events.iter_lines():
+                heard = line or heard
+        if '"over"' not in heard or '"done"' not in heard:
+            raise SystemExit(f"a run did not end well: {heard}")
+
+
+def _server_side(url: str, model: str, file: Path, runs: int) -> None:
+    task, spectrum, policy = tasks.load()[TASK], read(file), Served(Endpoint(model))
+    visitors = [Visitor(url, initials, file) for initials in PEOPLE]
+
+    def bare() -> None:
+        if run(spectrum, task, policy).answer is None:
+            raise SystemExit("the bare loop came to no answer")
+
+    cases: list[tuple[str, int, list[Callable[[], None]]]] = [
+        ("one run", 1, [partial(visitors[0].run, 1)]),
+        ("two people, a run each", len(visitors), [partial(visitor.run, 1) for visitor in visitors]),
+        (f"one run of {SAMPLES} samples", SAMPLES, [partial(visitors[0].run, SAMPLES)]),
+    ]
+    print("\n| at once | turns | bare loop, ms a turn | live, ms a turn | live, 95th percentile | live takes |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for name, traces, people in cases:
+        alone, watched = _in_turns([bare] * traces, people, runs)
+        turns = traces * len(TRAJECTORY)
+        per_turn = [[taken / turns for taken in times] for times in (alone, watched)]
+        medians = [statistics.median(times) for times in per_turn]
+        late = _ninety_fifth(per_turn[1])
+        more = medians[1] / medians[0]
+        print(
+            f"| {name} | {turns} | {medians[0]:.1f} | {medians[1]:.1f} | {late:.1f} | {more:.2f} × |",
+            flush=True,
+        )
+    print(
+        "\nms a turn: the whole time by the turns of all traces, drawing the full spectrum included. "
+        "A page is told at most 25 times a second, so up to 40 ms of a live run are waiting, not work."
+    )
+
+
+def _in_turns(
+    ways: Sequence[Callable[[], None]], others: Sequence[Callable[[], None]], runs: int
+) -> tuple[list[float], list[float]]:
+    """Both by turns, so that what else the machine does meets both alike. Milliseconds of each round."""
+    times: tuple[list[float], list[float]] = ([], [])
+    with ThreadPoolExecutor(max(len(ways), len(others))) as threads:
+        for _ in range(WARMING + runs):
+            for together, taken in zip((ways, others), times, strict=True):
+                start = time.perf_counter()
+                for done in [threads.submit(one) for one in together]:
+                    done.result()
+                taken.append(1000 * (time.perf_counter() - start))
+    return times[0][WARMING:], times[1][WARMING:]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""What an inspection costs besides the model: the loop, the pictures, and the way to a server and back.
+
+    python -m tests.benchmarks.loop [--trajectories N]
+
+A policy that answers at once looks five times and answers, on a simulated LAMOST spectrum with windows
+that differ from trajectory to trajectory. "loop" is from the end of the policy's turn until it is asked for
+the next: reading the text, drawing, hashing. "through a server" is a whole turn of the served policy with a
+server in a process of its own that answers at once: the loop, PNG and base64 of the pictures, the request
+with all earlier turns, HTTP, reading the stream, and what that server does. Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent import tasks
+from agent.conversation import Conversation, Piece, Policy
+from agent.loop import run
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.spec_o3 import Served
+from agent.simulate import simulate
+from agent.trajectory import Drafter
+from agent.trajectory.tags import TOOL_NAME
+
+TESTS = Path(__file__).resolve().parents[1]
+CENTRES = (6563, 4861, 4686, 5876, 4340)
+LOOKS = len(CENTRES)
+
+
+class AtOnce:
+    """Looks at each line and answers; remembers how long the loop took from its turn to the next, ms."""
+
+    drafter = Drafter("model", "answers at once")
+
+    def __init__(self) -> None:
+        self.between: list[float] = []
+        self.trajectories = 0
+        self._ended = 0.0
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        done = len(conversation.exchanges)
+        if done:
+            self.between.append(1000 * (time.perf_counter() - self._ended))
+        else:
+            self.trajectories += 1
+        if done < LOOKS:
+            yield _look(CENTRES[done], 60 + self.trajectories % 40)
+        else:
+            yield r"<think>It is clear.</think><answer>\boxed{YES} Balmer emission.</answer>"
+        self._ended = time.perf_counter()
+
+
+def _look(centre: int, half: int) -> str:
+    window = f"[{centre - half}, {centre + half}]"
+    call = f'{{"name": "{TOOL_NAME}", "arguments": {{"label": "line", "wavelength_range": {window}}}}}'
+    return f"<think>A closer look.</think>\n<tool_call>\n{call}\n</tool_call>"
+
+
+class Timed:
+    """Another policy, with how long each of its turns took until the next was asked for, ms."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.turns: list[float] = []
+        self._asked = 0.0
+
+    @property
+    def drafter(self) -> Drafter:
+        return self.policy.drafter
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        now = time.perf_counter()
+        if conversation.exchanges:
+            self.turns.append(1000 * (now - self._asked))
+        self._asked = now
+        yield from self.policy.turn(conversation)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.loop", description=__doc__)
+    parser.add_argument("--trajectories", type=int, default=40, help="inspections of each kind (40)")
+    number = parser.parse_args().trajectories
+    task, spectrum = tasks.load()["cv"], simulate("cv", "LAMOST", 20.0, 1)
+    print("| a turn with a look, ms | median | 95th percentile |\n|---|---:|---:|")
+    policy = AtOnce()
+    run(spectrum, task, policy)
+    policy.between.clear()
+    start = time.perf_counter()
+    for _ in range(number):
+        run(spectrum, task, policy)
+    seconds = time.perf_counter() - start
+    print(_row("loop", policy.between))
+    with scripted_server() as url:
+        served = Timed(Served(Endpoint(url)))
+        run(spectrum, task, served)
+        served.turns.clear()
+        for _ in range(number):
+            run(spectrum, task, served)
+    print(_row("through a server that answers at once", served.turns))
+    rate = number / seconds
+    print(f"\n{rate:.1f} trajectories of {LOOKS} looks a second on one core, with the full spectrum.")
+
+
+def _row(name: str, times: Sequence[float]) -> str:
+    ninety_fifth = statistics.quantiles(times, n=20)[-1]
+    return f"| {name} | {statistics.median(times):.1f} | {ninety_fifth:.1f} |"
+
+
+@contextmanager
+def scripted_server() -> Iterator[str]:
+    """The address of the tests' model server, in a process of its own: it answers at once."""
+    command = [sys.executable, str(TESTS / "bad_server.py"), "--port", "0", "--delay", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield next(word for word in process.stdout.readline().split() if word.startswith("http"))
+        finally:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()

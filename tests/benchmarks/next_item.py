@@ -1,0 +1,320 @@
+"""How long a person waits for the next item: from the key press to spectrum and trace painted, in Chromium.
+
+    python -m tests.benchmarks.next_item --items 100 10000 100000 [--db-dir FOLDER]
+
+Fills a database (or copies the one an earlier run left in FOLDER), starts the real app in a process of
+its own, opens it in headless Chromium without a GPU and presses ``n``. The clock runs from the key event
+until the frame after the one in which the item was drawn. "at reading pace" leaves a second and a half
+between presses, as a person does at the very least, so that the next items are there before they are asked
+for; "key held down" leaves none. "10 filters" sets ten of the queue's filters at once, all of which the items
+pass. "20 people" are the one who presses and nineteen scripted ones in a process of their own: each signs in
+over HTTP and, every ten seconds or so, takes an item with its spectrum, pictures, hints and lease, renews the
+lease, marks a step and keeps the item. Markdown, milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from agent import plot, tool
+from agent.simulate import CLASSES, simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
+from reviewer.store import Draft, Store
+from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
+from tests.browser.support.review_app import PASSWORD, serving, settled
+
+SPECTRA = 60
+"""Each made and its pictures drawn once; more than any cache of the page keeps, and the items take turns."""
+PRESSES = 40
+WINDOWS = ([6400, 6700], [4800, 4920], [5100, 5250])
+TEXT = "The continuum is blue and the Balmer lines are in absorption; the wings reach beyond ±25 Å. "
+
+PEOPLE = 20
+PAUSE = 2.5
+"""Seconds on average between two things that a scripted person does; an item takes four of them."""
+FILTER = {
+    "text": "simulated",
+    "mine": "true",
+    "state": "screening",
+    "survey": "simulated LAMOST",
+    "drafter": "benchmark",
+    "batch": "benchmark",
+    "snr_min": "0.1",
+    "snr_max": "10000",
+    "disagreement": "false",
+    "simulated": "true",
+}
+"""As many as the queue's filter sets at once, besides the class, of which the items have many."""
+
+TIMED = """() => new Promise((done) => {
+  const desk = window.specO3.review
+  const before = desk.current.item.id
+  const start = performance.now()
+  document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true }))
+  const look = () => {
+    if (desk.current.item.id === before) return requestAnimationFrame(look)
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0))
+  }
+  look()
+})"""
+
+
+def drafted(spectrum: Spectrum, task: str, prompt: str) -> Trajectory:
+    """A trajectory of the usual length (three zooms) with the pictures it would have shown."""
+    steps: list[Step] = []
+    for at, window in enumerate(WINDOWS):
+        arguments = {"wavelength_range": window, "label": f"look {at}"}
+        seen = tool.call(spectrum, arguments)
+        picture = plot.pixels_sha256(seen.image) if seen.image else None
+        steps.append(Think(f"s{2 * at + 1}", TEXT * 3))
+        steps.append(
+            Zoom(
+                f"s{2 * at + 2}",
+                arguments,
+                seen.frame,
+                seen.z,
+                spectrum.medium,
+                seen.text,
+                seen.ok,
+                picture,
+            )
+        )
+    steps += [Think("s7", TEXT * 2), Answer("s8", "NO", TEXT)]
+    return Trajectory(
+        task,
+        prompt,
+        spectrum.name,
+        spectrum.sha256,
+        tuple(steps),
+        Drafter("model", "benchmark"),
+        redshift=spectrum.redshift,
+        medium=spectrum.medium,
+        simulated=True,
+    )
+
+
+@cache
+def pairs() -> list[tuple[Spectrum, Trajectory]]:
+    tasks = load()
+    kinds = [CLASSES[n % len(CLASSES)] for n in range(SPECTRA)]
+    spectra = [simulate(kind, "LAMOST", 20.0, 5000 + n) for n, kind in enumerate(kinds)]
+    return [(s, drafted(s, k, tasks[k].prompt)) for s, k in zip(spectra, kinds, strict=True)]
+
+
+def drafts(made: list[tuple[Spectrum, Trajectory]], items: int) -> Iterator[Draft]:
+    for n in range(items):
+        spectrum, trajectory = made[n % len(made)]
+        first = trajectory.steps[0]
+        assert isinstance(first, Think)
+        told = replace(trajectory, steps=(replace(first, text=f"{n}. {first.text}"), *trajectory.steps[1:]))
+        yield Draft(told, spectrum, batch="benchmark", key=f"benchmark-{n}")
+
+
+def filled(items: int, kept: Path) -> Path:
+    """A database of ``items`` trajectories in ``kept``, made if it is not there."""
+    db = kept / f"{items}.db"
+    if not db.exists():
+        made_here = kept / f"{items}.being-made.db"
+        made_here.unlink(missing_ok=True)
+        with closing(Store.open(made_here)) as store:
+            store.add_items(drafts(pairs(), items))
+        made_here.rename(db)
+    return db
+
+
+def presses(page: Page, pause_ms: int) -> list[float]:
+    times = []
+    for _ in range(PRESSES):
+        page.wait_for_timeout(pause_ms)
+        times.append(float(page.evaluate(TIMED)))
+    return times
+
+
+def row(items: int, how: str, times: list[float]) -> str:
+    ranked = sorted(times)
+    return (
+        f"| {items:,} | {how} | {statistics.median(times):.0f} "
+        f"| {ranked[int(0.95 * (len(ranked) - 1))]:.0f} | {ranked[-1]:.0f} |"
+    )
+
+
+# ---- the other people
+
+
+def initials_of(number: int) -> str:
+    return f"P{chr(ord('A') + number)}"
+
+
+@contextmanager
+def others_at_work(url: str, how_many: int) -> Iterator[None]:
+    """So many people at the app, in a process of their own, until the block ends."""
+    command = [sys.executable, "-m", "tests.benchmarks.next_item", "--people-at", url, "--people", str(how_many)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        if process.stdout.readline().strip() != "at work":
+            raise SystemExit("the scripted people could not sign in")
+        yield
+        if process.poll() is not None:
+            raise SystemExit("the scripted people stopped before the end")
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+async def be_people(url: str, how_many: int) -> None:
+    async with asyncio.TaskGroup() as group:
+        signed_in = asyncio.Barrier(how_many + 1)
+        for number in range(how_many):
+            group.create_task(_person(url, number, (number + 0.5) / how_many, signed_in))
+        await signed_in.wait()
+        print("at work", flush=True)
+
+
+async def _person(url: str, number: int, place: float, signed_in: asyncio.Barrier) -> None:
+    """:param place: where in the queue this one begins, 0 to 1: elsewhere than all others"""
+    rng = random.Random(number)
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        answer = await http.post("/sign-in", data={"initials": initials_of(number), "password": PASSWORD})
+        if answer.status_code != 303:
+            raise SystemExit(f"{initials_of(number)} could not sign in: {answer.status_code}")
+        await signed_in.wait()
+        total = (await _asked(http, "/api/queue?mine=true&limit=1"))["total"]
+        at = int(place * total)
+        while True:
+            at = await _one_item(http, at, rng)
+
+
+async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> int:
+    """What the page asks for and sends while a person reads an item and keeps it; the item's number."""
+    rows = (await _asked(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
+    if not rows:
+        await _pause(rng)
+        return 0
+    at = int(rows[0]["id"])
+    item = await _asked(http, f"/api/item/{at}")
+    await http.get(f"/api/spectrum/{item['row']['spectrum']}")
+    lease = await http.post(f"/api/item/{at}/lease", json={})
+    if lease.status_code != 200:
+        return at
+    await _asked(http, f"/api/place/{at}?mine=true")
+    await _asked(http, f"/api/item/{at}/hints")
+    for step in item["trajectory"]["steps"]:
+        if step.get("picture"):
+            asked = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
+            (await http.get(f"/api/picture/{step['picture']}", params=asked)).raise_for_status()
+    await _pause(rng)
+    token, version = lease.json()["lease"], item["version"]["id"]
+    (await http.post("/api/renew", json={"lease": token})).raise_for_status()
+    await _pause(rng)
+    mark = {"version": version, "step": "s1", "mark": "supported", "key": rng.randbytes(8).hex()}
+    (await http.post(f"/api/item/{at}/mark", json=mark)).raise_for_status()
+    await _pause(rng)
+    decision = {"version": version, "verb": "keep", "key": rng.randbytes(8).hex(), "lease": token}
+    (await http.post(f"/api/item/{at}/decide", json=decision)).raise_for_status()
+    await _pause(rng)
+    return at
+
+
+async def _asked(http: httpx.AsyncClient, path: str) -> dict[str, Any]:
+    answer = await http.get(path)
+    answer.raise_for_status()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def _pause(rng: random.Random) -> None:
+    await asyncio.sleep(rng.uniform(0.5, 1.5) * PAUSE)
+
+
+# ---- the one who presses
+
+
+def measure(page: Page, items: int, how: str = "") -> None:
+    expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
+    settled(page)
+    # The first few pay for the browser's own warming up.
+    for _ in range(PRESSES // 10):
+        page.wait_for_timeout(1500)
+        page.evaluate(TIMED)
+    print(row(items, f"at reading pace{how}", presses(page, 1500)), flush=True)
+    if items >= 2 * PRESSES + 20 and not how:
+        print(row(items, "key held down", presses(page, 0)), flush=True)
+
+
+def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str], password: str = "") -> Page:
+    """A page of somebody's own, with the queue's filter as an earlier visit would have left it."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.add_init_script(f"localStorage.setItem('so-filter', {json.dumps(json.dumps(filters))})")
+    page.goto(url)
+    # The only person there is, back again, is let in without being asked.
+    if page.url.endswith("/sign-in"):
+        page.fill("input[name=initials]", initials)
+        if password:
+            page.fill("input[name=password]", password)
+        page.keyboard.press("Enter")
+    return page
+
+
+def team(db: Path) -> None:
+    with closing(Store.open(db)) as store:
+        for initials in ("AB", *map(initials_of, range(PEOPLE - 1))):
+            store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"], password=PASSWORD)
+
+
+def main(sizes: list[int], db_dir: Path | None) -> None:
+    print("| trajectories | pressed | median | 95th percentile | longest |\n|---:|---|---:|---:|---:|")
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        kept = db_dir or Path(folder) / "filled"
+        kept.mkdir(parents=True, exist_ok=True)
+        for items in sizes:
+            # A copy: who signs in and what is leased stays out of the database that is kept.
+            db = Path(shutil.copy(filled(items, kept), Path(folder) / f"{items}.db"))
+            with serving(db) as url:
+                for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
+                    page = arriving(browser, url, "AB", filters)
+                    measure(page, items, how)
+                    page.context.close()
+            if items != max(sizes):
+                continue
+            crowded = Path(shutil.copy(filled(items, kept), Path(folder) / "crowded.db"))
+            team(crowded)
+            with serving(crowded) as url, others_at_work(url, PEOPLE - 1):
+                for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
+                    page = arriving(browser, url, "AB", filters, PASSWORD)
+                    measure(page, items, f"{how}, {PEOPLE} people")
+                    page.context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, nargs="+", default=[100, 10_000, 100_000])
+    parser.add_argument("--db-dir", type=Path, help="keep the filled databases here, and take them from here")
+    parser.add_argument("--people-at", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("--people", type=int, default=PEOPLE - 1, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.people_at:
+        asyncio.run(be_people(given.people_at, given.people))
+    else:
+        main(given.items, given.db_dir)

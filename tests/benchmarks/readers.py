@@ -1,0 +1,65 @@
+"""How many files of a folder are read rightly, and how fast.
+
+    python tests/benchmarks/readers.py FOLDER
+
+FOLDER holds spectra and a MANIFEST.csv with the columns path, layout, wave_min, wave_max (Å; 0 where there
+is no spectrum). A file counts as read if its wavelengths begin and end where the manifest says, to 0.02 Å or
+three parts in 100,000; as wrong if it was read to others (look at each: manifests err too). Times are
+medians over the files of a layout, each the best of three reads, in this process, file cache warm.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
+
+
+def first_spectrum(path: Path) -> Spectrum:
+    """The spectrum of a file, or the first of several."""
+    try:
+        return read(path)
+    except SeveralSpectra:
+        return next(read_all(path))
+
+
+def outcome(path: Path, wave_min: float, wave_max: float) -> str:
+    try:
+        wavelength = first_spectrum(path).wavelength
+    except SpectrumError:
+        return "refused"
+    ends = zip(wavelength[[0, -1]], (wave_min, wave_max), strict=True)
+    return "read" if all(abs(a - b) < max(0.02, 3e-5 * b) for a, b in ends) else "wrong"
+
+
+def best_of_three(path: Path, wave_min: float, wave_max: float) -> tuple[str, float]:
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        result = outcome(path, wave_min, wave_max)
+        times.append(1000 * (time.perf_counter() - start))
+    return result, min(times)
+
+
+def main(folder: Path) -> None:
+    results: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    with open(folder / "MANIFEST.csv", newline="", encoding="utf-8") as manifest:
+        for row in csv.DictReader(manifest):
+            ends = float(row["wave_min"]), float(row["wave_max"])
+            key = f"{row['path'].split('/')[0]}: {row['layout']}".replace("|", "/")
+            results[key].append(best_of_three(folder / row["path"], *ends))
+    print("| layout | read | refused | wrong | median ms |\n|---|---:|---:|---:|---:|")
+    for layout, files in [*sorted(results.items()), ("**all**", [f for fs in results.values() for f in fs])]:
+        counts = [sum(r == kind for r, _ in files) for kind in ("read", "refused", "wrong")]
+        print(f"| {layout} | {' | '.join(map(str, counts))} | {statistics.median(t for _, t in files):.1f} |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python tests/benchmarks/readers.py FOLDER (with a MANIFEST.csv)")
+    main(Path(sys.argv[1]))

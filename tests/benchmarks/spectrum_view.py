@@ -1,0 +1,98 @@
+"""How long the interactive spectrum keeps the browser busy. Needs an otherwise idle machine.
+
+    python -m tests.benchmarks.spectrum_view
+
+Opens the view alone in a headless Chromium without a GPU, on a simulated LAMOST spectrum and longer ones of
+noise, and prints medians and 95th percentiles in milliseconds. "show" is the main thread's time for another
+item, "to paint" until the next frame has been drawn as well; "smooth" and "z" are one change of each,
+"windows" is one window moved, as while a person drags.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from reviewer.ui.spectrum_view import Item, StepWindow, spectrum_item
+from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
+from tests.browser.support.spectrum_page import served
+
+WINDOWS = [StepWindow("s2", 2, 6450, 6680), StepWindow("s4", 4, 4600, 4800), StepWindow("s6", 6, 4800, 4930)]
+
+MEASURE = """async ({ name, rounds }) => {
+  fresh({})
+  await showItem(name)
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))
+  const times = { show: [], 'to paint': [], smooth: [], z: [], windows: [] }
+  const timed = async (what, act) => {
+    const start = performance.now()
+    act()
+    await null // painting waits for the caller to be done
+    times[what].push(performance.now() - start)
+  }
+  for (let i = 0; i < rounds; i += 1) {
+    const next = { ...item, id: `${name} ${i}` }
+    await frame()
+    const start = performance.now()
+    await timed('show', () => view.show(next))
+    await frame()
+    times['to paint'].push(performance.now() - start)
+    await timed('smooth', () => view.command('smooth', 1 + i / rounds))
+    await timed('z', () => view.command('z', 0.001 * (i + 1)))
+    const moved = item.windows.map((w) => (w.id === 's4' ? { ...w, hi: w.hi + i } : w))
+    await timed('windows', () => view.update({ windows: moved }))
+    view.command('smooth0')
+  }
+  return times
+}"""
+
+
+def long_spectrum(pixels: int) -> Spectrum:
+    rng = np.random.default_rng(pixels)
+    wavelength = np.geomspace(3600, 9800, pixels)
+    return Spectrum(
+        wavelength=wavelength,
+        flux=rng.normal(100, 5, pixels),
+        ivar=np.full(pixels, 0.04),
+        name=f"{pixels} pixels",
+    )
+
+
+def items() -> dict[str, Item]:
+    spectra = {"lamost": simulate("cv", "LAMOST", snr=15, seed=3)}
+    spectra |= {f"noise-{pixels}": long_spectrum(pixels) for pixels in (4_000, 8_000, 12_000)}
+    return {name: spectrum_item(spectrum, name, windows=WINDOWS, selected="s2") for name, spectrum in spectra.items()}
+
+
+def report(page: Page, name: str, rounds: int) -> None:
+    times: dict[str, list[float]] = page.evaluate(MEASURE, {"name": name, "rounds": rounds})
+    cells = [f"{np.median(ms):6.1f} {np.percentile(ms, 95):6.1f}" for ms in times.values()]
+    print(f"{name:22}" + " ".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=30)
+    arguments = parser.parse_args()
+    made: dict[str, Any] = items()
+    with served(made) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        page = browser.new_page(viewport={"width": 760, "height": 800})
+        page.goto(address)
+        page.wait_for_function("window.ready")
+        print(
+            f"{'ms: median, 95 %':22}"
+            + " ".join(f"{what:>16}" for what in ("show", "to paint", "smooth", "z", "windows"))
+        )
+        for name in made:
+            report(page, name, arguments.rounds)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""How fast annotations.db answers, and how large it grows.
+
+    python tests/benchmarks/store.py --items 100 10000 100000
+    python tests/benchmarks/store.py --size FOLDER_OF_SURVEY_FILES
+
+The first fills databases with invented trajectories spread over every round and times what a reviewer waits
+for: median and 95th percentile of 200 calls (counts: 20; decisions: one for every fifth item at most). The
+second stores 1,000 trajectories on the spectra of a folder, each on a spectrum of its own (flux moved by a
+random factor and rounded to float32, as surveys give it), and weighs the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from agent.spectrum import Spectrum, SpectrumError, read_all
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.rules.workflow import Verb
+from reviewer.store import Draft, QueueFilter, QueuePage, Store
+
+CALLS = 200
+SPECTRA = 50
+SENTENCE = "the flux rises blueward of the Balmer jump while emission near 6563 Å is broad and double peaked"
+
+# What has happened to an item, by how far it has come.
+STORIES: tuple[tuple[tuple[str, Verb], ...], ...] = (
+    (),
+    (("AB", "keep"),),
+    (("AB", "keep"), ("AB", "submit")),
+    (("AB", "keep"), ("AB", "submit"), ("CD", "pass")),
+    (("AB", "keep"), ("AB", "submit"), ("CD", "pass"), ("EF", "pass")),
+    (("AB", "keep"), ("AB", "submit"), ("CD", "pass"), ("EF", "pass"), ("CD", "approve")),
+    (("AB", "keep"), ("AB", "submit"), ("CD", "pass"), ("EF", "pass"), ("CD", "approve"), ("EF", "approve")),
+    (("AB", "reject"),),
+)
+
+
+def text(rng: random.Random, words: int) -> str:
+    return " ".join(rng.choices(SENTENCE.split(), k=words))
+
+
+def trajectory(rng: random.Random, spectrum: Spectrum) -> Trajectory:
+    """Three looks and an answer, the length of a real one."""
+    steps: list[Think | Zoom | Answer] = []
+    for number in range(3):
+        low = rng.uniform(4000, 8000)
+        arguments = {"wavelength_range": [low, low + 200], "label": "window"}
+        steps.append(Think(f"s{2 * number + 1}", text(rng, 90)))
+        steps.append(Zoom(f"s{2 * number + 2}", arguments, observation=text(rng, 20), picture=rng.randbytes(32).hex()))
+    steps += [Think("s7", text(rng, 90)), Answer("s8", rng.choice(("YES", "NO")), text(rng, 40))]
+    return Trajectory(
+        task=rng.choice(("cv", "carbon", "white_dwarf", "m_giant")),
+        prompt=text(rng, 350),
+        spectrum_name=spectrum.name,
+        spectrum_sha256=spectrum.sha256,
+        steps=tuple(steps),
+        drafter=Drafter("model", rng.choice(("spec-o3-3b", "spec-o3-7b"))),
+        overview=rng.randbytes(32).hex(),
+    )
+
+
+def invented_spectra(rng: np.random.Generator) -> list[Spectrum]:
+    wavelength = 10 ** np.linspace(np.log10(3700.0), np.log10(9000.0), 3800)
+    return [
+        Spectrum(
+            wavelength,
+            rng.normal(1.0, 0.1, wavelength.size).astype("f4").astype(float),
+            np.full(wavelength.size, 100.0),
+            survey=("LAMOST", "SDSS", "DESI")[n % 3],
+            name=f"spec-{55000 + n}-F{n:04d}_sp01-{n:03d}.fits",
+            ids={"obsid": str(100_000_000 + n)},
+            snr={"r": float(rng.uniform(2, 60))},
+        )
+        for n in range(SPECTRA)
+    ]
+
+
+def add(store: Store, items: int, rng: random.Random) -> list[int]:
+    """People and items."""
+    for initials in ("AB", "CD", "EF", "GH"):
+        store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"])
+    spectra = invented_spectra(np.random.default_rng(1))
+
+    def drafts() -> Iterator[Draft]:
+        for number in range(items):
+            spectrum = spectra[number % SPECTRA]
+            drawn = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}")
+            yield Draft(drawn, spectrum, batch=f"batch {number % 5}", key=str(number))
+
+    return [added.item_id for added in store.add_items(drafts())]
+
+
+def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
+    """Decisions that leave items in every round, in random order.
+
+    Through the store's own parts, but without a lease and an fsync for each of hundreds of thousands.
+    """
+    with store._writing() as db:
+        for item_id in ids:
+            for person, verb in rng.choice(STORIES):
+                now = store._standing(db, item_id)
+                decision = {
+                    "person": person,
+                    "item": item_id,
+                    "version": now.version_id,
+                    "verb": verb,
+                    "reason": "",
+                    "comment": "",
+                    "key": f"{item_id} {now.round} {person}",
+                    "round": now.round,
+                    "withdraws": None,
+                }
+                store._append(db, decision)
+                store._refresh(db, item_id)
+
+
+def timed(what: str, call: Callable[[], object], calls: int = CALLS) -> None:
+    seconds = []
+    for _ in range(calls):
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    seconds.sort()
+    median, late = statistics.median(seconds), seconds[int(0.95 * calls)]
+    print(f"  {what:<44} median {median * 1e3:7.2f} ms   95 % {late * 1e3:7.2f} ms")
+
+
+def answer_times(items: int) -> None:
+    rng = random.Random(items)
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
+        start = time.perf_counter()
+        ids = add(store, items, rng)
+        added = time.perf_counter()
+        decide_all(store, ids, rng)
+        decided = time.perf_counter()
+        print(f"{items} items added in {added - start:.1f} s, decided in {decided - added:.1f} s")
+        for name, chosen in filters(items).items():
+            timed(f"queue: {name}", partial(page, store, chosen, "GH", rng, items))
+        mine = QueueFilter(mine=True)
+        timed("queue: mine of somebody who did most", partial(page, store, mine, "AB", rng, items))
+        timed("first_undone", partial(store.first_undone, mine, "GH"))
+        timed("neighbours, 3", lambda: store.neighbours(rng.randrange(items), mine, "GH", 3))
+        timed("position", lambda: store.position(rng.randrange(items), mine, "GH"))
+        timed("item", lambda: store.item(rng.randrange(items) + 1))
+        timed("facets", store.facets)
+        timed("counts", store.counts, 20)
+        timed("lease + decide", partial(decide_one, store, rng), min(CALLS, items // 5))
+        version_id = store.item(1).version.id
+        timed("autosave", lambda: store.autosave("GH", 1, version_id, {"text": "x" * 5000}))
+
+
+def filters(items: int) -> dict[str, QueueFilter]:
+    return {
+        "everything": QueueFilter(),
+        "mine to do": QueueFilter(mine=True),
+        "one task, mine": QueueFilter(task="cv", mine=True),
+        "one state": QueueFilter(states=("vote",)),
+        "survey, S/N range, drafter": QueueFilter(survey="SDSS", snr_min=10, snr_max=30, drafter="spec-o3-3b"),
+        "name, one match": QueueFilter(text=f"{items // 2:06d}-spec"),
+        "survey id, one item in fifty": QueueFilter(text="100000007"),
+    }
+
+
+def page(store: Store, chosen: QueueFilter, person: str, rng: random.Random, items: int) -> QueuePage:
+    return store.queue(chosen, person, after=rng.randrange(items))
+
+
+def decide_one(store: Store, rng: random.Random) -> None:
+    item_id = store.first_undone(QueueFilter(states=("screening", "vote"), mine=True), "GH")
+    assert item_id is not None
+    item = store.item(item_id)
+    verb: Verb = "keep" if item.standing.state == "screening" else "approve"
+    lease = store.lease("GH", item_id)
+    store.decide("GH", item_id, item.version.id, verb, rng.randbytes(8).hex(), lease.token)
+
+
+def weigh(folder: Path, items: int = 1000) -> None:
+    found = []
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        try:
+            found += list(read_all(path))[:20]
+        except SpectrumError:
+            continue
+    if not found:
+        raise SystemExit(f"{folder}: found no spectrum in it, wanted survey files")
+    rng, generator = random.Random(0), np.random.default_rng(0)
+
+    def drafts() -> Iterator[Draft]:
+        for number in range(items):
+            one = found[number % len(found)]
+            factor = generator.uniform(0.5, 2.0, one.flux.size)
+            flux = (one.flux * factor).astype("f4").astype(float)
+            ivar = (one.ivar / factor**2).astype("f4").astype(float)
+            spectrum = replace(one, flux=flux, ivar=ivar, name=f"{number}-{one.name}")
+            yield Draft(trajectory(rng, spectrum), spectrum)
+
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "annotations.db"
+        with Store.open(path) as store:
+            store.add_items(drafts())
+        pixels = sum(len(s) for s in found) / len(found)
+        print(
+            f"{items} trajectories on spectra like {len(found)} real ones (mean {pixels:.0f} pixels): "
+            f"{path.stat().st_size / 1e6:.1f} MB"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, nargs="+", help="sizes of the databases to time")
+    parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files to weigh a database with")
+    arguments = parser.parse_args()
+    for items in arguments.items or ():
+        answer_times(items)
+    if arguments.size:
+        weigh(arguments.size)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""What the agent leaves of a vLLM server's throughput: the same server, asked three ways.
+
+    python -m tests.benchmarks.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
+
+``FOLDER`` holds a model that follows the wire format, ``PYTHON`` is one that has vLLM; those that ``make
+test-models`` makes, if none are given. Simulated spectra are inspected by ``agent.batch`` at the given
+concurrency. Then the very same requests, as recorded, are sent again without an agent: as many conversations
+at a time, each request as soon as the one before it has ended, answers read and thrown away. Then vLLM's own
+benchmark (``vllm bench serve``, random text and pictures) sends as many requests of the same mean token
+counts. The caches of prefixes and pictures are emptied before each. Where the server works on the same cores,
+whoever asks takes time from it. Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from agent import tasks
+from agent.batch.run import inspect_many, jobs_of
+from agent.batch.sources import Source
+from agent.conversation import Conversation, Piece, Usage
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import Served, messages
+from agent.simulate import simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLING = Sampling(max_tokens=300)
+PICTURE = (430, 640)
+"""Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
+
+# `vllm bench serve`; its command line is not usable where vLLM was installed from the CPU wheel.
+OWN = """
+from argparse import ArgumentParser
+from vllm.benchmarks.serve import add_cli_args, main
+parser = ArgumentParser()
+add_cli_args(parser)
+main(parser.parse_args())
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One way of asking: what was asked and how long all of it took."""
+
+    way: str
+    requests: int
+    prompt: int
+    completion: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+
+class Recorded(Served):
+    """The served policy, with every conversation's requests kept."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint, SAMPLING)
+        self.conversations: dict[int, list[list[Mapping[str, Any]]]] = {}
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        asked = self.conversations.setdefault(threading.get_ident() << 32 | id(conversation.overview), [])
+        asked.append(messages(conversation))
+        yield from super().turn(conversation)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.vllm", description=__doc__)
+    parser.add_argument("--model", type=Path, default=next(ROOT.glob(".cache/tiny-*"), None))
+    parser.add_argument("--python", type=Path, default=ROOT / ".venv-models" / "bin" / "python")
+    parser.add_argument("--spectra", type=int, default=64)
+    parser.add_argument("--concurrency", type=int, default=16)
+    chosen = parser.parse_args()
+    if chosen.model is None or not chosen.python.exists():
+        print("Not run: it needs vLLM and a model; `make test-models` makes both.")
+        return
+    with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
+        sources = _spectra(Path(folder), chosen.spectra)
+        _agent(url, sources[:2], 2)
+        _forget(url)
+        agent, recorded = _agent(url, sources, chosen.concurrency)
+        _forget(url)
+        bare = asyncio.run(_bare(url, recorded, chosen.concurrency))
+        print("| asked by | requests | prompt tokens | written | seconds | requests/s | agent's share |")
+        print("|---|---:|---:|---:|---:|---:|---:|")
+        print(_row(agent, agent), _row(bare, agent), sep="\n", flush=True)
+        _forget(url)
+        print(_row(_own(url, chosen, bare, recorded), agent))
+
+
+def _row(result: Result, agent: Result) -> str:
+    return (
+        f"| {result.way} | {result.requests} | {result.prompt / result.requests:.0f} "
+        f"| {result.completion / result.requests:.0f} | {result.seconds:.1f} | {result.rate:.2f} "
+        f"| {agent.rate / result.rate:.0%} |"
+    )
+
+
+def _spectra(folder: Path, number: int) -> list[Source]:
+    sources = []
+    for seed in range(number):
+        spectrum = simulate("cv" if seed % 2 else "cc", "LAMOST", 20.0, seed)
+        path = folder / f"{seed}.csv"
+        columns = np.column_stack([spectrum.wavelength, spectrum.flux, spectrum.ivar])
+        header = "# wavelengths: vacuum\nwavelength,flux,ivar"
+        np.savetxt(path, columns, delimiter=",", header=header, comments="")
+        sources.append(Source(path, path.name))
+    return sources
+
+
+def _agent(url: str, sources: Sequence[Source], concurrency: int) -> tuple[Result, list[list[list[Mapping[str, Any]]]]]:
+    policy = Recorded(Endpoint(url))
+    usage = Usage()
+    start = time.perf_counter()
+    for outcome in inspect_many(jobs_of(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
+        if outcome.has_failed:
+            raise SystemExit(f"an inspection failed: {outcome.detail}")
+        usage += outcome.usage
+    seconds = time.perf_counter() - start
+    recorded = list(policy.conversations.values())
+    assert usage.requests == sum(map(len, recorded)), "a request was sent twice"
+    return Result("the agent", usage.requests, usage.prompt, usage.completion, seconds), recorded
+
+
+async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -> Result:
+    """The recorded requests, without an agent."""
+    waiting = iter(recorded)
+    usage = [0, 0]
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        for conversation in waiting:
+            for asked in conversation:
+                answer = await client.post(f"{url}/chat/completions", json=_body(asked))
+                answer.raise_for_status()
+                counted = json.loads(re.findall(r"data: (\{.*\})", answer.text)[-1])["usage"]
+                usage[0] += counted["prompt_tokens"]
+                usage[1] += counted["completion_tokens"]
+
+    async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
+        start = time.perf_counter()
+        await asyncio.gather(*(ask(client) for _ in range(concurrency)))
+        seconds = time.perf_counter() - start
+    return Result("the same requests, no agent", sum(map(len, recorded)), *usage, seconds)
+
+
+def _body(asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    settings = {**SAMPLING.settings(), "stream": True, "stream_options": {"include_usage": True}}
+    return {"model": "tiny", "messages": asked, **settings}
+
+
+def _own(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[Any]]) -> Result:
+    """vLLM's own benchmark, with as many requests of the same mean token counts."""
+    pictures = [
+        sum(block["type"] == "image_url" for message in asked for block in message["content"])
+        for conversation in recorded
+        for asked in conversation
+    ]
+    each = round(sum(pictures) / len(pictures))
+    text = like.prompt // like.requests - each * _picture_tokens(chosen.model)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [chosen.python, "-c", OWN]
+        command += ["--backend", "openai-chat", "--endpoint", "/v1/chat/completions"]
+        command += ["--base-url", url.removesuffix("/v1"), "--model", "tiny", "--tokenizer", chosen.model]
+        command += ["--dataset-name", "random-mm", "--num-prompts", like.requests]
+        command += ["--max-concurrency", chosen.concurrency, "--random-input-len", text]
+        command += ["--random-output-len", like.completion // like.requests, "--ignore-eos"]
+        command += ["--random-mm-base-items-per-request", each]
+        command += ["--random-mm-limit-mm-per-prompt", json.dumps({"image": 10, "video": 0})]
+        command += ["--random-mm-bucket-config", f"{{({PICTURE[0]}, {PICTURE[1]}, 1): 1.0}}"]
+        command += ["--save-result", "--result-dir", folder, "--result-filename", "own.json"]
+        environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+        line = list(map(str, command))
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"vLLM's own benchmark failed:\n{done.stderr[-3000:]}")
+        found = json.loads((Path(folder) / "own.json").read_text())
+    return Result(
+        "vLLM's own benchmark",
+        found["completed"],
+        found["total_input_tokens"],
+        found["total_output_tokens"],
+        found["duration"],
+    )
+
+
+def _picture_tokens(model: Path) -> int:
+    """Tokens of a usual picture, at most what the processor of this model allows."""
+    processor = json.loads((model / "processor_config.json").read_text())["image_processor"]
+    side = processor["patch_size"] * processor["merge_size"]
+    most = processor["size"]["longest_edge"] // side**2
+    return min(most, round(PICTURE[0] / side) * round(PICTURE[1] / side))
+
+
+def _forget(url: str) -> None:
+    """Empty the server's caches; it has these routes when it is started for development."""
+    for cache in ("reset_prefix_cache", "reset_mm_cache"):
+        httpx.post(f"{url.removesuffix('/v1')}/{cache}", timeout=60).raise_for_status()
+
+
+@contextmanager
+def _serving(model: Path, python: Path) -> Iterator[str]:
+    command = [
+        sys.executable,
+        ROOT / "app.py",
+        "serve",
+        "--model",
+        model,
+        "--name",
+        "tiny",
+        "--python",
+        python,
+    ]
+    command += ["--port", "8765", "--context", "4096", "--json"]
+    variables = {"VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"}
+    with subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | variables
+    ) as serve:
+        assert serve.stdout is not None
+        told = serve.stdout.readline()
+        if not told:
+            raise SystemExit("the server did not start")
+        try:
+            yield json.loads(told)["url"]
+        finally:
+            serve.terminate()
+
+
+if __name__ == "__main__":
+    main()

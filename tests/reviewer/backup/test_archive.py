@@ -1,0 +1,360 @@
+"""The plain archive: everything out and in again, row for row; whatever was changed on the way is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tracemalloc
+from collections.abc import Callable
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from reviewer.backup.archive import reading
+from reviewer.backup.archive.reading import build
+from reviewer.backup.archive.values import numbers_in, numbers_out
+from reviewer.backup.archive.writing import archive
+from reviewer.backup.backups import BadArchive, KeepingError
+from reviewer.backup.restore import restore
+from reviewer.store import Draft, NewerSchema, QueueFilter, Store
+from reviewer.store.sqlite.rows import LEFT_OUT
+from reviewer.store.sqlite.schema import MIGRATIONS
+from tests.support.campaign import a_spectrum, a_trajectory
+from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema
+
+Plain = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("archive") / "annotations.db"
+    with Store.open(path) as store:
+        fill(store)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(database: Path) -> Path:
+    folder = database.with_name("plain")
+    with Store.open(database) as store:
+        archive(store, folder)
+    return folder
+
+
+@pytest.fixture
+def plain(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "plain"))
+
+
+def test_what_comes_back_is_equal_row_for_row(database: Path, plain: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
+    head = build(plain, new)
+    assert differences(database, new) == []
+    with Store.open(new) as store, Store.open(database) as old:
+        assert head == store.log_head() == old.log_head()
+        assert store.verify() == []
+        for text in ("spec-0000", "14812345", "strange"):
+            shown = store.queue(QueueFilter(text=text), "CO")
+            assert shown.total == old.queue(QueueFilter(text=text), "CO").total > 0
+        assert store.sign_in("CO", "Hα in emission", "127.0.0.1")
+
+
+def test_no_table_is_left_out_but_on_purpose(database: Path, whole: Path) -> None:
+    """The comparison above says nothing of a table that it does not know."""
+    assert set(NOT_COMPARED) == set(LEFT_OUT)
+    assert {path.stem for path in whole.glob("*.jsonl")} == contents(database).keys()
+
+
+def test_archiving_what_was_restored_gives_the_same_files(plain: Path, tmp_path: Path) -> None:
+    build(plain, tmp_path / "new.db")
+    with Store.open(tmp_path / "new.db") as store:
+        archive(store, tmp_path / "again")
+    first, second = (
+        {
+            p.relative_to(f): p.read_bytes()
+            for f in (folder,)
+            for p in f.rglob("*")
+            if p.suffix != ".json" and p.is_file()
+        }
+        for folder in (plain, tmp_path / "again")
+    )
+    assert first == second
+    assert (tmp_path / "again").stat().st_mode & 0o777 == 0o700
+
+
+def test_restoring_an_archive_checks_it_and_says_so(database: Path, plain: Path, tmp_path: Path) -> None:
+    done = restore(plain, tmp_path / "new.db")
+    assert differences(database, tmp_path / "new.db") == ["log"]
+    with Store.open(tmp_path / "new.db") as store:
+        assert store.check_log(done.head) == []
+        assert store.log(what="database restored")[0].subject == "plain"
+
+
+@given(arrays.arrays(np.dtype("<f4"), st.integers(0, 20), elements=st.floats(width=32, allow_nan=True)))
+def test_float32_reads_back_to_the_same_bits(array: np.ndarray) -> None:
+    told = json.loads(json.dumps(numbers_out(array), allow_nan=False))
+    assert numbers_in("<f4", told).tobytes() == array.tobytes()
+    digits = [Decimal(n).normalize().as_tuple().digits for n in map(repr, told) if "x" not in n]
+    assert all(len(one) <= 9 for one in digits), "a float32 has no more than nine digits"
+
+
+@given(arrays.arrays(np.dtype("<u8"), st.integers(0, 20)), st.sampled_from(["<f4", "<f8"]))
+def test_any_bits_at_all_read_back(bits: np.ndarray, width: str) -> None:
+    array = bits.view(width)
+    told = json.loads(json.dumps(numbers_out(array), allow_nan=False))
+    assert numbers_in(width, told).tobytes() == array.tobytes()
+
+
+def edit(path: Path, change: Callable[[list[Plain]], object]) -> None:
+    """Change the rows of a file, and the manifest with it, as somebody would who knows how."""
+    rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+    change(rows)
+    content = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+    path.write_bytes(content)
+    manifest = json.loads((path.parent / "manifest.json").read_text())
+    manifest["tables"][path.stem] |= {
+        "rows": len(rows),
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    (path.parent / "manifest.json").write_text(json.dumps(manifest))
+
+
+def set_manifest(folder: Path, **changes: object) -> None:
+    told = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(told | changes))
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+PICTURE = "ab" * 32
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a changed file": (lambda f: flip(f / "decisions.jsonl"), "decisions.jsonl"),
+    "a changed picture": (
+        lambda f: flip(f / "pictures" / f"{PICTURE}.png"),
+        "SHA-256 is not the one in its row",
+    ),
+    "a missing table": (lambda f: (f / "marks.jsonl").unlink(), "found no marks.jsonl"),
+    "a missing picture": (lambda f: (f / "pictures" / f"{PICTURE}.png").unlink(), "No such file"),
+    "an extra file": (lambda f: (f / "readme.txt").touch(), "found 'readme.txt', which its manifest"),
+    "an extra picture": (lambda f: (f / "pictures" / "x.png").touch(), "found 2 files, wanted the 1"),
+    "no manifest": (lambda f: (f / "manifest.json").unlink(), "found no manifest.json in it"),
+    "a wild manifest": (
+        lambda f: (f / "manifest.json").write_text("[[[[" * 9999),
+        "not as this program writes",
+    ),
+    "another format": (lambda f: set_manifest(f, format="thesis"), "format: found 'thesis'"),
+    "a newer schema": (lambda f: set_manifest(f, schema=99), "its schema is number 99"),
+    "no such schema": (lambda f: set_manifest(f, schema=0), "this release knows 1 to"),
+    "another head": (lambda f: set_manifest(f, log_head=f"3:{'0' * 64}"), "its log ends at"),
+    "a table of no schema": (lambda f: set_manifest(f, tables={}), "which its manifest does not name"),
+    "a line too few": (
+        lambda f: (f / "log.jsonl").write_text("\n".join((f / "log.jsonl").read_text().split("\n")[1:])),
+        "log.jsonl: found",
+    ),
+    "an unknown column": (
+        lambda f: edit(f / "people.jsonl", lambda rows: rows[1].update(wage=1)),
+        r"people.jsonl: line 2: found the column 'wage', which people does not have",
+    ),
+    "a missing column": (
+        lambda f: edit(f / "people.jsonl", lambda rows: rows[1].pop("name")),
+        r"people.jsonl: line 2: found no name",
+    ),
+    "another type": (
+        lambda f: edit(f / "items.jsonl", lambda rows: rows[0].update(simulated="yes")),
+        "items.jsonl: line 1: simulated: found 'yes', wanted INTEGER",
+    ),
+    "the same row twice": (
+        lambda f: edit(f / "marks.jsonl", lambda rows: rows.append(dict(rows[0], id=77))),
+        "marks.jsonl: line 2: marks refuses it: UNIQUE",
+    ),
+    "half a character": (
+        lambda f: edit_text(f / "people.jsonl", '"Dr AU"', '"\\ud800"'),
+        "people.jsonl: line 1: people refuses it",
+    ),
+    "a row that is no object": (
+        lambda f: edit_text(f / "marks.jsonl", "", "[1]\n", at_the_end=True),
+        "marks.jsonl: line 2: found",
+    ),
+    "a word among the numbers": (
+        lambda f: edit(f / "spectra.jsonl", lambda rows: rows[0]["flux"].__setitem__(3, "bright")),
+        "spectra.jsonl: line 1: flux",
+    ),
+    "a number too large": (
+        lambda f: edit(f / "spectra.jsonl", lambda rows: rows[0]["flux"].__setitem__(3, 1e300)),
+        "spectra.jsonl: line 1: flux.*too large",
+    ),
+    "no width": (
+        lambda f: edit(f / "spectra.jsonl", lambda rows: rows[0].pop("flux_type")),
+        "spectra.jsonl: line 1: flux",
+    ),
+    "a picture elsewhere": (
+        lambda f: edit(f / "pictures.jsonl", lambda rows: rows[0].update(sha256="../../secret")),
+        "found the picture '../../secret', wanted 64 hexadecimal digits",
+    ),
+    "a table elsewhere": (lambda f: elsewhere(f), "'../people.jsonl'|../people.jsonl"),
+    "a link to a table": (lambda f: linked(f / "people.jsonl"), "wanted a plain file"),
+    "a link to a picture": (lambda f: linked(f / "pictures" / f"{PICTURE}.png"), "wanted a plain file"),
+    "a link to the pictures": (lambda f: linked(f / "pictures"), "wanted a folder"),
+}
+
+
+def edit_text(path: Path, old: str, new: str, at_the_end: bool = False) -> None:
+    text = path.read_text()
+    content = (text + new if at_the_end else text.replace(old, new, 1)).encode()
+    path.write_bytes(content)
+    told = json.loads((path.parent / "manifest.json").read_text())
+    told["tables"][path.stem] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (path.parent / "manifest.json").write_text(json.dumps(told))
+
+
+def elsewhere(folder: Path) -> None:
+    (folder / "people.jsonl").rename(folder.parent / "people.jsonl")
+    told = json.loads((folder / "manifest.json").read_text())
+    told["tables"]["../people"] = told["tables"].pop("people") | {"file": "../people.jsonl"}
+    (folder / "manifest.json").write_text(json.dumps(told))
+
+
+def linked(path: Path) -> None:
+    folder = path.parent if path.parent.name == "plain" else path.parent.parent
+    away = folder.parent / f"away-{path.name}"
+    path.rename(away)
+    path.symlink_to(away)
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_an_archive_that_is_not_as_it_was_written_is_refused(
+    database: Path, plain: Path, tmp_path: Path, how: str
+) -> None:
+    change, said = BROKEN[how]
+    change(plain)
+    there = tmp_path / "annotations.db"
+    shutil.copyfile(database, there)
+    with pytest.raises((BadArchive, NewerSchema), match=said):
+        restore(plain, there)
+    assert contents(there) == contents(database)
+    assert not list(tmp_path.glob("*part*"))
+
+
+def test_a_changed_fact_is_found_though_every_sum_was_made_right_again(plain: Path, tmp_path: Path) -> None:
+    edit(plain / "decisions.jsonl", lambda rows: rows[3].update(comment="I never said this"))
+    with pytest.raises(KeepingError, match=r"plain: log \d+: decisions 4 .*changed"):
+        restore(plain, tmp_path / "new.db")
+
+
+def test_a_standing_that_does_not_follow_is_found(plain: Path, tmp_path: Path) -> None:
+    edit(plain / "standings.jsonl", lambda rows: rows[2].update(state="approved"))
+    with pytest.raises(KeepingError, match="item 3: its standing does not follow from its facts"):
+        restore(plain, tmp_path / "new.db")
+
+
+def test_an_archive_never_replaces_a_folder_nor_stays_half_made(
+    database: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(database) as store:
+        with pytest.raises(KeepingError, match="found something of that name"):
+            archive(store, whole)
+        with pytest.raises(KeepingError, match="No archive was made"):
+            archive(store, tmp_path / "nowhere" / "plain")
+
+        def stop(done: int, of: int) -> None:
+            if done > of // 2:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            archive(store, tmp_path / "plain", stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_line_without_end_is_not_read_into_memory(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST_LINE", 200)
+    with pytest.raises(BadArchive, match="found a line of more than 200 bytes"):
+        build(plain, tmp_path / "new.db")
+
+
+def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
+    peaks = []
+    for items in (10, 100):
+        path = tmp_path / f"{items}.db"
+        with Store.open(path) as store:
+            spectra = (a_spectrum(f"spec-{n:04d}.fits", ids={"obsid": str(n)}) for n in range(items))
+            store.add_items(Draft(a_trajectory(s), s, batch="many") for s in spectra)
+            peaks.append((peak(lambda p=path, s=store: archive(s, p.with_suffix(".plain"))),))
+        peaks[-1] += (peak(lambda p=path: build(p.with_suffix(".plain"), p.with_suffix(".new"))),)
+    (out_few, in_few), (out_many, in_many) = peaks
+    assert out_many < 1.5 * out_few
+    assert in_many < 1.5 * in_few
+
+
+def peak(what: Callable[[], object]) -> int:
+    """The most memory that Python had at once."""
+    tracemalloc.start()
+    what()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_archive_of_an_earlier_schema_is_brought_forward(tmp_path: Path, schema: int) -> None:
+    old, new, straight = tmp_path / "old.db", tmp_path / "new.db", tmp_path / "straight.db"
+    of_an_earlier_schema(old, schema)
+    shutil.copyfile(old, straight)
+    with Store.open(old, migrations=MIGRATIONS[:schema]) as store:
+        assert archive(store, tmp_path / "plain").head is None
+    restore(tmp_path / "plain", new)
+    Store.open(straight).close()
+    assert differences(straight, new) == ["log", "migrations"]
+    with Store.open(new) as store:
+        assert store.verify() == []
+
+
+def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "annotations.db"
+    of_an_earlier_schema(path, 2)
+    with Store.open(path) as store:
+        archive(store, tmp_path / "plain")
+    build(tmp_path / "plain", tmp_path / "new.db")
+    assert differences(path, tmp_path / "new.db") == []
+    assert [name for name, rows in contents(path).items() if not rows] == []
+
+
+def test_json_text_that_is_written_otherwise_comes_back_to_the_letter(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    texts = [
+        "{}",
+        "[1,2]",
+        "[1, 2]",
+        '"word"',
+        "null",
+        "1e5",
+        '{"a": 1, "a": 2}',
+        "  5",
+        "12345678901234567890123",
+    ]
+    with Store.open(path) as store:
+        fill(store)
+    with closing(sqlite3.connect(path)) as db:
+        for number, text in enumerate(texts):
+            row = (100 + number, f"odd {number}", text, "2026-11-21T12:00:00.000+00:00")
+            db.execute("INSERT INTO settings (id, name, value, at) VALUES (?, ?, ?, ?)", row)
+        db.commit()
+    with Store.open(path) as store:
+        archive(store, tmp_path / "plain")
+    build(tmp_path / "plain", tmp_path / "new.db")
+    assert differences(path, tmp_path / "new.db") == []

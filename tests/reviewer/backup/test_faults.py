@@ -1,0 +1,214 @@
+"""Keeping, when processes write, are killed, and disks fill up: real processes, real files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.sharedctypes import Synchronized
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import pytest
+
+from reviewer.backup.archive.writing import archive
+from reviewer.backup.backups import KeepingError, back_up, listed
+from reviewer.backup.restore import restore
+from reviewer.store import CannotWrite, Store
+from tests.support.kept_campaign import contents, fill
+
+SPAWN = multiprocessing.get_context("spawn")
+ROOT = Path(__file__).resolve().parents[3]
+WRITERS = 2
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("faults") / "annotations.db"
+    with Store.open(path) as store:
+        fill(store)
+    return path
+
+
+@pytest.fixture
+def database(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(made, tmp_path / "annotations.db"))
+
+
+def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) -> None:
+    """1, 2, 3, ... each told as done once the store has acknowledged it."""
+    with Store.open(path) as store:
+        while not stop.is_set():
+            store.set_setting("CO", f"writer {who}", done.value + 1)
+            done.value += 1
+
+
+@pytest.fixture
+def busy(database: Path) -> Iterator[tuple[Path, list[Synchronized[int]]]]:
+    """A database that two processes write to, and how far each has come."""
+    stop, done = SPAWN.Event(), [SPAWN.Value("i", 0) for _ in range(WRITERS)]
+    writers = [SPAWN.Process(target=write_numbers, args=(database, who, done[who], stop)) for who in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    while not all(one.value for one in done):
+        assert all(writer.is_alive() for writer in writers)
+        time.sleep(0.05)
+    yield database, done
+    stop.set()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+
+
+def numbers_in(store: Store, who: int) -> list[int]:
+    with store.moment() as moment:
+        (table,) = (table for table in moment.tables if table.name == "settings")
+        return [int(str(row["value"])) for row in moment.rows(table) if row["name"] == f"writer {who}"]
+
+
+def test_during_writes_it_holds_every_acknowledged_action_up_to_one_moment(
+    busy: tuple[Path, list[Synchronized[int]]], tmp_path: Path
+) -> None:
+    path, done = busy
+    for number, plain in enumerate((False, True, False, True)):
+        before = [one.value for one in done]
+        kept = tmp_path / f"{number}.db"
+        if plain:
+            with Store.open(path) as store:
+                archive(store, kept)
+        else:
+            back_up(path, kept, "by hand")
+        after = [one.value for one in done]
+        restore(kept, tmp_path / f"{number}-again.db")
+        with Store.open(tmp_path / f"{number}-again.db") as store:
+            assert store.verify() == []
+            for who in range(WRITERS):
+                found = numbers_in(store, who)
+                assert found == list(range(1, len(found) + 1))
+                # One more may have been written than was told of.
+                assert before[who] <= len(found) <= after[who] + 1
+
+
+WAITING = """
+import os, sys, time
+from pathlib import Path
+source, target = Path(sys.argv[2]), Path(sys.argv[3])
+
+def wait(*_):
+    print("there", flush=True)
+    time.sleep(600)
+
+def wait_at_row(done, of):
+    if done > of // 2:
+        wait()
+
+if sys.argv[1] == "backup":
+    from reviewer.backup.backups import back_up
+    back_up(source, target, "daily", wait)
+elif sys.argv[1] == "archive":
+    from reviewer.backup.archive.writing import archive
+    from reviewer.store import Store
+    archive(Store.open(source), target, wait_at_row)
+elif sys.argv[1] == "restore":
+    from reviewer.backup.restore import restore
+    restore(source, target, wait)
+else:
+    from reviewer.backup import restoring
+    restoring.sync = wait  # the last thing before the rename
+    restoring.restore(source, target)
+"""
+
+
+def killed_in_the_middle_of(what: str, source: Path, target: Path) -> None:
+    command = [sys.executable, "-c", WAITING, what, str(source), str(target)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"there\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_backup_that_is_killed_leaves_no_half_file_of_its_name(database: Path, tmp_path: Path) -> None:
+    before, folder = contents(database), tmp_path / "backups"
+    killed_in_the_middle_of("backup", database, folder)
+    assert [path.suffix for path in folder.iterdir()] == [".part"]
+    assert contents(database) == before
+    assert back_up(database, folder, "daily").path.is_file()
+    assert len(listed(database, folder)) == 1
+
+
+def test_an_archive_that_is_killed_leaves_no_half_folder_of_its_name(database: Path, tmp_path: Path) -> None:
+    before, folder = contents(database), tmp_path / "plain"
+    killed_in_the_middle_of("archive", database, folder)
+    assert not folder.exists()
+    assert contents(database) == before
+    with Store.open(database) as store:
+        archive(store, folder)
+    restore(folder, tmp_path / "again.db")
+
+
+@pytest.mark.parametrize("when", ["restore", "restore, at its end"])
+def test_a_restore_that_is_killed_leaves_the_old_database(database: Path, tmp_path: Path, when: str) -> None:
+    kept = back_up(database, tmp_path / "kept.db", "by hand").path
+    with Store.open(database) as store:
+        store.set_setting("CO", "after the backup", True)
+    before = contents(database)
+    killed_in_the_middle_of(when, kept, database)
+    assert contents(database) == before
+    with Store.open(database) as store:
+        assert store.verify() == []
+        assert store.setting("after the backup") is True
+    restore(kept, database)
+    with Store.open(database) as store:
+        assert store.setting("after the backup") is None
+
+
+@contextmanager
+def little_room() -> Iterator[None]:
+    """No file may grow beyond 100 kB."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def do(what: str, source: Path, target: Path) -> None:
+    if what == "archive":
+        with Store.open(source) as store:
+            archive(store, target)
+    elif what == "backup":
+        back_up(source, target, "by hand")
+    else:
+        restore(source, target)
+
+
+@pytest.mark.parametrize("what", ["backup", "archive", "restore a backup", "restore an archive"])
+def test_a_full_disk_is_said_and_leaves_nothing(database: Path, tmp_path: Path, what: str) -> None:
+    source, target = database, tmp_path / "new"
+    if what.startswith("archive"):
+        with Store.open(database) as store:
+            # One file of the archive is to be larger than the room there is.
+            for number in range(40):
+                store.set_setting("CO", f"long {number}", "x" * 5000)
+    elif what == "restore a backup":
+        source, target = back_up(database, tmp_path / "kept.db", "by hand").path, database
+    elif what == "restore an archive":
+        source, target = tmp_path / "plain", database
+        with Store.open(database) as store:
+            archive(store, source)
+    before = contents(database)
+    said = r"No (copy|archive|database) was made"
+    with pytest.raises((KeepingError, CannotWrite), match=said), little_room():
+        do(what, source, target)
+    assert contents(database) == before
+    assert not list(tmp_path.glob("new*")) or what == "backup"
+    assert not list(tmp_path.glob("**/*.part*"))

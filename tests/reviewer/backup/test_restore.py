@@ -1,0 +1,304 @@
+"""Restoring: checked before anything is touched, refused while somebody has the database open."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sqlite3
+from contextlib import closing
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reviewer.backup.backups import BadBackup, KeepingError, back_up, facts_beside, read_facts, sha256_of
+from reviewer.backup.restore import restore
+from reviewer.store import InUse, NewerSchema, NotAnnotations, Store, StoreError
+from reviewer.store.sqlite.exclusive import alone
+from tests.support.campaign import TO_AUDIT, Desk, an_item
+from tests.support.kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema, unguarded
+
+SPAWN = multiprocessing.get_context("spawn")
+# What a restore itself adds: an entry in the log.
+OF_A_RESTORE = ["log"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("restore") / "annotations.db"
+    with Store.open(path) as store:
+        fill(store)
+    return path
+
+
+@pytest.fixture
+def database(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(made, tmp_path / "annotations.db"))
+
+
+@pytest.fixture
+def backup(database: Path, tmp_path: Path) -> Path:
+    return back_up(database, tmp_path / "backups", "by hand").path
+
+
+def work_on(database: Path) -> None:
+    with Store.open(database) as store:
+        Desk(store).until(an_item(store, 9), *TO_AUDIT)
+
+
+def holding_open(database: Path, opened: Event, done: Event) -> None:
+    with Store.open(database):
+        opened.set()
+        done.wait()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_restored_backup_is_equal_row_for_row_and_what_was_there_is_kept(database: Path, backup: Path) -> None:
+    before = contents(database)
+    work_on(database)
+    worked_on = contents(database)
+    done = restore(backup, database)
+    assert differences(database, backup) == OF_A_RESTORE
+    assert contents(database) | {"log": []} == before | {"log": []}
+    assert done.kept_as is not None
+    assert contents(done.kept_as) == worked_on
+    assert done.items == 5
+    with Store.open(database) as store:
+        assert store.verify() == store.check_log(done.head) == []
+        (entry,) = store.log(what="database restored")
+        assert entry.subject == backup.name
+        assert entry.details == {"log_head": str(done.head), "replaced_log_head": str(done.replaced)}
+        Desk(store).decide("VO", 1, "approve")
+    assert [name for name in names(database.parent) if "part" in name or "schema" in name] == []
+
+
+def test_a_session_of_the_backup_opens_nothing(database: Path, tmp_path: Path) -> None:
+    with Store.open(database) as store:
+        token = store.sign_in("CO", PASSWORD, "127.0.0.1").token
+        assert store.signed_in(token)
+    restore(back_up(database, tmp_path / "kept", "by hand").path, database)
+    with Store.open(database) as store:
+        assert store.signed_in(token) is None
+        assert store.sign_in("CO", PASSWORD, "127.0.0.1")
+
+
+def test_a_backup_can_be_restored_where_there_is_no_database_and_through_a_link(backup: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert restore(backup, elsewhere / "annotations.db").kept_as is None
+    (tmp_path / "link.db").symlink_to(elsewhere / "annotations.db")
+    restore(backup, tmp_path / "link.db")
+    assert (tmp_path / "link.db").is_symlink()
+    assert len(list(elsewhere.glob("annotations.db.before-restore-*"))) == 1
+    assert (elsewhere / "annotations.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_is_replaced_while_another_process_has_it_open(database: Path, backup: Path) -> None:
+    before = contents(database)
+    opened, done = SPAWN.Event(), SPAWN.Event()
+    other = SPAWN.Process(target=holding_open, args=(database, opened, done))
+    other.start()
+    opened.wait()
+    with pytest.raises(InUse, match=r"annotations\.db: another program has it open\. Stop the app"):
+        restore(backup, database)
+    assert contents(database) == before
+    assert other.pid is not None
+    # A process that was killed holds nothing back, whatever it left beside the file.
+    os.kill(other.pid, signal.SIGKILL)
+    other.join()
+    assert Path(f"{database}-wal").exists()
+    restore(backup, database)
+    assert differences(database, backup) == OF_A_RESTORE
+
+
+def test_this_process_itself_counts_as_somebody_who_has_it_open(database: Path, backup: Path) -> None:
+    with Store.open(database) as store, pytest.raises(InUse):
+        restore(backup, database)
+    assert store.path == database
+
+
+def test_whoever_opens_it_during_a_restore_gets_the_new_one(database: Path, backup: Path) -> None:
+    opened = SPAWN.Event()
+    new = database.with_name("new.db")
+    shutil.copyfile(backup, new)
+    work_on(new)
+    wanted = contents(new)
+    other = SPAWN.Process(target=work_when_let, args=(database, opened))
+    with alone(database):
+        other.start()
+        opened.wait()
+        other.join(1)
+        assert other.exitcode is None, "it did not wait for the lock"
+        os.replace(new, database)
+    other.join()
+    assert other.exitcode == 0
+    with Store.open(database) as store:
+        assert store.setting("written by") == "the one that waited"
+    assert contents(database)["decisions"] == wanted["decisions"]
+
+
+def work_when_let(database: Path, opened: Event) -> None:
+    opened.set()
+    with Store.open(database) as store:
+        store.set_setting("CO", "written by", "the one that waited")
+
+
+def test_a_database_that_is_wrecked_is_replaced_and_what_was_beside_it_does_not_stay(
+    database: Path, backup: Path
+) -> None:
+    database.write_bytes(b"not a database any more" * 1000)
+    Path(f"{database}-wal").write_bytes(b"its write-ahead log")
+    Path(f"{database}-journal").write_bytes(b"its journal")
+    done = restore(backup, database)
+    assert done.replaced is None
+    assert done.kept_as is not None
+    assert done.kept_as.read_bytes().startswith(b"not a database")
+    assert not Path(f"{database}-wal").exists()
+    assert not Path(f"{database}-journal").exists()
+    assert differences(database, backup) == OF_A_RESTORE
+
+
+def test_a_wrecked_database_that_somebody_has_open_is_not_replaced(database: Path, backup: Path) -> None:
+    opened, done = SPAWN.Event(), SPAWN.Event()
+    other = SPAWN.Process(target=holding_open, args=(database, opened, done))
+    other.start()
+    opened.wait()
+    with database.open("r+b") as file:
+        file.write(b"x" * 200)
+    with pytest.raises(InUse):
+        restore(backup, database)
+    done.set()
+    other.join()
+
+
+def shared_lock_free_copy(database: Path, tmp_path: Path, flips: list[tuple[float, int]]) -> Path:
+    damaged = tmp_path / "damaged.db"
+    content = bytearray(database.read_bytes())
+    for where, bit in flips:
+        content[int(where * (len(content) - 1))] ^= 1 << bit
+    damaged.write_bytes(content)
+    return damaged
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), min_size=1, max_size=4, unique=True),
+    st.booleans(),
+)
+def test_a_backup_with_flipped_bits_is_refused_or_holds_every_fact(
+    made: Path, tmp_path: Path, flips: list[tuple[float, int]], with_facts: bool
+) -> None:
+    """With the SHA-256 beside it every flip is found; without, none that touches what people did."""
+    damaged, database = shared_lock_free_copy(made, tmp_path, flips), tmp_path / "annotations.db"
+    if damaged.read_bytes() == made.read_bytes():
+        return
+    database.unlink(missing_ok=True)
+    shutil.copyfile(made, database)
+    facts_beside(damaged).unlink(missing_ok=True)
+    if with_facts:
+        told = back_up(made, tmp_path / "facts.db", "by hand").to_json() | {"file": "damaged.db"}
+        (tmp_path / "facts.db").unlink()
+        facts_beside(tmp_path / "facts.db").unlink()
+        facts_beside(damaged).write_text(json.dumps(told))
+    try:
+        restore(damaged, database)
+    except (BadBackup, StoreError, KeepingError):
+        assert contents(database) == contents(made)
+    else:
+        assert not with_facts
+        facts = ("versions", "decisions", "marks", "verdicts", "settings", "people", "exports", "items")
+        old, new = contents(made), contents(database)
+        assert [name for name in facts if old[name] != new[name]] == []
+    finally:
+        for path in tmp_path.glob("annotations.db*"):
+            path.unlink()
+
+
+CHANGES: dict[str, tuple[str, str]] = {
+    "a vote": ("UPDATE decisions SET verb = 'reject' WHERE id = 3", "log"),
+    "a standing": ("UPDATE standings SET state = 'approved' WHERE item = 3", "standing does not follow"),
+    "a missing row": ("DELETE FROM items WHERE id = 4", "names a missing items"),
+    "an entry": ("DELETE FROM log WHERE number = 7", "log 8: it follows 6"),
+    "a role": ("""UPDATE people SET roles = '["coordinator"]' WHERE initials = 'VO'""", "VO"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_backup_that_was_changed_behind_the_program_is_refused(database: Path, backup: Path, change: str) -> None:
+    sql, said = CHANGES[change]
+    facts_beside(backup).unlink()
+    with unguarded(backup) as db:
+        db.execute(sql)
+    before = contents(database)
+    with pytest.raises(BadBackup, match=said):
+        restore(backup, database)
+    assert contents(database) == before
+    assert names(database.parent) == ["annotations.db", "backups"]
+
+
+def test_a_log_whose_end_was_cut_off_shows_against_the_head_beside_the_backup(database: Path, backup: Path) -> None:
+    with unguarded(backup) as db:
+        db.execute("DELETE FROM log WHERE number = (SELECT max(number) FROM log)")
+    told = json.loads(facts_beside(backup).read_text())
+    told |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
+    facts_beside(backup).write_text(json.dumps(told))
+    with pytest.raises(BadBackup, match=f"its log ends at .*, the file beside it says {told['log_head']}"):
+        restore(backup, database)
+
+
+def test_a_backup_of_a_newer_release_is_refused(database: Path, backup: Path) -> None:
+    facts_beside(backup).unlink()
+    with closing(sqlite3.connect(backup)) as db:
+        db.execute("INSERT INTO migrations VALUES (999, 'from the future', '2030-01-01T00:00:00.000+00:00')")
+        db.commit()
+    with pytest.raises(NewerSchema, match=r"annotations-\w+\.db: its schema is number 999, this release knows"):
+        restore(backup, database)
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_backup_of_an_earlier_schema_is_brought_forward(database: Path, tmp_path: Path, schema: int) -> None:
+    old, straight = tmp_path / "old.db", tmp_path / "straight.db"
+    of_an_earlier_schema(old, schema)
+    shutil.copyfile(old, straight)
+    before = old.read_bytes()
+    assert restore(old, database).head is None
+    Store.open(straight).close()
+    assert differences(straight, database) == ["log", "migrations"]
+    assert old.read_bytes() == before
+    assert not list(tmp_path.glob("annotations.db*schema*"))
+
+
+def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
+    before = contents(database)
+    (tmp_path / "notes.txt").write_text("lines " * 1000)
+    with closing(sqlite3.connect(tmp_path / "other.db")) as db:
+        db.execute("CREATE TABLE t (x)")
+        db.commit()
+    (tmp_path / "empty.db").touch()
+    for name in ("notes.txt", "other.db", "empty.db"):
+        with pytest.raises(NotAnnotations):
+            restore(tmp_path / name, database)
+    with pytest.raises(KeepingError, match="found nothing there"):
+        restore(tmp_path / "none.db", database)
+    with pytest.raises(KeepingError, match="this is the database itself"):
+        restore(database, database)
+    assert contents(database) == before
+
+
+def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None:
+    known = read_facts(backup)
+    assert known is not None
+    with Store.open(database) as store:
+        assert known.head == store.log_head()
+    with backup.open("ab") as file:
+        file.write(b"\0")
+    with pytest.raises(BadBackup, match=rf"found {known.bytes + 1} bytes, wanted the {known.bytes}"):
+        restore(backup, database)

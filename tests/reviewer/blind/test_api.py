@@ -1,0 +1,360 @@
+"""The Blind tab's HTTP routes: what a scorer is sent and what is kept from them, what a coordinator sees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image, PngImagePlugin
+
+from agent.trajectory import Trajectory, Zoom
+from reviewer.blind.values import Plan
+from reviewer.exchange.exports import NothingToExport, export
+from reviewer.store import Draft, Store
+from reviewer.web import app as server
+from tests.support.blind_traces import OMEGA, PASSWORD, SCORERS, TELLING, ZETA, by, team, two_sources
+
+BOTH = Plan("zq session", SCORERS, mode="both", each=2, repeats=1)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return team(tmp_path_factory.mktemp("blind") / "first.db", two_sources(4, TELLING))
+
+
+@pytest.fixture
+def store(database: Path, tmp_path: Path) -> Iterator[Store]:
+    path = tmp_path / "annotations.db"
+    path.write_bytes(database.read_bytes())
+    with Store.open(path) as store:
+        yield store
+
+
+@pytest.fixture
+def app(store: Store) -> Any:
+    return server.build(store, local=True)
+
+
+def key() -> str:
+    return uuid4().hex
+
+
+def client_of(app: Any, initials: str) -> TestClient:
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    answer = client.post("/sign-in", data={"initials": initials, "password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return client
+
+
+def opened(store: Store, plan: Plan = BOTH) -> int:
+    session = store.draw_blind("CO", plan, key())
+    store.open_blind("CO", session.id, key())
+    return session.id
+
+
+def chunks(png: bytes) -> list[bytes]:
+    """The names of a PNG's chunks."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    names, at = [], 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        names.append(png[at + 4 : at + 8])
+        at += length + 12
+    return names
+
+
+def everything(client: TestClient, token: str) -> dict[str, tuple[dict[str, str], bytes]]:
+    """Each answer about one sheet with its headers, by what it is of; the token taken out."""
+    sheet = client.get(f"/api/blind/sheet/{token}").json()
+    paths = ["", "/spectrum", "/atlas"]
+    for at, trace in enumerate(sheet["traces"]):
+        numbers = [trace["overview"], *(step["picture"] for step in trace["steps"])]
+        paths += [f"/picture/{at}/{number}" for number in numbers if number is not None]
+    found = {}
+    for path in paths:
+        answer = client.get(f"/api/blind/sheet/{token}{path}")
+        assert answer.status_code == 200, (path, answer.text)
+        headers = {name: value for name, value in answer.headers.items() if name not in ("date", "content-length")}
+        found[path] = (headers, answer.content.replace(token.encode(), b"TOKEN"))
+    return found
+
+
+def test_under_another_source_the_same_traces_are_the_same_bytes(tmp_path: Path) -> None:
+    """Another drafter, of another kind, with other settings and another known label."""
+    plain = [draft for draft in two_sources(3) if draft.trajectory.drafter.name == ZETA]
+    sent = []
+    for source, label in ((ZETA, "YES"), (OMEGA, "NO")):
+        drafts = [replace(draft, trajectory=of(source, label, draft.trajectory)) for draft in plain]
+        with Store.open(team(tmp_path / f"{label}.db", drafts)) as store:
+            opened(store, Plan(f"about {source}", ("SA",), each=1, repeats=1, seed=7))
+            client = client_of(server.build(store, local=True), "SA")
+            (work,) = client.get("/api/blind/work").json()
+            sent.append([everything(client, place["token"]) for place in work["places"]])
+    assert len(sent[0]) == 4
+    assert sent[0] == sent[1]
+
+
+def of(source: str, label: str, trajectory: Trajectory) -> Trajectory:
+    made = by(source, trajectory)
+    drafter = replace(made.drafter, kind="baseline" if source == OMEGA else "model", settings={"a": source})
+    return replace(made, label=label, drafter=drafter)
+
+
+def test_a_sheet_tells_of_the_spectrum_only_its_numbers(app: Any, store: Store) -> None:
+    opened(store)
+    client = client_of(app, "SA")
+    (work,) = client.get("/api/blind/work").json()
+    packed = client.get(f"/api/blind/sheet/{work['places'][0]['token']}/spectrum").content
+    (length,) = struct.unpack("<I", packed[:4])
+    header = json.loads(packed[4 : 4 + length])
+    told = {name: value for name, value in header.items() if value not in (None, "", [], {})}
+    # The redshift is where the lines are drawn; the typical S/N is counted from the numbers.
+    numbers = {"n", "medium", "frame", "fluxUnit", "errors", "redshift", "snr_typical"}
+    assert set(told) <= {"name", *numbers}
+    assert told["name"] == "spectrum"
+
+
+def test_a_picture_is_sent_without_what_its_file_says(tmp_path: Path) -> None:
+    """An imported picture carries the name of the program and of its author."""
+    image = Image.new("RGBA", (40, 30), (200, 30, 30, 255))
+    about = PngImagePlugin.PngInfo()
+    about.add_text("Author", ZETA)
+    file = BytesIO()
+    image.save(file, "PNG", pnginfo=about)
+    name = hashlib.sha256(image.tobytes()).hexdigest()
+    trajectory = two_sources(1)[0].trajectory
+    steps = tuple(replace(s, picture=name) if isinstance(s, Zoom) else s for s in trajectory.steps)
+    draft = Draft(
+        replace(trajectory.with_steps(steps), overview=name, spectrum_sha256=None),
+        pictures={name: file.getvalue()},
+    )
+    with Store.open(team(tmp_path / "a.db", [draft])) as store:
+        opened(store, Plan("one", ("SA",), each=1))
+        client = client_of(server.build(store, local=True), "SA")
+        token = client.get("/api/blind/work").json()[0]["places"][0]["token"]
+        assert client.get(f"/api/blind/sheet/{token}/spectrum").status_code == 404
+        answer = client.get(f"/api/blind/sheet/{token}/picture/0/0")
+        with Image.open(BytesIO(answer.content)) as seen:
+            assert seen.tobytes() == image.tobytes()
+    assert set(chunks(answer.content)) == {b"IHDR", b"IDAT", b"IEND"}
+    assert ZETA.encode() in file.getvalue()
+    assert ZETA.encode() not in answer.content
+
+
+@pytest.mark.parametrize("path", ["/picture/2/0", "/picture/-1/0", "/picture/0/99", "/picture/0/-1"])
+def test_a_picture_that_is_not_on_the_sheet_is_not_there(app: Any, store: Store, path: str) -> None:
+    opened(store)
+    client = client_of(app, "SA")
+    (work,) = client.get("/api/blind/work").json()
+    assert client.get(f"/api/blind/sheet/{work['places'][0]['token']}{path}").status_code == 404
+
+
+def test_somebody_elses_token_is_like_one_that_does_not_exist(app: Any, store: Store) -> None:
+    opened(store)
+    mine, theirs = client_of(app, "SA"), client_of(app, "SB")
+    token = theirs.get("/api/blind/work").json()[0]["places"][0]["token"]
+    for path in ("", "/spectrum", "/atlas", "/picture/0/0"):
+        answers = [mine.get(f"/api/blind/sheet/{t}{path}") for t in (token, "made-up")]
+        assert [answer.status_code for answer in answers] == [404, 404]
+        assert answers[0].json() == answers[1].json()
+    assert client_of(app, "CO").get("/api/blind/work").json() == []
+
+
+def test_an_answer_counts_once_and_can_be_changed_until_the_session_is_closed(app: Any, store: Store) -> None:
+    session = opened(store)
+    client = client_of(app, "SA")
+    (work,) = client.get("/api/blind/work").json()
+    token = work["places"][0]["token"]
+    given = {"coherence": 4, "consistency": None, "comment": "noisy", "wrong_steps": ["s1"], "key": key()}
+    for _ in range(2):
+        answer = client.post(f"/api/blind/sheet/{token}/score", json=given)
+        assert answer.json()["consistency"] == "cannot tell"
+    other = client.post(f"/api/blind/sheet/{token}/score", json={**given, "coherence": 1})
+    assert (other.status_code, other.json()["kind"]) == (409, "key_reused")
+    for wrong in ({"coherence": 6}, {"coherence": 2.5}, {"coherence": True}, {"wrong_steps": ["s99"]}):
+        refused = client.post(f"/api/blind/sheet/{token}/score", json={**given, "key": key(), **wrong})
+        assert refused.status_code in (404, 422), wrong
+    again = client.post(f"/api/blind/sheet/{token}/score", json={**given, "coherence": 0, "key": key()})
+    assert again.json()["coherence"] == 0
+    assert client.get(f"/api/blind/sheet/{token}").json()["mine"]["coherence"] == 0
+    pair = next(place["token"] for place in work["places"] if place["kind"] == "pair")
+    chosen = client.post(f"/api/blind/sheet/{pair}/prefer", json={"preference": "both bad", "key": key()})
+    assert chosen.json() == {"preference": "both bad", "comment": ""}
+    store.close_blind("CO", session, key())
+    late = client.post(f"/api/blind/sheet/{token}/score", json={**given, "key": key()})
+    assert (late.status_code, late.json()["kind"]) == (403, "not_allowed")
+    assert client.get(f"/api/blind/sheet/{token}").status_code == 403
+
+
+def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: Any, store: Store) -> None:
+    session = opened(store, replace(BOTH, scorers=("SA",), each=1))
+    client, other = client_of(app, "SA"), client_of(app, "SB")
+    rows = client.get("/api/queue").json()["rows"]
+    assert [row["id"] for row in rows] == list(range(1, 9))
+    assert {json.dumps({**row, "id": 0}) for row in rows} == {json.dumps({**rows[0], "id": 0})}
+    assert ZETA not in json.dumps(rows)
+    for telling in (
+        {"drafter": ZETA},
+        {"text": "zq"},
+        {"survey": "LAMOST"},
+        {"snr_min": 1},
+        {"batch": "november"},
+        {"simulated": False},
+    ):
+        assert client.get("/api/queue", params=telling).json()["rows"] == [], telling
+        assert len(other.get("/api/queue", params=telling).json()["rows"]) > 0, telling
+    found = store.item(1)
+    sha256 = found.row.spectrum_sha256
+    zoom = found.version.trajectory.zooms[0]
+    for path in (
+        *(f"/api/item/1{more}" for more in ("", "/history", "/hints")),
+        *("/api/place/1", f"/api/spectrum/{sha256}", f"/api/picture/{zoom.picture}"),
+        f"/api/picture/{'0' * 64}?spectrum={sha256}",
+    ):
+        assert client.get(path).status_code == 403, path
+        assert ZETA not in client.get(path).text
+    for path, body in (
+        ("/api/item/1/lease", {}),
+        ("/api/look", {"item": 1, "arguments": {"wavelength_range": [6500, 6600]}}),
+        ("/api/live/bench", {"item": 1}),
+    ):
+        assert client.post(path, json=body).status_code == 403, path
+        assert other.post(path, json=body).status_code == 200, path
+    assert client.get("/api/first").json() == {"id": None}
+    assert other.get("/api/first").json() == {"id": 1}
+    assert client.get("/api/live/library").json() == []
+    assert len(other.get("/api/live/library").json()) == 8
+    store.close_blind("CO", session, key())
+    assert client.get("/api/item/1").status_code == 200
+
+
+def test_the_queue_leads_past_what_is_withheld(app: Any, store: Store) -> None:
+    opened(store, Plan("some", ("SA",), each=1, items=(3, 4, 6)))
+    client = client_of(app, "SA")
+    # Items 5 and 6 are two traces of one spectrum.
+    assert client.get("/api/place/2").json() == {"next": [7, 8], "back": [1], "before": 1}
+    assert client.get("/api/place/7").json()["back"] == [2]
+    drafted = client.get("/api/queue", params={"drafter": ZETA, "limit": 2}).json()
+    assert [row["id"] for row in drafted["rows"]] == [1, 7]
+
+
+def test_an_export_holds_nothing_that_its_maker_scores_blind(store: Store, tmp_path: Path) -> None:
+    store.add_person("SX", "Both", ["reviewer", "coordinator"])
+    opened(store, Plan("some", ("SX",), each=1))
+    store_approved = store.approved
+    store.approved = lambda *asked: [1, 2]  # type: ignore[method-assign]
+    try:
+        with pytest.raises(NothingToExport, match="you score it in a blind session"):
+            export(store, "mine", person="SX", folder=tmp_path)
+    finally:
+        store.approved = store_approved  # type: ignore[method-assign]
+
+
+# ---- the coordinator's side
+
+
+def plan_of(**other: Any) -> dict[str, Any]:
+    return {"name": "zeta against omega", "scorers": list(SCORERS), "mode": "both", **other}
+
+
+def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
+    client = client_of(app, "CO")
+    setup = client.get("/api/blind/setup").json()
+    assert [(one["source"], one["items"]) for one in setup["strata"]] == [(OMEGA, 4), (ZETA, 4)]
+    assert {one["initials"] for one in setup["people"]} == {*SCORERS, "CO"}
+    seen = client.post("/api/blind/preview", json={"plan": plan_of(number=2)}).json()
+    assert [(one["source"], one["number"]) for one in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
+    assert [one["number"] for one in seen["pairs"]] == [2]
+    assert sum(one["asked"] for one in seen["scorers"]) == 2 * (4 + 2)
+    assert client.get("/api/blind/sessions").json() == []
+    sent = {"plan": plan_of(number=2), "key": key()}
+    made = [client.post("/api/blind/sessions", json=sent).json() for _ in range(2)]
+    assert made[0] == made[1]
+    assert made[0]["state"] == "drawn"
+    assert [one["asked"] for one in made[0]["progress"]] == [one["asked"] for one in seen["scorers"]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "sentence"),
+    [
+        ({"scorers": []}, 422, "scorers: found none"),
+        ({"each": 9}, 422, "each: found 9 scorers an item"),
+        ({"number": 40}, 409, "Wanted 40"),
+        ({"bogus": 1}, 422, "bogus: found a field that there is not"),
+        ({"scorers": ["SA", "NOBODY"]}, 404, "NOBODY"),
+        ({"gold": [{"item": 99, "coherence": 5}]}, 409, "found no item 99"),
+    ],
+)
+def test_a_plan_that_cannot_be_drawn_is_refused_in_words(
+    app: Any, wrong: dict[str, Any], status: int, sentence: str
+) -> None:
+    client = client_of(app, "CO")
+    for path, more in (("/api/blind/preview", {}), ("/api/blind/sessions", {"key": key()})):
+        answer = client.post(path, json={"plan": plan_of(**wrong), **more})
+        assert answer.status_code == status, answer.text
+        assert sentence in answer.json()["error"]
+
+
+def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app: Any, store: Store) -> None:
+    store.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
+    session = store.draw_blind("CO", replace(BOTH, scorers=(*SCORERS, "BX")), key()).id
+    found = client_of(app, "CO").get(f"/api/blind/sessions/{session}/giveaways").json()
+    gpt = next(one for one in found if one["words"] == "GPT-5")
+    assert (gpt["item"], gpt["source"], gpt["step"], gpt["kind"]) == (2, OMEGA, 1, "model")
+    assert gpt["sentence"] == TELLING.strip()
+    refused = client_of(app, "BX").get(f"/api/blind/sessions/{session}/giveaways")
+    assert refused.status_code == 403
+    assert OMEGA not in refused.text
+
+
+def test_nobody_but_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
+    session = opened(store)
+    client = client_of(app, "SA")
+    for path in (
+        "setup",
+        "sessions",
+        *(f"sessions/{session}/{w}" for w in ("giveaways", "report.html", "report.zip")),
+    ):
+        assert client.get(f"/api/blind/{path}").status_code == 403, path
+    for path in ("open", "close"):
+        answer = client.post(f"/api/blind/sessions/{session}/{path}", json={"key": key()})
+        assert answer.status_code == 403
+    for path in ("preview", "sessions"):
+        sent = {"plan": plan_of()} | ({"key": key()} if path == "sessions" else {})
+        assert client.post(f"/api/blind/{path}", json=sent).status_code == 403
+
+
+def test_before_a_session_is_closed_its_coordinator_is_told_how_far_it_is_and_no_more(app: Any, store: Store) -> None:
+    session = opened(store)
+    scorer, client = client_of(app, "SA"), client_of(app, "CO")
+    (work,) = scorer.get("/api/blind/work").json()
+    for place in work["places"]:
+        verb = "score" if place["kind"] == "scores" else "prefer"
+        said = {"coherence": 3, "consistency": 2} if verb == "score" else {"preference": "equal"}
+        body = {**said, "comment": "zq-comment", "key": key()}
+        assert scorer.post(f"/api/blind/sheet/{place['token']}/{verb}", json=body).status_code == 200
+    answer = client.get("/api/blind/sessions")
+    assert "zq-comment" not in answer.text
+    assert answer.json()[0]["progress"][0] == {
+        "scorer": "SA",
+        "done": len(work["places"]),
+        "asked": len(work["places"]),
+    }
+    for word in ("report.html", "report.zip"):
+        assert client.get(f"/api/blind/sessions/{session}/{word}").status_code == 403
+    closed = client.post(f"/api/blind/sessions/{session}/close", json={"key": key()}).json()
+    assert closed["state"] == "closed"
+    page = client.get(f"/api/blind/sessions/{session}/report.html")
+    assert page.headers["content-type"].startswith("text/html")
+    assert ZETA in page.text
+    packed = client.get(f"/api/blind/sessions/{session}/report.zip")
+    assert packed.content.startswith(b"PK")

@@ -1,0 +1,204 @@
+"""``spec-o3 blind`` as a coordinator runs it: words for a person, JSON for a script, exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app
+from reviewer.cli.blind import SUBCOMMANDS
+from reviewer.store import Store
+from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens
+from tests.support.campaign import Desk
+
+ROOT = Path(__file__).resolve().parents[3]
+
+PLAN = """
+name = "november"
+scorers = ["re", "AU", "VO"]
+sources = ["gpt-5", "Spec-o3-7B"]
+mode = "both"
+number = 3
+each = 3
+repeats = 1
+seed = 7
+
+[filter]
+survey = "LAMOST"
+
+[[gold]]
+item = 1
+coherence = 5
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "annotations.db"
+    a_store(path).close()
+    return path
+
+
+def run(capsys, path: Path, *arguments: object) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    what, *rest = map(str, arguments)
+    status = app.main(["blind", what, *rest, "--db", str(path)])
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+def told(capsys, path: Path, *arguments: object) -> dict:
+    status, out, err = run(capsys, path, *arguments, "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def test_a_session_from_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    made = told(capsys, path, "draw", tmp_path / "plan.toml", "--by", "co")
+    assert (made["session"], made["state"], made["drawn_by"]) == (1, "drawn", "CO")
+    assert made["plan"]["scorers"] == ["RE", "AU", "VO"]
+    # Six to score, one gold and one again; three pairs and one again.
+    assert made["asked"] == dict.fromkeys(SCORERS, 12)
+    assert told(capsys, path, "open", 1)["state"] == "open"
+    with Store.open(path) as store:
+        store.score_blind("RE", tokens(store, "RE")[0], 5, 5, key())
+    assert told(capsys, path, "status", 1)["progress"] == [
+        {"scorer": "RE", "done": 1, "asked": 12},
+        {"scorer": "AU", "done": 0, "asked": 12},
+        {"scorer": "VO", "done": 0, "asked": 12},
+    ]
+    status, _, err = run(capsys, path, "close", 1)
+    assert status == 2
+    assert err == (
+        "spec-o3: session 1: found 35 answers missing, and closing is for ever; --unfinished closes it all the same\n"
+    )
+    closed = told(capsys, path, "close", 1, "--unfinished")
+    assert (closed["state"], closed["unanswered"]) == ("closed", 35)
+    assert [one["state"] for one in told(capsys, path, "list")["sessions"]] == ["closed"]
+
+
+def test_flags_alone_make_a_plan_and_go_before_the_file(capsys, path, tmp_path) -> None:
+    made = told(capsys, path, "draw", "--name", "flags", "--scorers", "RE", "AU", "--number", 2, "--seed", 3)
+    assert (made["plan"]["number"], made["plan"]["seed"], made["plan"]["mode"]) == (2, 3, "scores")
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    over = told(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "scores", "--snr-min", 10)
+    assert (over["plan"]["mode"], over["plan"]["number"]) == ("scores", 3)
+    assert (over["plan"]["filter"]["survey"], over["plan"]["filter"]["snr_min"]) == ("LAMOST", 10.0)
+    status, _, err = run(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "pairs")
+    assert (status, err) == (
+        2,
+        f"spec-o3: {tmp_path / 'plan.toml'}: gold: found gold items, with pairs alone, "
+        "wanted a session with scores, or no gold items\n",
+    )
+
+
+def test_what_is_said_to_a_person(capsys, path) -> None:
+    with Store.open(path) as store:
+        Desk(store).decide("ED", 1, "keep")
+        Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+    status, out, _ = run(capsys, path, "draw", "--name", "told", "--scorers", *SCORERS, "--each", 3)
+    assert status == 0
+    assert out.splitlines() == [
+        "session 1 drawn: told",
+        "  RE is asked 12 times",
+        "  AU is asked 12 times",
+        "  VO is asked 12 times",
+        "1 texts tell who wrote them: spec-o3 blind giveaways 1",
+        "its scorers can begin after: spec-o3 blind open 1",
+    ]
+    status, out, _ = run(capsys, path, "giveaways", 1)
+    assert (status, out) == (1, "item 1, step 1, by gpt-5: “GPT-5” (model)\n")
+    status, out, _ = run(capsys, path, "giveaways", 1, "--json")
+    assert (status, json.loads(out)["giveaways"][0]["giveaway"]["words"]) == (1, "GPT-5")
+    _, out, _ = run(capsys, path, "status", 1)
+    assert out.splitlines()[0].startswith("1: told, drawn since 20")
+    assert out.splitlines()[1] == "  RE: 0 of 12"
+
+
+def test_texts_that_tell_can_be_left_out(capsys, path) -> None:
+    with Store.open(path) as store:
+        Desk(store).decide("ED", 1, "keep")
+        Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
+    made = told(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
+    assert made["giving_away"] == []
+    assert made["notes"] == ["1 trajectories tell who wrote them and were left out."]
+    status, out, _ = run(capsys, path, "giveaways", 1)
+    assert (status, out) == (0, "nothing was found; a scorer may still notice what no list of words knows\n")
+
+
+def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
+    asked = ["draw", "--name", "n", "--scorers", *SCORERS, "--number", 7, "--sources", GPT, SPEC]
+    status, out, err = run(capsys, path, *asked)
+    assert (status, err) == (1, "")
+    assert out == (
+        "nothing drawn: Wanted 7 trajectories of each source and task, found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B.\n"
+    )
+    status, out, _ = run(capsys, path, *asked, "--json")
+    assert (status, json.loads(out)["session"]) == (1, None)
+    assert told(capsys, path, "list") == {"sessions": []}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["draw", "--scorers", "RE"], "name: found nothing"),
+        (["draw", "--name", "n", "--scorers", "QQ", "--each", "1"], "nobody with the initials 'QQ'"),
+        (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--by", "RE"], "Only a coordinator"),
+        (
+            ["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--states", "x"],
+            "filter.states: found 'x'",
+        ),
+        (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--snr-min", "nan"], "filter.snr_min"),
+        (["draw", "nowhere.toml"], "nowhere.toml: No such file"),
+        (["draw", str(ROOT / "README.md")], "README.md: found no TOML"),
+        (["open", "7"], "no blind session 7"),
+        (["status", "7"], "no blind session 7"),
+        (["close", "7"], "no blind session 7"),
+        (["giveaways", "7"], "no blind session 7"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(capsys, path, arguments, words) -> None:
+    status, out, err = run(capsys, path, *arguments)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_a_filter_that_is_no_table_is_named_with_the_file(capsys, path, tmp_path) -> None:
+    (tmp_path / "plan.toml").write_text('name = "n"\nscorers = ["RE"]\nfilter = 3', encoding="utf-8")
+    status, _, err = run(capsys, path, "draw", tmp_path / "plan.toml", "--survey", "DESI", "--each", 1)
+    assert status == 2
+    assert "plan.toml: filter: found 3, wanted a table of fields" in err
+
+
+def test_there_has_to_be_a_database(capsys, tmp_path) -> None:
+    status, _, err = run(capsys, tmp_path / "none.db", "list")
+    assert status == 2
+    assert "none.db: found no database" in err
+    assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.parametrize("command", [one.name for one in SUBCOMMANDS])
+def test_every_subcommand_helps(command, tmp_path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "app.py"), "blind", command, "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: spec-o3 blind {command}")
+
+
+def test_without_a_subcommand_it_says_what_there_is(capsys) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        app.main(["blind"])
+    assert stopped.value.code == 2
+    assert "WHAT" in capsys.readouterr().err

@@ -1,0 +1,406 @@
+"""The report of a blind session: its numbers are those of the statistics, its files name nobody, and what
+cannot be calculated is said in words.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+import zipfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import app
+from agent.trajectory import Drafter
+from reviewer.agreement.distribution import difference
+from reviewer.agreement.preference import preference_rate
+from reviewer.agreement.raters import calibration, self_consistency, severity
+from reviewer.agreement.reliability import icc_a1, krippendorff_alpha
+from reviewer.blind import report, tables
+from reviewer.blind.report.statistics import Names
+from reviewer.blind.results import JudgedScore, Judgement
+from reviewer.blind.sheet import OwnPreference
+from reviewer.blind.values import DIMENSIONS, Gold
+from reviewer.store import Draft, NotAllowed, Store
+from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, opened, tokens, trace
+from tests.support.campaign import Clock, Desk, a_spectrum
+
+NAUGHTY = "=HYPERLINK(\"http://x\") says Dr AU, and RE too <script>alert('x')</script>"
+NO_NUMBER = re.compile(r"\bnan\b|\binf(?:inity)?\b", re.IGNORECASE)
+
+
+def score(person: str, item: int, again: bool) -> tuple[int | str, int]:
+    """Known answers: scorers differ in level, odd items (by gpt-5) are worse."""
+    level = {"RE": 1, "AU": 2, "VO": 3}[person] - item % 2 + (item // 3) % 2
+    return ("cannot tell" if item == 7 else level + again), min(5, level + 1)
+
+
+def answer(store: Store, scorers: tuple[str, ...] = SCORERS) -> None:
+    items = {store.item(n).version.content_hash: n for n in range(1, 17)}
+    for person in scorers:
+        seen: set[int] = set()
+        for token in tokens(store, person):
+            item = items[store.blind_behind(token, person).trajectories[0].content_hash()]
+            given = score(person, item, item in seen)
+            store.score_blind(person, token, *given, key(), comment=NAUGHTY, wrong_steps=("s3",) * (item == 4))
+            seen.add(item)
+        for number, token in enumerate(tokens(store, person, "pair")):
+            left = store.blind_behind(token, person).trajectories[0].drafter.name
+            best = "left" if left == SPEC else "right"
+            store.prefer_blind(person, token, "both bad" if number == 1 else best, key(), comment=NAUGHTY)
+
+
+def judge(store: Store, session: int) -> None:
+    """A judge that likes what people like, and changes its mind on one pair when the order changes."""
+    results = store.blind_results(None, session)
+    for one in {said.shown for said in results.first("scores")}:
+        item = results.traces[one[0]].item
+        judged = JudgedScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
+        store.record_judgement("CO", session, Judgement("AstroSage", one, judged, "hm", {}), key())
+    pairs = {frozenset(said.shown): said.shown for said in results.first("pair")}
+    for number, shown in enumerate(sorted(map(sorted, pairs.values()))):
+        for order in (tuple(shown), tuple(shown[::-1])):
+            best = "left" if results.traces[order[0]].source == SPEC or number == 0 else "right"
+            one = Judgement("AstroSage", order, OwnPreference(best), "", {})
+            store.record_judgement("CO", session, one, key())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, int, dict[str, bytes]]]:
+    """A closed session with scores, pairs, repeats, gold and a judge, and its files."""
+    path = tmp_path_factory.mktemp("report") / "annotations.db"
+    with a_store(path, spectra=8, clock=Clock()) as store:
+        Desk(store).decide("VO", 4, "keep")
+        gold = (Gold(1, 5, None, 0),)
+        session = opened(store, mode="both", each=2, repeats=2, gold=gold, sources=(SPEC, GPT), seed=11).id
+        answer(store)
+        store.close_blind("CO", session, key())
+        judge(store, session)
+        yield store, session, report.files(store, None, session)
+
+
+def table(files: dict[str, bytes], name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files[name].decode())))
+
+
+def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
+    found = [
+        row
+        for row in table(files, "statistics.csv")
+        if (row["section"], row["of"], row["dimension"], row["statistic"]) == where
+    ]
+    assert len(found) == 1, where
+    return found[0]
+
+
+def names_of(store: Store, session: int) -> Names:
+    from reviewer.blind.report.statistics import names
+
+    return names(store.blind_results(None, session), {})
+
+
+class Words(HTMLParser):
+    """The text of a page, and what it would fetch or run."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_every_file_is_there(made) -> None:
+    assert list(made[2]) == [
+        "judgements.csv",
+        "preferences.csv",
+        "report.html",
+        "scores.csv",
+        "session.json",
+        "statistics.csv",
+        "wrong_steps.csv",
+    ]
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
+    store, session, files = made
+    results = store.blind_results(None, session)
+    names = names_of(store, session)
+    every = tables.scores(results, dimension)
+    by = {source: tables.scores(results, dimension, source) for source in (SPEC, GPT)}
+    re_again = self_consistency(*tables.repeated(results, dimension, "RE"))
+    expected = {
+        ("agreement", "all traces", "Krippendorff's alpha"): krippendorff_alpha(every),
+        ("agreement", "all traces", "ICC(A,1)"): icc_a1(every),
+        ("agreement", SPEC, "Krippendorff's alpha"): krippendorff_alpha(by[SPEC]),
+        ("differences", f"{SPEC} less {GPT}", "of all scores"): difference(by[SPEC], by[GPT]),
+        ("severity", names.scorers["AU"], "severity"): severity(every, "AU"),
+        ("repeats", names.scorers["RE"], "mean difference"): re_again.difference,
+    }
+    if dimension == "coherence":
+        gold = calibration(*tables.on_gold(results, dimension, "VO"))
+        expected[("gold", names.scorers["VO"], "bias")] = gold.bias
+    for (section, of, statistic), one in expected.items():
+        found = number(files, section, of, dimension, statistic)
+        for name in ("value", "low", "high"):
+            given = getattr(one, name)
+            assert found[name] == "" if given is None else float(found[name]) == pytest.approx(given, abs=1e-9)
+        assert int(found["n"]) == one.n
+
+
+def test_what_is_known_by_hand(made) -> None:
+    files = made[2]
+    # Coherence of a repeat is one more than the first time; consistency is the same.
+    for scorer in ("S1", "S2", "S3"):
+        again = number(files, "repeats", scorer, "coherence", "mean difference")
+        if again["value"]:
+            assert float(again["value"]) == 1
+        assert float(number(files, "repeats", scorer, "consistency", "mean difference")["value"]) == 0
+    # Each of three scorers found one pair bad on both sides, and chose Spec-o3-7B in all others.
+    results = made[0].blind_results(None, made[1])
+    rate = preference_rate(tables.votes(results), SPEC, GPT)
+    assert rate.both_bad.detail["both_bad"] == 3
+    assert number(files, "preference", f"{SPEC} over {GPT}", "", "preferred, of decided")["value"] == "1.0"
+    assert number(files, "preference", f"{SPEC} over {GPT}", "", "both bad")["value"] == repr(rate.both_bad.value)
+
+
+def test_judges_stand_beside_the_people(made) -> None:
+    files = made[2]
+    flips = number(files, "judge bias", "AstroSage", "", "flip rate")
+    pairs = int(flips["n"])
+    assert float(flips["value"]) == pytest.approx(1 / pairs)
+    decided = number(files, "judge preference", f"AstroSage: {SPEC} over {GPT}", "", "preferred, of decided")
+    assert (decided["value"], int(decided["n"])) == ("1.0", pairs - 1)
+    above = number(files, "judges", "AstroSage", "coherence", "judge less people")
+    assert float(above["value"]) > 0
+    assert number(files, "judges", "AstroSage", "coherence", "rank correlation with people")["n"] == above["n"]
+
+
+def test_every_row_is_a_number_or_has_its_reason(made) -> None:
+    for row in table(made[2], "statistics.csv"):
+        assert row["value"] or row["reason"], row
+        assert row["definition"]
+        assert row["low"] or row["reason"]
+
+
+def test_every_number_of_the_tables_is_on_the_page(made) -> None:
+    page = Words(made[2]["report.html"].decode())
+    for row in table(made[2], "statistics.csv"):
+        assert row["definition"] in page.text
+        assert row["of"] in page.text
+        shown = f"{float(row['value']):.2f}".replace("-", "\N{MINUS SIGN}") if row["value"] else row["reason"]
+        assert shown.removeprefix("\N{MINUS SIGN}" if shown.endswith("0.00") else "~") in page.text
+    for words in ("Seed 11", "scorers barred from a trace", "complete hallucination", "of simulated spectra"):
+        assert words in page.text
+
+
+def test_the_page_needs_nothing_beside_it(made) -> None:
+    page = Words(made[2]["report.html"].decode())
+    assert not {"script", "img", "link", "iframe"} & set(page.tags)
+    assert all(address.startswith("#") for address in page.addresses)
+    assert "<script>alert" not in made[2]["report.html"].decode()
+
+
+def test_nobody_is_named(made) -> None:
+    people = "|".join(f"Dr {person}|{person}" for person in (*SCORERS, "CO"))
+    for name, content in made[2].items():
+        found = re.search(rf"(?<![\w-])(?:{people})(?![\w-])", content.decode())
+        assert found is None, (name, found)
+    assert {row["scorer"] for row in table(made[2], "scores.csv")} == {"S1", "S2", "S3"}
+
+
+def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
+    with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
+        by_hand = Drafter("person", "Dr RE", {})
+        spectra = [a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits") for n in range(3)]
+        drafts = [trace(SPEC, n, drafter=by_hand) for n in range(3)]
+        store.add_items([Draft(one, spectrum) for one, spectrum in zip(drafts, spectra, strict=True)])
+        session = opened(store, sources=(SPEC, "Dr RE"), each=2).id
+        for person in SCORERS:
+            for token in tokens(store, person):
+                store.score_blind(person, token, 4, 4, key())
+        store.close_blind("CO", session, key())
+        files = report.files(store, None, session)
+        names = names_of(store, session)
+    assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, names.scorers["RE"]}
+    assert all(b"Dr RE" not in content for content in files.values())
+
+
+def test_raw_answers_are_as_they_were_given(made) -> None:
+    store, session, files = made
+    results, names = store.blind_results(None, session), names_of(store, session)
+    rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
+    rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
+    assert len(rows) == len(results.said)
+    for one in results.said:
+        row = rows[names.scorers[one.scorer], one.place]
+        items = [str(names.items[results.traces[version].item]) for version in one.shown]
+        if one.kind == "scores":
+            given = [str(one.answer.coherence), str(one.answer.consistency)]
+            assert [row["item"], row["coherence"], row["consistency"]] == [*items, *given]
+        else:
+            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, one.answer.preference]
+        gold = "gold" if one.gold else "repeat" if one.repeat_of else "result"
+        assert row["use"] == gold
+    assert {row["step"] for row in table(files, "wrong_steps.csv")} == {"3"}
+
+
+def test_a_text_is_no_formula(made) -> None:
+    for name, content in made[2].items():
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(content.decode())):
+                for cell in row:
+                    is_number = re.fullmatch(r"-?[\d.]+(e-?\d+)?", cell)
+                    assert is_number or not cell.startswith(("=", "+", "-", "@", "\t")), (name, cell)
+
+
+def test_the_same_session_gives_the_same_bytes(made) -> None:
+    store, session, files = made
+    assert report.files(store, None, session) == files
+    packed = report.as_zip(store, None, session)
+    with zipfile.ZipFile(io.BytesIO(packed)) as zipped:
+        inside = {Path(name).name: zipped.read(name) for name in zipped.namelist()}
+        assert {entry.date_time for entry in zipped.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert inside == files
+    assert report.as_html(store, None, session).encode() == files["report.html"]
+
+
+def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> None:
+    store, session, files = made
+    assert "<td>1</td><td>they had a hand in it" in files["report.html"].decode()
+    store.backup(tmp_path / "copy.db")
+    with Store.open(tmp_path / "copy.db") as copy:
+        Desk(copy).decide("RE", 3, "keep")
+        assert report.files(copy, None, session) == files
+
+
+@pytest.mark.parametrize("scorers", [("RE",), SCORERS], ids=["one scorer", "three"])
+@pytest.mark.parametrize("case", ["nothing", "unanimous", "one answer", "all cannot tell"])
+def test_a_session_without_statistics_says_so(tmp_path, scorers, case) -> None:
+    with a_store(tmp_path / "annotations.db", spectra=3) as store:
+        gold = (Gold(1, 5, 5),)
+        session = opened(store, mode="both", each=len(scorers), scorers=scorers, repeats=1, gold=gold).id
+        given = {"unanimous": 5, "one answer": 3, "all cannot tell": "cannot tell"}
+        for person in scorers if case != "nothing" else ():
+            for token in tokens(store, person)[: 1 if case == "one answer" else None]:
+                store.score_blind(person, token, given[case], given[case], key())
+            for token in tokens(store, person, "pair")[: 0 if case == "one answer" else None]:
+                store.prefer_blind(person, token, "equal", key())
+        store.close_blind("CO", session, key())
+        files = report.files(store, None, session)
+    for name, content in files.items():
+        assert not NO_NUMBER.search(content.decode()), name
+    alpha = number(files, "agreement", "all traces", "coherence", "Krippendorff's alpha")
+    assert alpha["value"] == ""
+    assert alpha["reason"] in Words(files["report.html"].decode()).text
+    if case == "nothing":
+        assert {row["n"] for row in table(files, "statistics.csv")} == {"0"}
+    assert json.loads(files["session.json"], parse_constant=pytest.fail)["session"] == session
+
+
+def test_the_summary_claims_no_more_than_the_intervals() -> None:
+    from reviewer.agreement.values import Estimate
+    from reviewer.blind.report.statistics import Difference
+    from reviewer.blind.report.summary import _alpha, _difference
+
+    def told(value: float, low: float | None, high: float | None) -> str:
+        none = Estimate.undefined("no spectrum has scores of both sources", 0, "d")
+        reason = "" if low is not None else "fewer than 5 items"
+        return _difference(Difference("A", "B", Estimate(value, low, high, 9, "d", reason), none))
+
+    assert told(0.5, 0.1, 0.9).startswith("A was scored higher than B")
+    assert told(-0.5, -0.9, -0.1).startswith("B was scored higher than A")
+    assert told(0.5, -0.1, 0.9).startswith("no difference between A and B is shown")
+    assert "nothing is claimed" in told(0.5, None, None)
+    said = [_alpha(Estimate(0.8, low, high, 9, "d")) for low, high in ((0.1, 0.5), (0.7, 0.9), (0.81, 0.9))]
+    assert ["too little" in said[0], "tentative" in said[1], "reliable" in said[2]] == [True] * 3
+
+
+def test_an_open_session_has_no_report(tmp_path) -> None:
+    with a_store(tmp_path / "annotations.db") as store:
+        session = opened(store).id
+        with pytest.raises(NotAllowed, match="results are for when it is closed"):
+            report.as_html(store, None, session)
+        with pytest.raises(NotAllowed):
+            report.write(store, None, session, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
+
+
+def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
+    store, session, files = made
+    (tmp_path / "empty").mkdir()
+    written = report.write(store, None, session, tmp_path / "empty")
+    assert {path.name: path.read_bytes() for path in written} == files
+    with pytest.raises(report.ReportError, match="found files in it, wanted a new or an empty folder"):
+        report.write(store, None, session, tmp_path / "empty")
+    wrote = iter([True, True, False])
+    as_it_was = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if not next(wrote):
+            raise OSError(28, "No space left on device")
+        return as_it_was(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(report.ReportError, match="No space left on device; nothing was written"):
+        report.write(store, None, session, tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
+
+
+def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path, capsys) -> None:
+    store, session, files = made
+    base = ["--db", str(store.path)]
+    assert app.main(["blind", "report", str(session), "--output", str(tmp_path / "out"), "--json", *base]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == list(files)
+    again = ["blind", "draw", "--again", str(tmp_path / "out" / "session.json")]
+    assert app.main([*again, "--scorers", "AU", "ED", "AX", "--json", *base]) == 0
+    drawn = json.loads(capsys.readouterr().out)
+    shown = {
+        trace.item
+        for said in store.blind_results(None, session).said
+        for trace in map(store_trace(store, session), said.shown)
+    }
+    assert {*drawn["plan"]["items"], *(gold["item"] for gold in drawn["plan"]["gold"])} == shown
+    assert drawn["plan"]["seed"] == 11
+    assert app.main(["blind", "report", str(drawn["session"]), "--output", str(tmp_path / "no"), *base]) == 2
+    assert "results are for when it is closed" in capsys.readouterr().err
+    # A text that was changed since is not the text that was scored.
+    item = min(shown)
+    store.close_blind(None, drawn["session"], "over")
+    Desk(store).decide("ED", item, "keep")
+    Desk(store).edit("ED", item, "Another text.")
+    assert app.main([*again, "--scorers", "AU", "AX", *base]) == 2
+    assert re.match(r"spec-o3: 1 of \d+ traces are no item's current text here", capsys.readouterr().err)
+    (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
+    assert app.main(["blind", "draw", "--again", str(tmp_path / "bad.json"), *base]) == 2
+    assert "wanted a report's session.json" in capsys.readouterr().err
+
+
+def store_trace(store: Store, session: int):
+    return store.blind_results(None, session).traces.__getitem__
+
+
+def test_names_are_replaced_in_one_pass() -> None:
+    order = ["S2", "HE", "AU"]
+    random.Random(3).shuffle(order)
+    names = Names({one: f"S{n}" for n, one in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"})
+    called = names.scorers
+    assert (
+        names.anonymous("S2, HE and au (AU)") == f"{called['S2']}, {called['HE']} and {called['AU']} ({called['AU']})"
+    )
+    assert names.anonymous("ann lee, Hestia") == f"{called['S2']}, Hestia"
+    assert names.note("item 9 and item 10") == "item 1 and item outside of the session"

@@ -1,0 +1,347 @@
+"""What was approved comes out whole, labelled, the same every time, and goes in again as it was."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow
+import pytest
+from PIL import Image
+
+from agent.plot import pixels_sha256
+from agent.trajectory.messages import to_messages
+from agent.trajectory.steps import Think, Zoom
+from reviewer.exchange import exports as exporting
+from reviewer.exchange.exports import ExportError, NothingToExport, Written, export
+from reviewer.exchange.imports import import_file
+from reviewer.exchange.item import Approved
+from reviewer.store import Draft, NotFound, QueueFilter, Store
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, approve, decide
+
+
+@pytest.fixture
+def store(tmp_path):
+    with a_store(tmp_path / "annotations.db") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def approved_file(tmp_path_factory) -> Path:
+    """Two approved items of three, one of them simulated."""
+    path = tmp_path_factory.mktemp("approved") / "annotations.db"
+    real, simulated, other = a_spectrum("a.fits"), a_spectrum("b.fits", redshift=None), a_spectrum("c.fits")
+    with a_store(path) as store:
+        add_approved(store, (a_trace(real), real), (a_trace(simulated, "NO", simulated=True), simulated))
+        store.add_items([Draft(a_trace(other), other)])
+    return path
+
+
+@pytest.fixture
+def approved(approved_file, tmp_path):
+    """A copy of it to work on."""
+    shutil.copy(approved_file, tmp_path / "approved.db")
+    with Store.open(tmp_path / "approved.db") as store:
+        yield store
+
+
+def every_byte(folder: Path) -> dict[str, bytes]:
+    """Of everything but the end of the log, which goes on with each export."""
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "log_head.txt")
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
+
+
+def rows_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_an_export_takes_the_end_of_the_log_along(approved, tmp_path):
+    head = approved.log_head()
+    made = export(approved, "one", "AA", tmp_path)
+    assert (made.folder / "log_head.txt").read_text() == f"{head}\n"
+    assert approved.log_head() != head, "the export itself is in the log"
+    assert approved.check_log(head) == []
+
+
+def test_two_exports_of_one_state_are_the_same_bytes(approved, tmp_path):
+    first = export(approved, "one", "AA", tmp_path / "here")
+    second = export(approved, "two", "BB", tmp_path / "there")
+    assert every_byte(first.folder) == every_byte(second.folder)
+    assert [(e.name, e.person) for e in approved.exports()] == [("one", "AA"), ("two", "BB")]
+
+
+def test_importing_an_export_gives_equal_trajectories(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    wanted = [approved.item(i).version.trajectory for i in approved.approved()]
+    with a_store(tmp_path / "again.db") as again:
+        for source in (made.folder, made.folder / "trajectories.jsonl"):
+            import_file(again, source)
+        rows = again.queue(QueueFilter(), "AA").rows
+        assert [again.item(row.item_id).version.trajectory for row in rows] == wanted
+        assert [again.spectrum(row.spectrum_sha256).name for row in rows] == ["a.fits", "b.fits"]
+
+
+def test_importing_the_sharegpt_rows_of_an_export_gives_the_same_trace(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    wanted = [approved.item(i).version.trajectory for i in approved.approved()]
+    with a_store(tmp_path / "again.db") as again:
+        ids = import_file(again, made.folder / "train_sharegpt.json").added
+        read = [again.item(item_id).version.trajectory for item_id in ids]
+    assert [replace(t, drafter=w.drafter) for t, w in zip(read, map(merged, wanted), strict=True)] == [
+        merged(w) for w in wanted
+    ]
+
+
+def merged(trajectory):
+    """As the tagged text has it: one think a turn, steps numbered anew."""
+    steps = []
+    for step in trajectory.steps:
+        if isinstance(step, Think) and steps and isinstance(steps[-1], Think):
+            steps[-1] = replace(steps[-1], text=f"{steps[-1].text}\n\n{step.text}")
+        else:
+            steps.append(step)
+    return trajectory.with_steps(tuple(replace(s, id=f"s{n}") for n, s in enumerate(steps, start=1)))
+
+
+def test_only_what_is_approved_is_exported(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    assert [row["item"] for row in rows_of(made.folder / "train.jsonl")] == approved.approved() == [1, 2]
+
+
+def test_every_row_has_its_pictures_pixel_for_pixel(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    sharegpt = json.loads((made.folder / "train_sharegpt.json").read_text(encoding="utf-8"))
+    for item_id, row in zip(approved.approved(), sharegpt, strict=True):
+        trajectory = approved.item(item_id).version.trajectory
+        wanted = [trajectory.overview, *(z.picture for z in trajectory.zooms if z.ok)]
+        assert [pixels_sha256(Image.open(made.folder / path)) for path in row["images"]] == wanted
+        marks = sum(said["value"].count("<image>") for said in row["conversations"])
+        assert marks == len(row["images"])
+
+
+def test_trl_rows_are_the_messages_a_model_reads(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    for row in rows_of(made.folder / "train.jsonl"):
+        assert row["messages"] == to_messages(approved.item(row["item"]).version.trajectory)
+        assert all((made.folder / path).is_file() for path in row["images"])
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "train_sharegpt.json"])
+def test_the_rows_fit_one_arrow_table_as_data_loaders_need(approved, tmp_path, name):
+    made = export(approved, "one", folder=tmp_path)
+    text = (made.folder / name).read_text(encoding="utf-8")
+    rows = json.loads(text) if name.endswith(".json") else [json.loads(line) for line in text.splitlines()]
+    assert pyarrow.Table.from_pylist(rows).num_rows == 2
+
+
+def test_llama_factory_is_told_what_the_columns_are(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    info = json.loads((made.folder / "dataset_info.json").read_text())["spec_o3"]
+    row = json.loads((made.folder / info["file_name"]).read_text(encoding="utf-8"))[0]
+    assert set(info["columns"].values()) <= set(row)
+    speakers = [said[info["tags"]["role_tag"]] for said in row["conversations"]]
+    assert speakers == ["system", "human", "gpt", "human", "gpt", "human", "gpt"]
+
+
+def test_the_manifest_says_how_each_item_came_to_be_approved(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    manifest = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest == made.manifest
+    first = manifest["items"][0]
+    assert [(d["round"], d["verb"], d["person"], d["version"]) for d in first["decisions"]] == [
+        ("screening", "keep", "AA", 1),
+        ("revision", "submit", "AA", 2),
+        ("audit", "pass", "BB", 2),
+        ("audit", "pass", "CC", 2),
+        ("vote", "approve", "BB", 2),
+        ("vote", "approve", "CC", 2),
+    ]
+    assert [(v["number"], v["author"]) for v in first["versions"]] == [(1, None), (2, "AA")]
+    assert first["version"]["content_hash"] == approved.item(1).version.content_hash
+    assert first["drafter"]["kind"] == "baseline"
+    assert manifest["people"] == ["AA", "BB", "CC"]
+    assert manifest["counts"]["items"] == 2
+    assert manifest["counts"]["simulated"] == 1
+    assert manifest["counts"]["verdicts"] == {"NO": 1, "YES": 1}
+    assert not manifest["one_person"]
+
+
+def test_the_manifest_has_the_hash_of_every_file(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    files = {name: data for name, data in every_byte(made.folder).items() if name != "manifest.json"}
+    hashes = {name: "sha256:" + hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    assert made.manifest["files"] == hashes
+
+
+def test_the_manifest_is_laid_out_as_json_lays_it_out(approved, tmp_path):
+    made = export(approved, "one", folder=tmp_path)
+    text = (tmp_path / "one" / "manifest.json").read_text(encoding="utf-8")
+    assert text == json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+    assert made.manifest.items() >= made.summary.items()
+    assert made.manifest.keys() - made.summary.keys() == {"files", "items"}
+
+
+def test_memory_does_not_grow_with_the_export(tmp_path):
+    peaks = []
+    for items in (3, 10, 60):  # the first fills what is kept of pictures from one to the next
+        with a_store(tmp_path / f"{items}.db", solo=True) as store:
+            spectrum = a_spectrum()
+            trace = a_trace(spectrum)
+            longer = (replace(trace.steps[0], text=f"{n} " + "Look at Hα. " * 500) for n in range(items))
+            traces = (replace(trace, steps=(first, *trace.steps[1:])) for first in longer)
+            add_approved(store, *((one, spectrum) for one in traces))
+            tracemalloc.start()
+            export(store, "one", folder=tmp_path / f"{items}", processes=1)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    _, few, many = peaks
+    # An item's texts, row and provenance are more than 24 kB as objects.
+    assert many < few + 50 * 4_000
+
+
+def test_work_of_one_person_is_labelled(tmp_path):
+    with a_store(tmp_path / "alone.db", solo=True) as store:
+        add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
+        manifest = export(store, "one", folder=tmp_path).manifest
+    assert manifest["one_person"]
+    assert manifest["counts"]["by_one_person"] == 1
+    assert manifest["rules"]["solo"]
+
+
+def test_simulated_spectra_are_labelled_and_can_be_left_out(approved, tmp_path):
+    everything = export(approved, "all", folder=tmp_path)
+    assert [row["simulated"] for row in rows_of(everything.folder / "train.jsonl")] == [False, True]
+    real = export(approved, "real", folder=tmp_path, include_simulated=False)
+    assert [row["item"] for row in rows_of(real.folder / "train.jsonl")] == [1]
+    assert real.left_out == ()
+
+
+def test_pictures_that_cannot_be_drawn_are_exported_as_they_came(store, tmp_path):
+    drawn = Image.new("RGBA", (50, 40), "green")
+    (tmp_path / "in").mkdir()
+    drawn.save(tmp_path / "in" / "green.png")
+    sha256 = pixels_sha256(drawn)
+    trace = a_trace(a_spectrum(), spectrum_sha256=None, overview=sha256)
+    steps = tuple(replace(s, picture=sha256) if isinstance(s, Zoom) and s.ok else s for s in trace.steps)
+    trace = trace.with_steps(steps)
+    store.add_picture(sha256, (tmp_path / "in" / "green.png").read_bytes())
+    add_approved(store, (trace, None))
+    made = export(store, "one", folder=tmp_path)
+    with a_store(tmp_path / "again.db") as again:
+        (item_id,) = import_file(again, made.folder).added
+        assert again.item(item_id).version.trajectory == store.item(1).version.trajectory
+        assert again.picture(sha256) is not None
+
+
+def test_an_item_whose_pictures_are_drawn_differently_is_left_out_and_listed(store, tmp_path):
+    good, bad = a_spectrum("a.fits"), a_spectrum("b.fits")
+    add_approved(store, (a_trace(good), good), (a_trace(bad, overview="ab" * 32), bad))
+    made = export(store, "one", folder=tmp_path)
+    assert [one.item_id for one in made.left_out] == [2]
+    assert "drawn with other pixels here" in made.left_out[0].reason
+    assert made.manifest["left_out"] == [{"item": 2, "reason": made.left_out[0].reason}]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "../a", "a..b", ".hidden", "a b", "é", "x" * 81, "a/../b", "/a"])
+def test_a_name_that_leads_elsewhere_is_refused(approved, tmp_path, name):
+    with pytest.raises(ExportError, match="name: found"):
+        export(approved, name, folder=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_is_taken_is_refused_unless_it_is_to_be_replaced(approved, tmp_path):
+    first = export(approved, "one", folder=tmp_path)
+    before = every_byte(first.folder)
+    with pytest.raises(ExportError, match="found an export of that name"):
+        export(approved, "one", folder=tmp_path)
+    third = a_spectrum("d.fits")
+    add_approved(approved, (a_trace(third), third))
+    second = export(approved, "one", folder=tmp_path, replace=True)
+    assert second.manifest["counts"]["items"] == 3
+    assert every_byte(second.folder) != before
+
+
+def test_a_folder_that_is_no_export_is_never_replaced(approved, tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "thesis.tex").write_text("years of work")
+    with pytest.raises(ExportError, match="no export; it will not be replaced"):
+        export(approved, "one", folder=tmp_path, replace=True)
+    assert (tmp_path / "one" / "thesis.tex").exists()
+
+
+def test_a_failure_leaves_the_earlier_export_and_nothing_else(approved, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    first = export(approved, "one", folder=out)
+    before = every_byte(out)
+
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(exporting, "_flush", full)
+    with pytest.raises(OSError, match="No space left"):
+        export(approved, "one", folder=out, replace=True)
+    assert every_byte(out) == before
+    assert list(out.iterdir()) == [first.folder]
+
+
+def test_nothing_approved_writes_nothing(store, tmp_path):
+    store.add_items([Draft(a_trace(a_spectrum()), a_spectrum())])
+    with pytest.raises(NothingToExport, match="found no approved item"):
+        export(store, "one", folder=tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_stranger_cannot_be_named_as_the_exporter(approved, tmp_path):
+    with pytest.raises(NotFound):
+        export(approved, "one", "ZZ", tmp_path / "out")
+
+
+def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
+    spectrum = a_spectrum()
+    (item_id,) = [a.item_id for a in store.add_items([Draft(a_trace(spectrum), spectrum)])]
+    decide(store, "BB", item_id, "reject", reason="duplicate")
+    store.undo("BB", item_id, "undo-1")
+    approve(store, item_id)
+    (item,) = export(store, "one", folder=tmp_path).manifest["items"]
+    assert "reject" not in {d["verb"] for d in item["decisions"]}
+
+
+def killed(part: Path, one: Approved) -> Written:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("a killed process goes on")
+
+
+def test_one_process_or_two_write_the_same_bytes(approved, tmp_path):
+    more = [a_spectrum(f"{n}.fits") for n in range(4)]
+    traces = [a_trace(one, overview="ab" * 32) if n % 2 else a_trace(one) for n, one in enumerate(more)]
+    add_approved(approved, *zip(traces, more, strict=True))
+    alone = export(approved, "alone", folder=tmp_path, processes=1)
+    both = export(approved, "both", folder=tmp_path, processes=2)
+    assert [one.item_id for one in alone.left_out] == [5, 7]
+    assert both.left_out == alone.left_out
+    assert every_byte(both.folder) == every_byte(alone.folder)
+
+
+def test_a_killed_process_leaves_nothing_and_is_told(approved, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "write_item", killed)
+    with pytest.raises(ExportError, match=r"no export was made: a process .* was ended from outside"):
+        export(approved, "one", folder=tmp_path / "out", processes=2)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_interrupted_export_leaves_the_earlier_one_and_nothing_else(approved, tmp_path):
+    first = export(approved, "one", folder=tmp_path / "out")
+    before = every_byte(first.folder)
+
+    def interrupted(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(approved, "one", folder=tmp_path / "out", replace=True, progress=interrupted, processes=2)
+    assert list((tmp_path / "out").iterdir()) == [first.folder]
+    assert every_byte(first.folder) == before

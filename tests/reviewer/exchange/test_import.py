@@ -1,0 +1,302 @@
+"""Drafts come in whole or not at all, once, and what is wrong is named by row and field."""
+
+import io
+import json
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.table import Table
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from agent.plot import pixels_sha256
+from agent.spectrum import read
+from agent.trajectory.steps import Zoom
+from reviewer.exchange import json_list
+from reviewer.exchange.imports import ImportFileError, ImportProblem, import_file, own_row
+from reviewer.exchange.pictures import PictureFiles
+from reviewer.store import QueueFilter, Store, items
+from tests.agent.trajectory.test_sharegpt import published_row
+from tests.support.drawn_traces import a_spectrum, a_store, a_trace
+
+EVERYTHING = QueueFilter()
+
+
+@pytest.fixture
+def store(tmp_path):
+    with a_store(tmp_path / "annotations.db") as store:
+        yield store
+
+
+def count(store: Store) -> int:
+    return store.queue(EVERYTHING, "AA").total
+
+
+def write_rows(path: Path, *rows: object) -> Path:
+    text = "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def write_sharegpt(folder: Path, *rows: dict) -> Path:
+    """Rows beside their pictures, each picture of another colour."""
+    (folder / "images").mkdir(parents=True)
+    for number, path in enumerate(p for row in rows for p in row["images"]):
+        Image.new("RGB", (40, 30), (number % 256, 20, 30)).save(folder / path)
+    path = folder / "train_sharegpt.json"
+    path.write_text(json.dumps(list(rows)), encoding="utf-8")
+    return path
+
+
+def test_our_rows_come_in_with_their_spectra(store, tmp_path):
+    spectra = a_spectrum("a.fits"), a_spectrum("b.fits", redshift=None)
+    traces = [a_trace(spectrum) for spectrum in spectra]
+    path = write_rows(tmp_path / "drafts.jsonl", *map(own_row, traces, spectra))
+    imported = import_file(store, path)
+    items = [store.item(item_id) for item_id in imported.added]
+    assert [item.version.trajectory for item in items] == traces
+    assert [store.spectrum(item.row.spectrum_sha256) for item in items] == list(spectra)
+    assert {item.row.batch for item in items} == {"drafts.jsonl"}
+
+
+def test_the_same_file_twice_is_once(store, tmp_path):
+    path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), a_spectrum()))
+    first, second = import_file(store, path), import_file(store, path)
+    assert (len(first.added), first.known) == (1, 0)
+    assert (len(second.added), second.known) == (0, 1)
+    assert count(store) == 1
+
+
+def test_one_bad_row_keeps_every_row_out(store, tmp_path):
+    good = own_row(a_trace(a_spectrum()), a_spectrum())
+    path = write_rows(tmp_path / "drafts.jsonl", good, "{", good | {"label": "MAYBE"})
+    imported = import_file(store, path)
+    assert imported.added == ()
+    assert [(p.line, p.field) for p in imported.problems] == [(2, "row"), (3, "label")]
+    assert imported.problems[1].reason == "found 'MAYBE', wanted YES, NO or null"
+    assert count(store) == 0
+
+
+def test_the_good_rows_come_in_alone_if_that_is_asked_for(store, tmp_path):
+    good = own_row(a_trace(a_spectrum()), a_spectrum())
+    path = write_rows(tmp_path / "drafts.jsonl", "{", good)
+    imported = import_file(store, path, skip_bad=True)
+    assert len(imported.added) == 1
+    assert [p.line for p in imported.problems] == [1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"task": "quasar"}, "task", "found 'quasar', wanted one of"),
+        ({"steps": []}, "steps", "found none"),
+        ({"spectrum_data": 7}, "spectrum_data", "found int, wanted a spectrum"),
+        ({"spectrum_data": {"schema": "x"}}, "spectrum", "schema 'x'"),
+        ({"spectrum_data": a_spectrum("other.fits").to_json()}, "spectrum", "wanted"),
+        ({"spectrum_data": None}, "spectrum", "found neither the spectrum nor every picture"),
+        ({"medium": "air"}, "medium", "found air, wanted the spectrum's, vacuum"),
+        ({"redshift": 0.5}, "steps[2].z", "found 0.01, wanted the redshift, 0.5"),
+        ({"pictures": {"ab": "../../x.png"}}, "images", "wanted a path inside the file's folder"),
+        ({"pictures": {"ab": "none.png"}}, "images", "found no file 'none.png'"),
+    ],
+)
+def test_a_bad_field_of_ours_is_named(store, tmp_path, changes, field, reason):
+    row = own_row(a_trace(a_spectrum()), a_spectrum()) | changes
+    (problem,) = import_file(store, write_rows(tmp_path / "drafts.jsonl", row)).problems
+    assert (problem.line, problem.field) == (1, field)
+    assert reason in problem.reason
+
+
+@pytest.mark.parametrize("row", ["7", "[]", '"text"', "null"])
+def test_a_row_that_is_no_object_is_named(store, tmp_path, row):
+    (problem,) = import_file(store, write_rows(tmp_path / "drafts.jsonl", "{}", row)).problems[1:]
+    assert problem.line == 2
+    assert "wanted an object" in problem.reason
+
+
+def test_an_alias_of_a_task_becomes_its_key(store, tmp_path):
+    row = own_row(replace(a_trace(a_spectrum()), task="carbon"), a_spectrum())
+    (item_id,) = import_file(store, write_rows(tmp_path / "drafts.jsonl", row)).added
+    assert store.item(item_id).version.trajectory.task == "cc"
+
+
+def test_published_rows_come_in_with_their_pictures(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    (item_id,) = import_file(store, path.parent).added
+    trajectory = store.item(item_id).version.trajectory
+    assert (trajectory.task, trajectory.label, len(trajectory.steps)) == ("cv", "YES", 4)
+    for sha256 in (trajectory.overview, trajectory.zooms[0].picture):
+        assert store.picture(sha256).startswith(b"\x89PNG")
+    assert store.item(item_id).row.spectrum_sha256 is None
+
+
+def test_published_rows_of_nine_calls_come_in(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row(calls=9))
+    (item_id,) = import_file(store, path).added
+    assert len(store.item(item_id).version.trajectory.zooms) == 9
+
+
+def test_a_published_row_finds_its_spectrum_by_name(store, tmp_path):
+    name = "spec-55886-GAC_sp02-178.csv"
+    path = write_sharegpt(tmp_path / "published", published_row(source_name=name))
+    survey = tmp_path / "survey" / "deep"
+    survey.mkdir(parents=True)
+    Table({"wavelength": np.linspace(4000.0, 9000.0, 50), "flux": np.linspace(1.0, 2.0, 50)}).write(survey / name)
+    (item_id,) = import_file(store, path, spectra=tmp_path / "survey").added
+    item = store.item(item_id)
+    assert item.row.spectrum_sha256 == item.version.trajectory.spectrum_sha256 == read(survey / name).sha256
+
+
+def test_a_row_whose_spectrum_is_not_in_the_folder_is_named(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    (problem,) = import_file(store, path, spectra=tmp_path).problems
+    assert problem.field == "spectrum"
+    assert "found no file 'spec-55886-GAC_sp02-178.fits.gz'" in problem.reason
+
+
+def test_our_rows_find_their_spectrum_by_hash_whatever_its_name(store, tmp_path):
+    survey = tmp_path / "survey"
+    survey.mkdir()
+    (survey / "notes.txt").write_text("not a spectrum")
+    table = Table({"wavelength": np.linspace(6000.0, 7000.0, 50), "flux": np.linspace(1.0, 2.0, 50)})
+    table.write(survey / "x.csv")
+    spectrum = read(survey / "x.csv")
+    trace = replace(a_trace(spectrum), spectrum_name="renamed")
+    path = write_rows(tmp_path / "drafts.jsonl", own_row(trace, None))
+    (item_id,) = import_file(store, path, spectra=survey).added
+    assert store.spectrum(store.item(item_id).row.spectrum_sha256) == spectrum
+
+
+def test_a_spectrum_that_is_stored_need_not_come_again(store, tmp_path):
+    store.add_spectrum(a_spectrum())
+    path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), None))
+    (item_id,) = import_file(store, path).added
+    assert store.item(item_id).row.spectrum_sha256 == a_spectrum().sha256
+
+
+def test_a_missing_or_broken_picture_is_named(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row(), published_row(calls=2))
+    (tmp_path / "published" / "images" / "lf_cv_0_2.png").write_bytes(b"no picture")
+    (problem,) = import_file(store, path).problems
+    assert (problem.line, problem.field) == (2, "images")
+    assert "images/lf_cv_0_2.png: found no picture" in problem.reason
+
+
+def test_pictures_of_our_rows_must_be_what_they_are_called(store, tmp_path):
+    picture = Image.new("RGBA", (30, 20), "blue")
+    picture.save(tmp_path / "blue.png")
+    trace = a_trace(a_spectrum())
+    right = pixels_sha256(picture)
+    steps = tuple(replace(s, picture=right) if isinstance(s, Zoom) and s.ok else s for s in trace.steps)
+    trace = replace(trace, overview=right, steps=steps, spectrum_sha256=None)
+    wrong = own_row(trace, None, {"ab" * 32: "blue.png"})
+    (problem,) = import_file(store, write_rows(tmp_path / "wrong.jsonl", wrong)).problems
+    assert problem.field == "pictures"
+    assert "found other pixels" in problem.reason
+    path = write_rows(tmp_path / "right.jsonl", own_row(trace, None, {right: "blue.png"}))
+    (item_id,) = import_file(store, path).added
+    assert store.item(item_id).version.trajectory == trace
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("none", None, "found no such file"),
+        ("empty.jsonl", b"", "found no rows"),
+        ("list.json", b"[1, 2", "found no JSON"),
+        ("binary.jsonl", b"\xff\xfe\x00", "no UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_file_of_drafts_is_refused(store, tmp_path, name, content, words):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ImportFileError, match=words):
+        import_file(store, tmp_path / name)
+
+
+def test_a_problem_reads_as_one_line():
+    assert str(ImportProblem(3, "label", "found 1, wanted 2")) == "row 3: label: found 1, wanted 2"
+
+
+def test_a_picture_is_stored_with_nothing_but_its_pixels(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    image = path.parent / "images" / "lf_cv_0_0.png"
+    told = PngInfo()
+    told.add_text("Author", "somebody@a-laptop")
+    Image.open(image).save(image, pnginfo=told, dpi=(100, 100))
+    import_file(store, path)
+    stored = Image.open(io.BytesIO(store.picture(pixels_sha256(Image.open(image)))))
+    stored.load()
+    assert stored.info == {}
+
+
+@pytest.mark.parametrize(
+    ("mode", "suffix", "saved"),
+    [
+        ("RGB", "png", {}),
+        ("RGBA", "png", {}),
+        ("P", "png", {}),
+        ("P", "png", {"transparency": 0}),
+        ("RGB", "png", {"transparency": (0, 0, 0)}),
+        ("L", "png", {}),
+        ("I;16", "png", {}),
+        ("RGB", "jpeg", {}),
+        ("RGBA", "webp", {"lossless": True}),
+    ],
+)
+def test_a_stored_picture_has_the_pixels_of_its_file(tmp_path, mode, suffix, saved):
+    pixels = np.random.default_rng(1).integers(0, 256, (12, 9, 4), np.uint8)
+    pixels[:3] = 0
+    picture = Image.fromarray(pixels).convert("L" if mode == "I;16" else "RGB" if mode == "P" else mode)
+    picture.convert(mode).save(tmp_path / f"x.{suffix}", **saved)
+    files = PictureFiles(tmp_path)
+    stored = Image.open(io.BytesIO(files.png(f"x.{suffix}")), formats=("PNG",))
+    assert pixels_sha256(stored) == files.sha256(f"x.{suffix}")
+
+
+def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp_path):
+    path = write_sharegpt(tmp_path / "published", published_row())
+    image = path.parent / "images" / "lf_cv_0_1.png"
+
+    def changed(done: int) -> None:
+        Image.new("RGB", (40, 30), "white").save(image)
+
+    with pytest.raises(ImportFileError, match=r"nothing was imported: .*found other bytes than a moment ago"):
+        import_file(store, path, progress=changed)
+    assert count(store) == 0
+
+
+@pytest.mark.parametrize("form", ["ours", "published"])
+def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
+    monkeypatch.setattr(items, "_TOGETHER", 10)
+    monkeypatch.setattr(json_list, "CHUNK", 50_000)
+    long = "Look at Hα. " * 1000
+    peaks = []
+    for rows in (5, 20, 120):  # the first pays for what is imported on the way
+        folder = tmp_path / f"{rows}"
+        if form == "ours":
+            folder.mkdir()
+            spectrum = a_spectrum()
+            made = (a_trace(spectrum, prompt=f"{n} {long}") for n in range(rows))
+            path = write_rows(folder / "rows.jsonl", *(own_row(one, spectrum) for one in made))
+        else:
+            row = published_row()
+            system, _, *rest = row["conversations"]
+            asked = (
+                {"from": "human", "value": f'<image>\n{n} is a "Cataclysmic Variables (CV)". {long}'}
+                for n in range(rows)
+            )
+            made = ({**row, "conversations": [system, one, *rest]} for one in asked)
+            path = write_sharegpt(folder, *made)
+        with Store.open(folder / "annotations.db") as store:
+            tracemalloc.start()
+            imported = import_file(store, path)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        assert len(imported.added) == rows
+    _, few, many = peaks
+    # The text alone is 13,000 characters, of two bytes each because of the Greek.
+    assert many < few + 100 * 4_000

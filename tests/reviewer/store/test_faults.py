@@ -1,0 +1,358 @@
+"""Disks that fill, files that cannot be written, are locked, damaged, deleted or replaced, apps started
+twice: each has an outcome that is told in words, and nothing is half-written. Real files, real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from reviewer.store import CannotWrite, Damaged, FileGone, NotAnnotations, Store
+from reviewer.web import app as server
+from tests.support.campaign import TO_AUDIT, Desk, an_item, people
+
+ROOT = Path(__file__).resolve().parents[3]
+NOBODY = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk or become somebody else")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A small campaign; its path."""
+    path = tmp_path / "annotations.db"
+    with Store.open(path) as store:
+        people(store)
+        for number in range(3):
+            an_item(store, number)
+    return path
+
+
+@contextmanager
+def disk(folder: Path, kilobytes: int) -> Iterator[Path]:
+    """A file system of its own."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill(folder: Path) -> Path:
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            return ballast
+
+
+def spec_o3(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "app.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """What a command that could not run said: one line, no traceback, exit status 2."""
+    assert done.returncode == 2, done
+    told = done.stderr.strip()
+    assert "\n" not in told, told
+    return told
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+# ---- no room, no permission
+
+
+def work_on(desk: Desk) -> None:
+    for item in (1, 2, 3):
+        desk.until(item, *TO_AUDIT)
+        desk.store.autosave("RE", item, item, {"steps": [], "comment": "long " * 20_000})
+
+
+@as_root
+def test_a_full_disk_keeps_everything_that_was_acknowledged_and_nothing_of_what_was_not(
+    path: Path, tmp_path: Path
+) -> None:
+    with disk(tmp_path / "disk", 4096) as folder:
+        shutil.copyfile(path, folder / "annotations.db")
+        with Store.open(folder / "annotations.db") as store:
+            desk = Desk(store)
+            ballast = fill(folder)
+            with pytest.raises(CannotWrite, match=r"annotations\.db: the disk is full\. Nothing was saved"):
+                work_on(desk)
+            acknowledged = {item: len(store.history(item)) for item in (1, 2, 3)}
+            ballast.unlink()
+            assert store.verify() == []
+            assert {item: len(store.history(item)) for item in (1, 2, 3)} == acknowledged
+            store.autosave("RE", 3, 3, {"steps": [], "comment": "there is room again"})
+
+
+LIMITED = """
+import resource, signal, sys
+sys.path.insert(0, {tests!r})
+from campaign import Desk
+from reviewer.store import CannotWrite, Store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = Store.open({path!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+try:
+    while True:
+        store.autosave("RE", 1, 1, dict(steps=[], comment="long " * 20_000))
+except CannotWrite as refused:
+    print(refused)
+"""
+
+
+def test_a_file_that_may_not_grow_is_said_plainly(path: Path) -> None:
+    code = LIMITED.format(tests=str(ROOT / "tests"), path=str(path), limit=path.stat().st_size + 100_000)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert str(path) in done.stdout
+    assert "Nothing was saved" in done.stdout
+    with Store.open(path) as store:
+        assert store.verify() == []
+
+
+@as_root
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_may_not_be_written_is_refused_by_name_at_the_start(path: Path, what: str) -> None:
+    held = path.parent
+    for folder in (held, *held.parents[:3]):
+        folder.chmod(0o755)
+    path.chmod(0o444 if what == "file" else 0o666)
+    held.chmod(0o777 if what == "file" else 0o555)
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(ROOT)!r})
+from reviewer.store import CannotWrite, Store
+os.setuid({NOBODY})
+try:
+    Store.open({str(path)!r}).require_sound()
+except CannotWrite as refused:
+    print(refused)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=False)
+    assert done.stdout.startswith(f"{path}: "), done
+    assert ("the file is read-only" if what == "file" else "may not be written") in done.stdout
+
+
+@as_root
+def test_a_disk_that_is_mounted_read_only_is_refused_by_name(path: Path, tmp_path: Path) -> None:
+    with disk(tmp_path / "disk", 4096) as folder:
+        shutil.copyfile(path, folder / "annotations.db")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        told = one_line(spec_o3("app", "--db", folder / "annotations.db", "--no-browser", "--port", free_port()))
+    assert f"{folder / 'annotations.db'}: " in told
+    assert "may not be written" in told
+
+
+# ---- other programs
+
+
+def test_a_lock_is_waited_for_and_then_said_and_nothing_is_left_waiting(path: Path) -> None:
+    code = (
+        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with holder, Store.open(path, patience=0.3) as store:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        holder.stdout.readline()
+        app = server.build(store, local=True)
+        with pytest.raises(CannotWrite, match="another program keeps it locked"):
+            store.lease("RE", 1)
+        answer = TestClient(app, base_url="http://127.0.0.1").post("/sign-in", data={"initials": "RE"})
+        assert "another program keeps it locked" in answer.text or answer.status_code == 200
+        assert store.item(1).standing.round == "screening"
+        holder.stdin.close()
+        holder.wait()
+        assert store.lease("RE", 1).person == "RE"
+
+
+def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
+    with Store.open(path) as one, Store.open(path) as other:
+        lease = one.lease("RE", 1)
+        with pytest.raises(Exception, match="RE is working on this item"):
+            other.lease("VO", 1)
+        version = other.item(1).version
+        other.decide("RE", 1, version.id, "keep", "a key of its own", lease.token)
+        assert one.standing(1).round == "revision"
+        assert one.decide("RE", 1, version.id, "keep", "a key of its own", lease.token).state == "revision"
+        assert len(one.history(1)) == 1
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        told = one_line(spec_o3("app", "--db", tmp_path / "new.db", "--no-browser", "--port", str(port)))
+    assert f"127.0.0.1:{port} cannot be served on" in told
+    assert f"--port {port + 1}" in told
+    assert not (tmp_path / "new.db").exists()
+
+
+# ---- the file itself
+
+
+def flip(path: Path, start: int, length: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(start)
+        there = file.read(length)
+        file.seek(start)
+        file.write(bytes(byte ^ 0xFF for byte in there))
+
+
+def page_of(path: Path, table: str) -> tuple[int, int]:
+    """Where the first page of a table is, and how long a page is."""
+    with closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    return (root - 1) * size, size
+
+
+@pytest.mark.parametrize("table", ["decisions", "people", "standings"])
+def test_an_app_does_not_open_its_doors_over_damage(path: Path, table: str) -> None:
+    flip(path, *page_of(path, table))
+    told = one_line(spec_o3("app", "--db", path, "--no-browser", "--port", str(free_port())))
+    assert "is damaged" in told
+    assert "spec-o3 restore" in told
+
+
+def test_damage_that_is_met_later_is_a_sentence_and_the_rest_goes_on(path: Path) -> None:
+    flip(path, *page_of(path, "versions"))
+    with Store.open(path) as store:
+        store.require_sound()
+        with pytest.raises(Damaged, match=r"annotations\.db: the file is damaged .* `spec-o3 restore"):
+            store.item(1)
+        assert [person.initials for person in store.people()][:2] == ["AU", "AX"]
+
+
+@pytest.mark.parametrize("table", ["pictures", "spectra"])
+def test_a_start_does_not_read_what_is_large(path: Path, table: str) -> None:
+    flip(path, *page_of(path, table))
+    with Store.open(path) as store:
+        store.require_sound()
+        with pytest.raises(Damaged):
+            store.verify()
+
+
+def test_a_file_whose_beginning_is_gone_names_restore(path: Path) -> None:
+    flip(path, 0, 100)
+    with pytest.raises(NotAnnotations, match="spec-o3 restore"):
+        Store.open(path)
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced", "log deleted"])
+def test_a_file_that_goes_away_under_the_app_takes_no_more_votes(path: Path, how: str) -> None:
+    with Store.open(path) as store:
+        desk = Desk(store)
+        desk.decide("RE", 1, "keep")
+        elsewhere = path.with_name("elsewhere.db")
+        if how == "deleted":
+            path.unlink()
+        elif how == "moved":
+            path.rename(elsewhere)
+        elif how == "replaced":
+            shutil.copyfile(path, elsewhere)
+            elsewhere.replace(path)
+        else:
+            path.with_name(f"{path.name}-wal").unlink()
+        with pytest.raises(FileGone, match=r"was moved, deleted or replaced .* Nothing was saved"):
+            desk.decide("RE", 2, "keep")
+        if how == "moved":
+            assert not path.exists()
+            elsewhere.rename(path)
+            assert desk.decide("RE", 2, "keep").state == "revision"
+
+
+def test_a_reader_makes_no_empty_file_in_the_place_of_one_that_is_gone(path: Path) -> None:
+    with Store.open(path) as store:
+        path.unlink()
+        with pytest.raises(FileGone):
+            store.people()
+        assert not path.exists()
+
+
+# ---- several faults at the web's edge
+
+
+def test_what_the_store_refuses_reaches_the_page_as_a_sentence_it_tries_again_after(path: Path) -> None:
+    with Store.open(path) as store:
+        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        path.rename(path.with_name("away.db"))
+        answer = client.post("/api/item/1/lease", json={})
+        assert (answer.status_code, answer.json()["kind"]) == (503, "store")
+        assert "was moved, deleted or replaced" in answer.json()["error"]
+
+
+def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path) -> None:
+    with Store.open(path) as store:
+        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        mine = client.post("/api/item/1/lease", json={}, headers={"X-Spec-O3-Person": "SO"})
+        assert mine.status_code == 200
+        body = {"base": 1, "steps": [], "comment": "of RE"}
+        other = client.post("/api/item/1/autosave", json=body, headers={"X-Spec-O3-Person": "RE"})
+        assert (other.status_code, other.json()["kind"]) == (409, "other_person")
+        assert "This page is RE's, and SO has signed in here since" in other.json()["error"]
+        assert store.autosaved("SO", 1) is None
+
+
+def test_an_autosave_tells_what_it_took_the_place_of(path: Path) -> None:
+    with Store.open(path) as store:
+        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+
+        def autosave(comment: str, after: str | None) -> dict[str, object]:
+            body = {"base": 1, "steps": [], "comment": comment, "after": after}
+            answer: dict[str, object] = client.post("/api/item/1/autosave", json=body).json()
+            return answer
+
+        first = autosave("first tab", None)
+        assert first["replaced"] is None
+        second = autosave("second tab", None)
+        assert second["replaced"] == {"at": first["at"], "body": {"steps": [], "comment": "first tab"}}
+        assert autosave("second tab goes on", str(second["at"]))["replaced"] is None
+
+
+@as_root
+def test_an_upload_that_the_disk_cannot_take_is_refused_before_it_is_kept(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
+        monkeypatch.setenv("GRADIO_TEMP_DIR", str(folder))
+        store.add_person("SO", "Solo", ["coordinator"], password="correct horse battery")
+        client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
+        client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
+        fits = client.post("/gradio_api/upload", files={"files": ("few.jsonl", b"x" * 1000)})
+        assert fits.status_code == 200
+        kept = sorted(folder.rglob("*"))
+        refused = client.post("/gradio_api/upload", files={"files": ("rows.jsonl", b"x" * 4_000_000)})
+        assert refused.status_code == 507
+        assert refused.text.startswith("No room: 4 MB were sent")
+        assert sorted(folder.rglob("*")) == kept

@@ -1,0 +1,494 @@
+"""The audit log: every write leaves its entry, whatever is changed behind it shows, and no more than that."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewer.blind.results import JudgedScore, Judgement
+from reviewer.blind.values import Plan
+from reviewer.rules.workflow import Rules
+from reviewer.store import Draft, Entry, Head, SignInRefused, Store, StoreError
+from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
+from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
+from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
+from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
+
+PASSWORD = "a long password"
+ZOE = "Zoë Ångström"
+
+
+def make(path: Path) -> Store:
+    """Some of everything, to go on from."""
+    store = Store.open(path, clock=Clock())
+    people(store)
+    store.add_person("ZO", ZOE, ["reviewer", "auditor"], PASSWORD)
+    store.add_person("OL", "Has left", ["reviewer"])
+    store.deactivate("CO", "OL")
+    two_drafters(store, 6)
+    desk = Desk(store)
+    desk.until(1, *TO_VOTE)
+    desk.decide("RE", 2, "keep")
+    opened(store, items=(3, 4, 5, 6, 7, 8), each=2, mode="both", scorers=("RE", "AU"))
+    drawn(store, items=(9, 10), each=1, scorers=("VO", "AU"))
+    return store
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "annotations.db"
+    make(path).close()
+    return path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    shutil.copy(made, tmp_path / "annotations.db")
+    return tmp_path / "annotations.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with Store.open(path, clock=Clock()) as store:
+        yield store
+
+
+# ---- every write path
+
+
+def version_of(store: Store, item: int) -> int:
+    return store.item(item).version.id
+
+
+def save(store: Store) -> None:
+    token = store.lease("RE", 2).token
+    text = edited(store.item(2).version.trajectory, "Another look.")
+    store.save_version("RE", 2, version_of(store, 2), text, "clearer", "save", token)
+
+
+def decide(store: Store) -> None:
+    store.decide("VO", 1, version_of(store, 1), "approve", "vote", store.lease("VO", 1).token)
+
+
+def signed_in(store: Store) -> str:
+    return store.sign_in("ZO", PASSWORD, "10.0.0.1").token
+
+
+def refused(store: Store) -> None:
+    with suppress(SignInRefused):
+        store.sign_in("ZO", "something else", "10.0.0.1")
+
+
+def place(store: Store, person: str, kind: str) -> str:
+    return tokens(store, person, kind)[0]
+
+
+def judge(store: Store) -> None:
+    asked = next(one for one in store.blind_to_judge(None, 1) if one.kind == "scores")
+    said = Judgement("judge-70b", asked.shown, JudgedScore(3, 4, "Sound."), "", {})
+    store.record_judgement("CO", 1, said, "judged")
+
+
+def alone(store: Store) -> None:
+    """Only a file in which nobody has a password lets somebody work alone."""
+    store.path.with_name("alone.db").unlink(missing_ok=True)
+    with Store.open(store.path.with_name("alone.db")) as empty:
+        empty.work_alone("SO")
+        assert [entry.what for entry in empty.log()][-1] == "person added"
+        empty.work_alone("SO")
+        assert len(empty.log(what="person added")) == 1
+
+
+# What is called, and what the log then says: one entry, or none where that is the design.
+WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
+    "add_person": (lambda s: s.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
+    "work_alone": (alone, None),
+    "set_roles": (lambda s: s.set_roles("CO", "ZO", ["coordinator"]), "roles changed"),
+    "set_password": (lambda s: s.set_password("ZO", "ZO", "another password"), "password set"),
+    "deactivate": (lambda s: s.deactivate("CO", "ZO"), "deactivated"),
+    "reactivate": (lambda s: s.reactivate("CO", "OL"), "reactivated"),
+    "sign_in": (signed_in, "signed in"),
+    "sign_out": (lambda s: s.sign_out(signed_in(s)), "signed out"),
+    "set_rules": (lambda s: s.set_rules("CO", Rules(votes=3)), "rules set"),
+    "set_setting": (lambda s: s.set_setting("CO", "name", {"a": 1}), "setting set"),
+    "record_export": (lambda s: s.record_export("CO", "first", {"items": []}), "exported"),
+    "add_item": (lambda s: s.add_item(a_trajectory(think="One."), by="CO"), "items added"),
+    "add_items": (
+        lambda s: s.add_items([Draft(a_trajectory(think=f"{n}")) for n in range(5)]),
+        "items added",
+    ),
+    "save_version": (save, "version saved"),
+    "decide": (decide, "decided"),
+    "undo": (lambda s: s.undo("RE", 2, "undo"), "undone"),
+    "mark": (lambda s: s.mark("VO", 1, version_of(s, 1), "s1", "supported", "mark"), "marked"),
+    "commit_verdict": (lambda s: s.commit_verdict("VO", 1, version_of(s, 1), "NO"), "verdict committed"),
+    "draw_blind": (
+        lambda s: s.draw_blind("CO", Plan("more", ("JU", "AX"), items=(11, 12)), "draw"),
+        "blind session drawn",
+    ),
+    "open_blind": (lambda s: s.open_blind("CO", 2, "open"), "blind session opened"),
+    "close_blind": (lambda s: s.close_blind("CO", 1, "close"), "blind session closed"),
+    "score_blind": (lambda s: s.score_blind("RE", place(s, "RE", "scores"), 4, 3, "sc"), "scored blind"),
+    "prefer_blind": (lambda s: s.prefer_blind("RE", place(s, "RE", "pair"), "left", "pr"), "preferred blind"),
+    "record_judgement": (judge, "judged blind"),
+    "note": (lambda s: s.note("CO", "backup made", "a.db", bytes=3), "backup made"),
+    # Nobody else's: one's own lease and unsent text; spectra and pictures, which their hashes bind.
+    "lease": (lambda s: s.lease("RE", 2), None),
+    "renew": (lambda s: s.renew(s.lease("RE", 2).token), None),
+    "release": (lambda s: s.release(s.lease("RE", 2).token), None),
+    "autosave": (lambda s: s.autosave("RE", 2, version_of(s, 2), {"text": "half"}), None),
+    "discard_autosave": (lambda s: s.discard_autosave("RE", 2, version_of(s, 2)), None),
+    "add_spectrum": (lambda s: s.add_spectrum(a_spectrum("new.fits")), None),
+    "add_picture": (lambda s: s.add_picture("ab" * 32, b"png"), None),
+    # Derived rows only.
+    "rebuild": (lambda s: s.rebuild(), None),
+}
+
+# One whose entry is all that it writes, and one that writes what stands there already.
+APART = {"say_restored", "require_sound"}
+
+# A method may write all the same where its source says so.
+WRITING = ("_writing()", "_keep_unsent(", "add_items(")
+
+
+def public_methods() -> dict[str, str]:
+    """The public methods of the store with the source of each."""
+    found = inspect.getmembers(Store, inspect.isfunction)
+    return {name: inspect.getsource(method) for name, method in found if not name.startswith("_")}
+
+
+def facts_of(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    with closing(sqlite3.connect(path)) as reader:
+        return {table: sorted(reader.execute(f"SELECT * FROM {table}"), key=repr) for table in (*BOUND, "people")}
+
+
+def test_every_method_that_writes_is_listed_here() -> None:
+    writing = {name for name, source in public_methods().items() if any(w in source for w in WRITING)}
+    assert writing - APART == set(WRITES)
+
+
+def test_every_table_of_facts_is_bound() -> None:
+    with closing(sqlite3.connect(":memory:")) as memory:
+        for migration in MIGRATIONS:
+            memory.execute("CREATE TABLE IF NOT EXISTS migrations (number, name, applied_at)")
+            memory.execute("INSERT INTO migrations VALUES (?, ?, '2026')", (migration.number, ""))
+            migration.run(memory)
+        guarded = {
+            row[0]
+            for row in memory.execute(
+                "SELECT tbl_name FROM sqlite_schema WHERE name LIKE '%\\_no\\_delete' ESCAPE '\\'"
+            )
+        }
+        assert guarded >= {*FACTS, "log", "exports"}
+        assert guarded - {"log"} <= set(BOUND)
+        # No column is left out of what is bound.
+        for table, bound in BOUND.items():
+            columns = {row[1] for row in memory.execute(f"PRAGMA table_info({table})")}
+            assert columns == set(bound.columns), table
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_leaves_its_entry_and_nothing_else_does(store: Store, name: str) -> None:
+    do, wanted = WRITES[name]
+    before, end = facts_of(store.path), store.log_head()
+    do(store)
+    new = store.log(after=end.number)
+    changed = {table for table, rows in facts_of(store.path).items() if rows != before[table]}
+    if wanted is None:
+        assert (new, changed) == ([], set())
+    else:
+        assert new[-1].what == wanted
+        assert len(new) == (2 if name == "sign_out" else 1)
+        bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
+        assert bound == changed
+    assert store.verify() == []
+
+
+def test_the_same_key_twice_is_one_entry(store: Store) -> None:
+    for _ in range(2):
+        store.undo("RE", 2, "one key")
+        store.mark("VO", 1, version_of(store, 1), "s1", "supported", "another key")
+        store.commit_verdict("VO", 1, version_of(store, 1), "NO")
+    assert [len(store.log(what=what)) for what in ("undone", "marked", "verdict committed")] == [1, 1, 1]
+    end = store.log_head()
+    store.set_rules("CO", store.rules())
+    store.add_item(a_trajectory(think="Known."))
+    store.add_item(a_trajectory(think="Known."))
+    store.sign_out("no such token")
+    assert store.log_head().number == end.number + 1
+
+
+def test_what_is_refused_leaves_no_entry(store: Store) -> None:
+    end = store.log_head()
+    version = version_of(store, 1)
+    attempts: tuple[Callable[[], Any], ...] = (
+        lambda: store.decide("RE", 1, version, "approve", "k", "no lease"),
+        lambda: store.set_rules("RE", Rules(solo=True)),
+        lambda: store.deactivate("CO", "CO"),
+        lambda: store.add_person("RE", "Again", ["reviewer"], by="CO"),
+        lambda: store.close_blind("RE", 1, "k"),
+        lambda: store.mark("VO", 1, version, "s99", "supported", "k"),
+    )
+    for attempt in attempts:
+        with pytest.raises(Exception, match=r"."):
+            attempt()
+    assert store.log_head() == end
+
+
+def test_a_sign_in_that_was_refused_names_only_those_who_exist(store: Store) -> None:
+    refused(store)
+    with pytest.raises(SignInRefused):
+        store.sign_in("HUNTER2!", "RE", "10.9.9.9")
+    one, other = store.log(what="sign-in refused")
+    assert (one.person, one.subject, one.details) == (None, "ZO", {"origin": "10.0.0.1"})
+    assert (other.subject, other.details) == ("unknown", {"origin": "10.9.9.9"})
+
+
+def test_nothing_secret_and_nobodys_text_is_in_it(store: Store) -> None:
+    token = signed_in(store)
+    store.set_password("CO", "ZO", "the newest password")
+    lease = store.lease("VO", 1).token
+    comment = "Nobody is to read this in a log"
+    store.decide("VO", 1, version_of(store, 1), "approve", "the-key", lease, comment=comment)
+    store.mark("VO", 1, version_of(store, 1), "s1", "supported", "mark-key", note=comment)
+    store.score_blind("RE", place(store, "RE", "scores"), 5, 2, "score-key", comment)
+    (scored,) = store.log(what="scored blind")
+    assert set(scored.details) == {"place", "facts"}
+    text = repr(store.log(limit=10_000))
+    (kept,) = sqlite3.connect(store.path).execute("SELECT password FROM people WHERE initials = 'ZO'").fetchone()
+    for secret in (PASSWORD, "newest", kept, kept.split("$")[-1], token, lease, comment, "the-key", ZOE):
+        assert secret not in text
+
+
+# ---- reading it
+
+
+def test_it_is_read_in_order_by_pages_persons_and_kinds(store: Store) -> None:
+    every = store.log(limit=1000)
+    assert [entry.number for entry in every] == list(range(1, len(every) + 1))
+    assert every[0].previous == BEFORE_THE_FIRST
+    assert [one.hash for one in every[:-1]] == [one.previous for one in every[1:]]
+    assert store.log(after=3, limit=2) == every[3:5]
+    assert store.log(person="AU") == [entry for entry in every if entry.person == "AU"] != []
+    assert {entry.what for entry in store.log(person="RE", what="decided")} == {"decided"}
+    assert store.log_head() == Head(every[-1].number, every[-1].hash)
+    assert isinstance(every[0], Entry)
+
+
+def test_a_head_is_written_and_read() -> None:
+    known = Head(12, "0f" * 32)
+    assert Head.parse(f" {known}\n") == known
+    for wrong in ("", "12", "12:", "x:" + "0f" * 32, "12:" + "0F" * 32, "-1:" + "0f" * 32, "12:" + "0f" * 31):
+        with pytest.raises(ValueError, match="wanted NUMBER:HASH"):
+            Head.parse(wrong)
+
+
+# ---- what shows
+
+
+@dataclass
+class Behind:
+    """Somebody with another SQLite program, and time."""
+
+    path: Path
+    done: list[str] = field(default_factory=list)
+
+    def does(self, *statements: str) -> None:
+        with closing(sqlite3.connect(self.path)) as other:
+            triggers = other.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+            for name, _ in triggers:
+                other.execute(f"DROP TRIGGER {name}")
+            for statement in statements:
+                other.execute(statement)
+            for _, sql in triggers:
+                other.execute(sql)
+            other.commit()
+
+
+def found(path: Path, known: Head | None = None) -> list[str]:
+    with Store.open(path) as store:
+        return store.check_log(known)
+
+
+def test_the_program_itself_cannot_change_an_entry(store: Store) -> None:
+    for statement in ("UPDATE log SET what = 'nothing'", "DELETE FROM log WHERE number = 2"):
+        other = sqlite3.connect(store.path)
+        with closing(other), pytest.raises(sqlite3.IntegrityError, match="append, never"):
+            other.execute(statement)
+
+
+CASES = {
+    "UPDATE decisions SET verb = 'reject' WHERE id = 3": "decisions 3 was changed since it was written",
+    "UPDATE versions SET body = replace(body, 'broad', 'flat') WHERE id = 4": "versions 1 to 12 was changed",
+    "INSERT INTO marks VALUES (1, 'k', 1, 1, 's1', 'RE', 'supported', '', '2026')": (
+        "marks 1: no entry of the log binds it"
+    ),
+    "DELETE FROM decisions WHERE id = 5": "it binds 1 rows, decisions 5; 0 are there",
+    "UPDATE blind_assignments SET scorer = 'AX' WHERE session = 1 AND place = 1 AND scorer = 'AU'": (
+        "blind_assignments 1 was changed"
+    ),
+    "DELETE FROM blind_assignments WHERE session = 2 AND place = 1 AND scorer = 'VO'": "binds 2 rows",
+    "UPDATE people SET roles = '[\"coordinator\"]' WHERE initials = 'RE'": "RE: this person's roles",
+    "UPDATE people SET password = NULL WHERE initials = 'ZO'": "ZO: this person's roles, password or state",
+    "INSERT INTO people VALUES ('EV', 'Eve', '[\"coordinator\"]', NULL, 1, '2026')": (
+        "EV: no entry of the log binds this person"
+    ),
+    "DELETE FROM people WHERE initials = 'JU'": "JU: this person is in the log and nowhere else",
+    "UPDATE log SET person = 'VO' WHERE number = 12": "log 12: it was changed",
+    "UPDATE log SET details = replace(details, ':', ': ') WHERE number = 12": "log 12: it was changed",
+    "DELETE FROM log WHERE number = 12": "log 13: it follows 11, so entries are missing",
+    "UPDATE log SET hash = previous WHERE number = 12": "log 13: it does not follow from the entry before it",
+}
+
+
+@pytest.mark.parametrize("statement", CASES)
+def test_what_is_changed_behind_the_program_shows(path: Path, statement: str) -> None:
+    assert found(path) == []
+    Behind(path).does(statement)
+    wrong = found(path)
+    assert any(CASES[statement] in sentence for sentence in wrong), wrong
+    with Store.open(path) as store:
+        assert set(wrong) <= set(store.verify())
+
+
+def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path) -> None:
+    with Store.open(path) as store:
+        early, end = store.log_head(), store.note(None, "backup made")
+    assert found(path, early) == found(path, end) == []
+    Behind(path).does(f"DELETE FROM log WHERE number = {end.number}")
+    assert found(path) == []
+    assert found(path, end) == [
+        f"the log ends at {early.number}, the head kept elsewhere is {end.number}: its end was cut off"
+    ]
+    assert found(path, early) == []
+    with Store.open(path) as store:
+        store.note(None, "something else")
+    (sentence,) = found(path, end)
+    assert sentence.startswith(f"log {end.number}: its hash is")
+
+
+def test_thousands_of_faults_are_not_all_told(path: Path) -> None:
+    with Store.open(path) as store:
+        store.add_items(Draft(a_trajectory(think=f"{n}")) for n in range(1200))
+    Behind(path).does("UPDATE log SET details = '{}'")
+    wrong = found(path)
+    assert len(wrong) == 1001
+    assert wrong[-1] == "and more"
+
+
+def test_a_log_that_cannot_even_be_read_is_a_sentence_and_no_crash(path: Path) -> None:
+    for details in (
+        "[1]",
+        '{"facts": 3}',
+        '{"facts": {"decisions": [1]}}',
+        '{"facts": {"nowhere": [1,1,1,"x"]}}',
+    ):
+        Behind(path).does(f"UPDATE log SET details = '{details}' WHERE number = 12")
+        assert any("log 12" in sentence for sentence in found(path))
+
+
+# ---- by chance
+
+
+def _cells(path: Path) -> list[tuple[str, str, int]]:
+    """Every cell of everything that is bound, and of the log: table, column, rowid-like position."""
+    with closing(sqlite3.connect(path)) as reader:
+        return [
+            (table, column, position)
+            for table in (*BOUND, "people", "log")
+            for column in [row[1] for row in reader.execute(f"PRAGMA table_info({table})")]
+            for position in range(reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        ]
+
+
+@pytest.fixture(scope="module")
+def cells(made: Path) -> list[tuple[str, str, int]]:
+    return _cells(made)
+
+
+def _other(value: object, chance: int) -> object:
+    """Another value of the same kind, as near as can be."""
+    if isinstance(value, int | float):
+        return value + chance
+    if value is None:
+        return "x"
+    place = chance % max(1, len(str(value)))
+    text = str(value)
+    return text[:place] + ("b" if text[place : place + 1] == "a" else "a") + text[place + 1 :]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_cell_that_is_changed_shows(
+    data: st.DataObject,
+    made: Path,
+    cells: list[tuple[str, str, int]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    table, column, position = data.draw(st.sampled_from(cells))
+    path = tmp_path_factory.mktemp("tampered") / "annotations.db"
+    shutil.copy(made, path)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA ignore_check_constraints = ON")
+        for (name,) in other.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+            other.execute(f"DROP TRIGGER {name}")
+        keys = ", ".join(row[1] for row in other.execute(f"PRAGMA table_info({table})") if row[5])
+        where = f"({keys}) = (SELECT {keys} FROM {table} ORDER BY {keys} LIMIT 1 OFFSET {position})"
+        (value,) = other.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchone()
+        new = _other(value, data.draw(st.integers(1, 1000)))
+        try:
+            other.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (new,))
+        except sqlite3.IntegrityError:
+            # A key that is taken, a null that may not be: nothing was changed.
+            return
+        other.commit()
+    assert found(path) != [], (table, column, position, value, new)
+    shutil.rmtree(path.parent)
+
+
+ACTS: tuple[Callable[[Store, Desk, int], Any], ...] = (
+    lambda s, d, n: d.decide("RE", n, "keep"),
+    lambda s, d, n: d.decide("RE", n, "submit"),
+    lambda s, d, n: d.decide("AU", n, "pass"),
+    lambda s, d, n: d.decide("AX", n, "return", comment="Look again."),
+    lambda s, d, n: d.decide("VO", n, "approve"),
+    lambda s, d, n: d.edit("RE", n, f"A look of {n}: {uuid4().hex}"),
+    lambda s, d, n: s.undo("RE", n, d.key()),
+    lambda s, d, n: s.mark("AX", n, version_of(s, n), "s1", "supported", d.key()),
+    lambda s, d, n: s.commit_verdict("VO", n, version_of(s, n), "YES"),
+    lambda s, d, n: an_item(s, n),
+    lambda s, d, n: s.set_rules("CO", Rules(auditors=1 + n % 2)),
+    lambda s, d, n: s.set_roles("CO", "JU", ["auditor", "reviewer"][: 1 + n % 2]),
+    lambda s, d, n: (s.deactivate, s.reactivate)[n % 2]("CO", "JU"),
+    lambda s, d, n: s.draw_blind("CO", Plan("x", ("JU", "AX"), items=(11, 12)), d.key()),
+    lambda s, d, n: s.open_blind("CO", 1 + n % 3, d.key()),
+    lambda s, d, n: s.close_blind("CO", 1 + n % 3, d.key()),
+    lambda s, d, n: s.note(None, "backup made", str(n)),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(acts=st.lists(st.tuples(st.sampled_from(ACTS), st.integers(1, 6)), max_size=12))
+def test_any_sequence_of_actions_verifies(
+    made: Path, tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[Callable[..., Any], int]]
+) -> None:
+    path = tmp_path_factory.mktemp("acted") / "annotations.db"
+    shutil.copy(made, path)
+    with Store.open(path, clock=Clock()) as store:
+        desk = Desk(store)
+        for act, number in acts:
+            with suppress(StoreError):
+                act(store, desk, number)
+        assert store.verify() == []
+    shutil.rmtree(path.parent)

@@ -1,0 +1,356 @@
+"""Who may call what: every route, as nobody, as each role, from other sites and under other names.
+
+Every route is closed, or asks who it is, unless the tables of the gate and the one here say otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from starlette.routing import Mount, Route
+
+from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web.access import FOLDERS_FOR_ANYBODY, FOLDERS_OF_THE_PAGE, FOR_ANYBODY, OF_THE_PAGE
+from reviewer.web.auth import COOKIE
+from tests.support.campaign import Desk, an_item, people
+
+HERE = "http://127.0.0.1:7860"
+EVERYBODY = ("RE", "AU", "CO")
+LEADS = ("CO",)
+PASSWORD = "Balmer decrement"
+
+OURS: dict[str, tuple[str, ...]] = {
+    "GET /api/me": EVERYBODY,
+    "GET /api/queue": EVERYBODY,
+    "GET /api/facets": EVERYBODY,
+    "GET /api/first": EVERYBODY,
+    "GET /api/progress": EVERYBODY,
+    "GET /api/progress/agreement": EVERYBODY,
+    "GET /api/live/policies": EVERYBODY,
+    "GET /api/live/bench": EVERYBODY,
+    "GET /api/blind/work": EVERYBODY,
+    "GET /api/blind/setup": LEADS,
+    "GET /api/blind/sessions": LEADS,
+}
+"""Routes of ours that need nothing but somebody who asks, and who is answered."""
+
+OF_SOMETHING: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            "GET /api/place/{item_id}",
+            "GET /api/item/{item_id}",
+            "GET /api/item/{item_id}/history",
+            "GET /api/item/{item_id}/hints",
+            "POST /api/item/{item_id}/lease",
+            "POST /api/item/{item_id}/autosave",
+            "POST /api/item/{item_id}/discard",
+            "POST /api/item/{item_id}/version",
+            "POST /api/item/{item_id}/decide",
+            "POST /api/item/{item_id}/undo",
+            "POST /api/item/{item_id}/mark",
+            "POST /api/item/{item_id}/verdict",
+            "GET /api/spectrum/{sha256}",
+            "GET /api/atlas",
+            "GET /api/template",
+            "GET /api/picture/{name}",
+            "POST /api/look",
+            "POST /api/renew",
+            "POST /api/release",
+            "GET /api/live/health",
+            "POST /api/live/files",
+            "GET /api/live/library",
+            "POST /api/live/bench",
+            "DELETE /api/live/bench/{row}",
+            "GET /api/live/spectrum/{sha256}",
+            "POST /api/live/runs",
+            "GET /api/live/runs/{run}",
+            "GET /api/live/runs/{run}/events",
+            "POST /api/live/runs/{run}/stop",
+            "GET /api/live/runs/{run}/picture/{sha256}",
+            "GET /api/live/runs/{run}/trace.json",
+            "GET /api/live/runs/{run}/strip.png",
+            "GET /api/live/runs/{run}/report.zip",
+            "POST /api/live/runs/{run}/review",
+            "GET /api/blind/sheet/{token}",
+            "GET /api/blind/sheet/{token}/spectrum",
+            "GET /api/blind/sheet/{token}/atlas",
+            "GET /api/blind/sheet/{token}/picture/{trace}/{number}",
+            "POST /api/blind/sheet/{token}/score",
+            "POST /api/blind/sheet/{token}/prefer",
+            "GET /api/exports/{export_id}/manifest",
+        ),
+        EVERYBODY,
+    ),
+    **dict.fromkeys(
+        (
+            "POST /api/blind/preview",
+            "POST /api/blind/sessions",
+            "POST /api/blind/sessions/{session}/open",
+            "POST /api/blind/sessions/{session}/close",
+            "GET /api/blind/sessions/{session}/giveaways",
+            "GET /api/blind/sessions/{session}/report.html",
+            "GET /api/blind/sessions/{session}/report.zip",
+        ),
+        LEADS,
+    ),
+}
+"""Routes that are about something there is not here: whom they are for is told that, the others who they are.
+What an item's rounds let each person do is asked again by the store (``DECIDING``)."""
+
+TO_AUDIT = ("RE", "keep"), ("RE", "submit")
+TO_VOTE = *TO_AUDIT, ("AX", "pass"), ("JU", "pass")
+DECIDING: tuple[tuple[tuple[tuple[str, str], ...], str, tuple[str, ...]], ...] = (
+    ((), "keep", ("RE", "CO")),
+    ((("RE", "keep"),), "submit", ("RE", "CO")),
+    (TO_AUDIT, "pass", ("AU", "CO")),
+    (TO_VOTE, "approve", ("RE", "AU", "CO")),
+    ((*TO_VOTE, ("CO", "approve")), "approve", ("RE", "AU")),
+    ((*TO_VOTE, ("VO", "approve"), ("AX", "reject")), "approve", ("AU", "CO")),
+)
+"""What was decided on an item before, what is decided now, and who may."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = Store.open(tmp_path_factory.mktemp("access") / "annotations.db")
+    store.add_person("CO", "Cora", ["coordinator"], PASSWORD)
+    store.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
+    store.add_person("AU", "Aude", ["auditor"], PASSWORD)
+    store.add_person("EX", "Exa", ["coordinator"], PASSWORD)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def app(store: Store) -> FastAPI:
+    return server.build(store, local=True)
+
+
+@pytest.fixture(scope="module")
+def browsers(store: Store, app: FastAPI) -> dict[str, TestClient]:
+    """Nobody, each role, and somebody who has left with a cookie still in hand."""
+    found = {"nobody": TestClient(app, base_url=HERE, follow_redirects=False)}
+    for initials in (*EVERYBODY, "EX"):
+        found[initials] = TestClient(app, base_url=HERE, follow_redirects=False)
+        found[initials].cookies.set(COOKIE, store.sign_in(initials, PASSWORD).token)
+    store.deactivate("CO", "EX")
+    return found
+
+
+def routes(within: Any) -> list[tuple[str, str]]:
+    """Method and path of every route, those of what is mounted or included too."""
+    found = []
+    for route in within.routes:
+        inner = getattr(route, "app", None) if isinstance(route, Mount) else getattr(route, "original_router", None)
+        if inner is not None:
+            found += routes(inner)
+        elif isinstance(route, Route):
+            found += [(method, route.path) for method in sorted(route.methods or ())]
+    assert found
+    return found
+
+
+def filled(path: str) -> str:
+    """A path with something in the place of each parameter."""
+    return re.sub(r"\{[^}]+\}", "1", path)
+
+
+def allowed_by_the_gate(method: str, path: str) -> str:
+    if method in FOR_ANYBODY.get(path, ()) or (method in ("GET", "HEAD") and path.startswith(FOLDERS_FOR_ANYBODY)):
+        return "anybody"
+    if path.startswith("/api/"):
+        return "asks itself"
+    if method in OF_THE_PAGE.get(path, ()) or path.startswith(FOLDERS_OF_THE_PAGE):
+        return "signed in"
+    return "closed"
+
+
+def test_nobody_gets_an_answer_from_any_route_but_the_way_in(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+    seen = set()
+    for method, template in routes(app):
+        path = filled(template)
+        kind = allowed_by_the_gate(method, path)
+        seen.add(kind)
+        for who in ("nobody", "EX"):
+            if kind == "anybody":
+                continue
+            status = browsers[who].request(method, path).status_code
+            wanted = {"closed": 404, "signed in": 303 if path == "/" else 401, "asks itself": 401}[kind]
+            assert status == wanted, f"{who}: {method} {path}: {status}"
+    assert seen == {"anybody", "asks itself", "signed in", "closed"}
+
+
+def test_what_gradio_mounts_beside_the_page_is_closed_to_coordinators_too(
+    app: FastAPI, browsers: dict[str, TestClient]
+) -> None:
+    closed = [(m, filled(p)) for m, p in routes(app) if allowed_by_the_gate(m, filled(p)) == "closed"]
+    for part in (
+        "/proxy=",
+        "/file=",
+        "/monitoring",
+        "/deep_link",
+        "/component_server",
+        "/vibe",
+        "/dev/reload",
+    ):
+        assert any(part in path for _, path in closed), part
+    for method, path in closed:
+        answer = browsers["CO"].request(method, path)
+        assert answer.status_code == 404, f"{method} {path}"
+        assert method == "HEAD" or answer.json()["kind"] == "closed", f"{method} {path}"
+
+
+@pytest.mark.parametrize("call", OURS)
+def test_our_routes_answer_those_they_are_for(browsers: dict[str, TestClient], call: str) -> None:
+    method, path = call.split()
+    for who in EVERYBODY:
+        status = browsers[who].request(method, path).status_code
+        assert status == (200 if who in OURS[call] else 403), f"{who}: {call}: {status}"
+
+
+def test_every_route_of_ours_is_in_the_tables(app: FastAPI) -> None:
+    ours = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
+    assert ours == set(OURS) | set(OF_SOMETHING)
+
+
+@pytest.mark.parametrize("call", OF_SOMETHING)
+def test_routes_about_something_refuse_those_they_are_not_for(browsers: dict[str, TestClient], call: str) -> None:
+    method, path = call.split()
+    for who in EVERYBODY:
+        sent = {} if method == "GET" else {"json": {}}
+        status = browsers[who].request(method, filled(path), **sent).status_code
+        if who in OF_SOMETHING[call]:
+            assert status in (200, 404, 409, 422), f"{who}: {call}: {status}"
+        else:
+            assert status == 403, f"{who}: {call}: {status}"
+
+
+@pytest.mark.parametrize(("before", "verb", "allowed"), DECIDING)
+def test_a_round_is_decided_by_those_it_is_for(
+    tmp_path: Path, before: tuple[tuple[str, str], ...], verb: str, allowed: tuple[str, ...]
+) -> None:
+    for who in EVERYBODY:
+        with Store.open(tmp_path / f"{who}.db") as store:
+            people(store)
+            store.set_password("CO", "CO", PASSWORD)
+            if who != "CO":
+                store.set_password("CO", who, PASSWORD)
+            item = an_item(store)
+            if before:
+                Desk(store).until(item, *before)
+            asked = TestClient(server.build(store, local=True), base_url=HERE)
+            asked.cookies.set(COOKIE, store.sign_in(who, PASSWORD).token)
+            lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
+            head = store.log_head()
+            version = store.item(item).version.id
+            said = {"version": version, "verb": verb, "key": "once-and-once", "lease": lease}
+            status = asked.post(f"/api/item/{item}/decide", json=said).status_code
+            assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
+            assert (store.log_head() != head) == (who in allowed)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ui/..%2fannotations.db",
+        "/ui/%2e%2e/server.py",
+        "/ui/..%5cserver.py",
+        "/ui/..%2f..%2f..%2fagent%2ftasks%2fcv.toml",
+        "/ui/%2fetc%2fpasswd",
+        "/ui//etc/passwd",
+        "/ui/vendor/plotly.min.js",
+        "/ui/vendor%2fplotly.min.js",
+        "/ui/server.py",
+        "/ui/sign_in.html",
+        "/ui/",
+        "/ui/review/review.js%00.css",
+        "/ui/" + "a" * 5_000 + ".js",
+        "/assets/" + "a" * 5_000 + ".js",
+        "/static/" + "a" * 5_000 + ".js",
+        "/assets/a%00.js",
+        "/static/a%00.js",
+        "/static/" + "%C3%9F" * 150 + ".js",
+        "/annotations.db",
+        "/static/..%2f..%2fannotations.db",
+        "/assets/..%2f..%2f..%2fetc%2fpasswd",
+        "/assets/%2fetc%2fpasswd",
+        "/static/%2fetc%2fpasswd",
+        "/gradio_api/file=annotations.db",
+    ],
+)
+def test_no_path_leads_out_of_the_folders_that_are_served(
+    store: Store, browsers: dict[str, TestClient], path: str
+) -> None:
+    for given in (path, path.replace("annotations.db", str(store.path.resolve()).replace("/", "%2f"))):
+        for who in ("nobody", "CO"):
+            answer = browsers[who].get(given)
+            assert 400 <= answer.status_code < 500, f"{who}: {given}: {answer.status_code}"
+            assert b"SQLite format" not in answer.content
+            assert b"root:" not in answer.content
+
+
+def test_no_request_of_another_site_is_answered(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+    for headers in (
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
+    ):
+        for method, template in routes(app):
+            answer = browsers["CO"].request(method, filled(template), headers=headers)
+            assert answer.status_code == 403, f"{headers}: {method} {template}: {answer.status_code}"
+            assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_link_from_elsewhere_opens_the_page_and_no_more(browsers: dict[str, TestClient]) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert browsers["CO"].get("/", headers=link).status_code == 200
+    assert browsers["CO"].post("/sign-out", headers=link).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/api/me", "/ui/review/review.js", "/gradio_api/info", "/nowhere"])
+def test_without_passwords_no_other_name_is_answered(tmp_path: Path, path: str) -> None:
+    with Store.open(tmp_path / "alone.db") as alone:
+        alone.work_alone("ME")
+        app = server.build(alone, local=True)
+        rebound = TestClient(app, base_url="http://rebound.example:7860", follow_redirects=False)
+        assert rebound.get(path).status_code == 403
+        proxied = TestClient(app, base_url=HERE, headers={"X-Forwarded-For": "203.0.113.9"})
+        assert proxied.get(path).status_code == 403
+
+
+def test_every_answer_carries_the_headers(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+    for path in ("/", "/sign-in", "/api/me", "/ui/review/review.js", "/nowhere", "/gradio_api/file=/etc/passwd"):
+        headers = browsers["CO"].get(path).headers
+        assert headers["x-content-type-options"] == "nosniff", path
+        assert "frame-ancestors 'none'" in headers["content-security-policy"], path
+        assert headers["cross-origin-resource-policy"] == "same-origin", path
+
+
+def test_the_page_runs_no_script_without_this_answers_nonce(browsers: dict[str, TestClient]) -> None:
+    first, second = browsers["CO"].get("/"), browsers["CO"].get("/")
+    policy = first.headers["content-security-policy"]
+    nonce = policy.split("'nonce-")[1].split("'")[0]
+    assert nonce not in second.text
+    assert first.text.count("<script") == first.text.count(f'<script nonce="{nonce}"') > 0
+    scripts = policy.split("script-src ")[1].split(";")[0]
+    assert "'unsafe-inline'" not in scripts
+    assert "'self'" not in scripts
+
+
+def test_files_come_in_by_coordinators_and_never_go_out(browsers: dict[str, TestClient]) -> None:
+    page = {"files": ("page.html", b"<script>1</script>", "text/html")}
+    assert browsers["RE"].post("/gradio_api/upload", files=page).status_code == 403
+    uploaded = browsers["CO"].post("/gradio_api/upload", files=page).json()[0]
+    assert Path(uploaded).is_file()
+    for who in browsers.values():
+        assert who.get(f"/gradio_api/file={uploaded}").status_code == 404
+    Path(uploaded).unlink()

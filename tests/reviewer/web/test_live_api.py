@@ -1,0 +1,637 @@
+"""The Live tab's routes: bench, runs as they go, downloads, review, and who may see what."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+import socket
+import struct
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+from astropy.io import fits
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from agent.plot import pixels_sha256
+from agent.policies.roster import Roster
+from agent.policies.servers import Server
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.trajectory import Trajectory
+from reviewer.exchange.imports import import_file
+from reviewer.live import bench as live_bench
+from reviewer.store import QueueFilter, Store
+from reviewer.web import app as server
+from reviewer.web.auth import COOKIE
+from reviewer.web.live import Live
+from reviewer.web.routes import live as live_api
+from tests.support.bad_server import BadServer, Endless, Say, Stall, answer, look, talking
+
+PASSWORD = "correct horse"
+
+
+def as_text(spectrum: Spectrum) -> bytes:
+    """A spectrum as the text file that somebody might drop."""
+    rows = zip(spectrum.wavelength, spectrum.flux, strict=True)
+    return b"# wavelength flux\n" + "".join(f"{w:.4f} {f:.6g}\n" for w, f in rows).encode()
+
+
+CV = as_text(simulate("cv", "LAMOST", 25.0, 1))
+_NUMBER = itertools.count(1)
+
+
+def fresh() -> bytes:
+    """A file of a spectrum that nobody has brought yet."""
+    return CV + f"{9200 + next(_NUMBER)}.0 80.0\n".encode()
+
+
+def several(count: int) -> bytes:
+    """A Marz file of several objects."""
+    wave = np.linspace(4000.0, 9000.0, 400)
+    noise = np.random.default_rng(1).normal(10, 1, (count, 400))
+    fibres = fits.BinTableHDU.from_columns(
+        [
+            fits.Column("NAME", "20A", array=[f"object {n}" for n in range(count)]),
+            fits.Column("TYPE", "1A", array=["P"] * count),
+        ],
+        name="FIBRES",
+    )
+    hdus = [
+        fits.PrimaryHDU(noise),
+        fits.ImageHDU(np.ones((count, 400)), name="VARIANCE"),
+        fits.ImageHDU(np.tile(wave, (count, 1)), name="WAVELENGTH"),
+        fibres,
+    ]
+    packed = io.BytesIO()
+    fits.HDUList(hdus).writeto(packed)
+    return packed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = Store.open(tmp_path_factory.mktemp("live") / "annotations.db")
+    for initials in ("AB", "CD"):
+        store.add_person(initials, f"Person {initials}", ["reviewer"], password=PASSWORD)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def built(store: Store) -> FastAPI:
+    return server.build(store, local=True, roster=Roster(()))
+
+
+@pytest.fixture(scope="module")
+def tokens(store: Store) -> dict[str, str]:
+    return {initials: store.sign_in(initials, PASSWORD).token for initials in ("AB", "CD")}
+
+
+@pytest.fixture
+def app(built: FastAPI, tokens: dict[str, str]) -> Iterator[FastAPI]:
+    """The app with empty benches and no runs."""
+    built.state.live.close()
+    built.state.live = Live(built.state.desk, Roster(()))
+    built.state.tokens = tokens
+    yield built
+    built.state.live.close()
+
+
+@contextmanager
+def asking(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer]:
+    """A model server that answers so, on the roster as "m"."""
+    with BadServer(answers[0] if len(answers) == 1 and callable(answers[0]) else answers) as model:
+        app.state.live.roster = Roster([Server("m", model.url, **more)])
+        yield model
+
+
+def client_of(app: FastAPI, initials: str = "AB") -> TestClient:
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    client.cookies.set(COOKIE, app.state.tokens[initials])
+    return client
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
+    """The app on a port of its own, as it is served."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        # A connection waits from now on until the server takes it.
+        listening.listen()
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
+        running = uvicorn.Server(config)
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", running
+        finally:
+            running.should_exit = True
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+
+
+@contextmanager
+def browser(app: FastAPI, url: str | None = None) -> Iterator[httpx.Client]:
+    """AB's, of the app as it is served; by ``url`` if it is already."""
+    with serving(app) if url is None else nullcontext((url, None)) as (where, _):
+        cookies = {COOKIE: app.state.tokens["AB"]}
+        with httpx.Client(base_url=where, timeout=60, cookies=cookies) as client:
+            yield client
+
+
+def bring(client: httpx.Client, content: bytes | None = None, name: str = "cv.txt") -> dict[str, Any]:
+    files = {"files": (name, fresh() if content is None else content)}
+    answered = client.post("/api/live/files", files=files).json()
+    assert answered["problems"] == []
+    row: dict[str, Any] = answered["added"][0]
+    return row
+
+
+def start(client: httpx.Client, **wanted: Any) -> str:
+    body = {"task": "cv", "policy": "baseline", **wanted}
+    if "bench" not in body:
+        body["bench"] = bring(client)["id"]
+    started = client.post("/api/live/runs", json=body)
+    assert started.status_code == 200, started.text
+    run: str = started.json()["run"]
+    return run
+
+
+def heard(client: httpx.Client, run: str, **headers: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The events of a run with their numbers, as they come."""
+    with client.stream("GET", f"/api/live/runs/{run}/events", headers=headers) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        number = 0
+        for line in stream.iter_lines():
+            if line.startswith("id: "):
+                number = int(line[4:])
+            elif line.startswith("data: "):
+                yield number, json.loads(line[6:])
+
+
+def over(client: httpx.Client, run: str) -> list[dict[str, Any]]:
+    return [event for _, event in heard(client, run)]
+
+
+# ---- a whole run
+
+
+def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
+    client = client_of(app)
+    row = bring(client)
+    run = start(client, bench=row["id"])
+    events = over(client, run)
+    assert [events[0]["kind"], events[-1]] == ["started", {"kind": "over", "state": "done"}]
+    about = client.get(f"/api/live/runs/{run}").json()
+    trace = Trajectory.from_json(about["traces"][0])
+    assert (trace.drafter.kind, trace.answer.verdict) == ("baseline", "YES")
+    assert about["consensus"]["verdict"] == "YES"
+    assert set(about["hints"][0]) == {zoom.id for zoom in trace.zooms}
+    (shown,) = client.get("/api/live/bench").json()
+    assert (shown["runs"], shown["verdict"]) == ([run], "YES")
+    sent = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).json()
+    again = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).json()
+    (item,) = sent["items"]
+    assert (item["new"], again["items"]) == (True, [{"item": item["item"], "new": False}])
+    queued = store.queue(QueueFilter(batch="live", text=f"#{item['item']}"), "AB").rows[0]
+    assert (queued.item_id, queued.state) == (item["item"], "screening")
+    assert store.item(queued.item_id).version.trajectory == trace
+
+
+def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_were_seen(app):
+    client = client_of(app)
+    row = bring(client)
+    raw = client.get(f"/api/live/spectrum/{row['spectrum']}").content
+    length = struct.unpack("<I", raw[:4])[0]
+    assert json.loads(raw[4 : 4 + length])["name"] == "cv.txt"
+    run = start(client, bench=row["id"])
+    looked = [e for e in over(client, run) if e["kind"] == "looked"]
+    for event in looked:
+        png = client.get(f"/api/live/runs/{run}/picture/{event['picture']}").content
+        assert pixels_sha256(Image.open(io.BytesIO(png))) == event["picture"]
+    assert client.get(f"/api/live/runs/{run}/picture/{'0' * 64}").status_code == 404
+
+
+def test_what_is_taken_away_opens_and_can_be_imported(app, store, tmp_path):
+    client = client_of(app)
+    run = start(client)
+    over(client, run)
+    sheet = client.get(f"/api/live/runs/{run}/strip.png")
+    assert Image.open(io.BytesIO(sheet.content)).size[0] > 800
+    assert sheet.headers["content-disposition"] == 'attachment; filename="cv.txt_cv_strip.png"'
+    trace = client.get(f"/api/live/runs/{run}/trace.json")
+    file = tmp_path / "trace.json"
+    file.write_bytes(trace.content)
+    assert len(import_file(store, file).added) == 1
+    packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/live/runs/{run}/report.zip").content))
+    assert packed.testzip() is None
+    assert packed.read("trace.json") == trace.content
+    report = packed.read("report.md").decode()
+    for name in packed.namelist():
+        if name.startswith("pictures/"):
+            assert f"]({name})" in report
+            Image.open(io.BytesIO(packed.read(name))).verify()
+
+
+def test_a_library_spectrum_is_found_brought_and_its_trace_replayed(app, store):
+    client = client_of(app)
+    run = start(client, bench=bring(client, name="for the library.txt")["id"])
+    over(client, run)
+    client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+    (found,) = client.get("/api/live/library", params={"q": "for the library"}).json()
+    assert client.get("/api/live/library", params={"q": "nothing like it"}).json() == []
+    row = client.post("/api/live/bench", json={"item": found["item"]}).json()
+    assert row["item"] == found["item"]
+    assert len(client.get("/api/live/bench").json()) == 1
+    assert client.post("/api/live/bench", json={"item": 9999}).status_code == 404
+    again = start(client, bench=row["id"], policy="replay")
+    over(client, again)
+    first, second = (client.get(f"/api/live/runs/{r}").json()["traces"][0] for r in (run, again))
+    assert second["steps"] == first["steps"]
+    assert second["drafter"]["settings"]["replayed"] is True
+
+
+def test_a_replay_without_a_stored_trace_is_refused_in_a_sentence(app):
+    client = client_of(app)
+    body = {"bench": bring(client)["id"], "task": "cv", "policy": "replay"}
+    refused = client.post("/api/live/runs", json=body)
+    assert refused.status_code == 409
+    assert "from the library" in refused.json()["error"]
+
+
+# ---- the stream
+
+
+def test_the_events_come_one_by_one_uncompressed_while_the_server_writes(app):
+    with asking(app, Say(look(6400, 6700)), Stall("<think>Still")), browser(app) as client:
+        run = start(client, policy="m")
+        events = heard(client, run, **{"Accept-Encoding": "gzip"})
+        kinds = []
+        for _, event in events:
+            kinds.append(event["kind"])
+            if event["kind"] == "said" and event["turn"] == 2:
+                break
+        assert kinds[0] == "started"
+        assert "looked" in kinds
+        assert client.get(f"/api/live/runs/{run}").json()["state"] == "running"
+        events.close()
+
+
+def test_a_stop_in_the_middle_frees_the_server_keeps_the_words_and_ends_the_stream(app):
+    with asking(app, Say(look(6400, 6700)), Stall("<think>Still")) as model, browser(app) as client:
+        run = start(client, policy="m")
+        kinds = []
+        for _, event in heard(client, run):
+            kinds.append(event["kind"])
+            if event["kind"] == "said" and event["turn"] == 2:
+                assert client.post(f"/api/live/runs/{run}/stop", json={}).status_code == 200
+        assert kinds[-2:] == ["ended", "over"]
+        assert model.wait(lambda: model.left == 1 and model.open == 0)
+        about = client.get(f"/api/live/runs/{run}").json()
+        assert (about["state"], about["consensus"]) == ("stopped", None)
+        assert [s["kind"] for s in about["traces"][0]["steps"]] == ["think", "zoom", "think"]
+        assert about["traces"][0]["steps"][-1]["text"] == "Still"
+        sent = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+        assert sent.json()["items"][0]["new"]
+
+
+def test_a_stream_goes_on_where_it_was_left_by_number_or_by_the_browsers_header(app):
+    with browser(app) as client:
+        run = start(client)
+        whole = []
+        for numbered in heard(client, run):
+            whole.append(numbered)
+            if len(whole) == 4:
+                break
+        whole += heard(client, run, **{"Last-Event-ID": "4"})
+        assert [number for number, _ in whole] == list(range(1, len(whole) + 1))
+        assert [event for _, event in whole][-1]["kind"] == "over"
+        with client.stream("GET", f"/api/live/runs/{run}/events?after={len(whole) - 1}") as last:
+            assert last.read().decode().count("data: ") == 1
+        # The answer that keeps a browser from coming again.
+        assert client.get(f"/api/live/runs/{run}/events?after={len(whole)}").status_code == 204
+
+
+def test_pages_that_went_away_leave_nothing_behind(app):
+    with asking(app, Stall("<think>Still")) as model, browser(app) as client:
+        run = start(client, policy="m")
+        log = app.state.live.runs.of("AB", run).log
+        for _ in range(3):
+            with closing(heard(client, run)) as events:
+                next(events)
+        assert model.wait(lambda: not log._wakers)
+
+
+def test_a_server_that_is_stopped_stops_its_runs_though_pages_watch(app):
+    live = app.state.live
+    with asking(app, Endless(obedient=False, delay=0.01)) as model:
+        with serving(app) as (url, running), browser(app, url) as client:
+            run = live.runs.of("AB", start(client, policy="m"))
+            with suppress(httpx.RemoteProtocolError):
+                for _ in heard(client, run.id):
+                    running.should_exit = True
+        assert model.wait(lambda: run.state == "stopped" and model.open == 0)
+    assert live.benches._benches == {}
+
+
+# ---- model servers
+
+
+def test_a_model_server_is_asked_for_several_samples_each_with_its_own_seed(app):
+    with asking(app, talking()) as model:
+        client = client_of(app)
+        assert client.get("/api/live/health", params={"policy": "m"}).json()["ok"]
+        run = start(client, policy="m", samples=3, seed=7)
+        events = over(client, run)
+        about = client.get(f"/api/live/runs/{run}").json()
+    assert {chat.body["seed"] for chat in model.chats} == {7, 8, 9}
+    assert {chat.body["temperature"] for chat in model.chats} == {1.0}
+    assert (about["consensus"]["yes"], about["consensus"]["samples"]) == (3, 3)
+    assert about["traces"][2]["drafter"]["settings"]["seed"] == 9
+    assert [e["usage"]["requests"] for e in events if e["kind"] == "ended"] == [3, 3, 3]
+
+
+def test_one_sample_is_asked_for_as_the_server_is_set_unless_somebody_says_otherwise(app):
+    with asking(app, talking(), temperature=0.3) as model:
+        client = client_of(app)
+        bench = bring(client)["id"]
+        for more in ({}, {"temperature": 0.0, "max_tokens": 99}):
+            over(client, start(client, bench=bench, policy="m", **more))
+    asked = [(chat.body["temperature"], chat.body["max_tokens"]) for chat in model.chats]
+    assert asked == [(0.3, 2048)] * 3 + [(0.0, 99)] * 3
+
+
+def test_a_server_that_is_not_there_fails_the_run_in_a_sentence_not_the_request(app):
+    with asking(app):
+        pass
+    client = client_of(app)
+    health = client.get("/api/live/health", params={"policy": "m"}).json()
+    assert not health["ok"]
+    run = start(client, policy="m")
+    *_, ended, last = over(client, run)
+    assert (ended["reason"], last["state"]) == ("policy failed", "failed")
+    assert "No server at" in ended["detail"]
+    refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+    assert refused.status_code == 422
+    assert "nothing to review" in refused.json()["error"]
+
+
+def test_the_page_is_told_who_can_be_asked_and_never_a_key(app, monkeypatch):
+    monkeypatch.setenv("A_KEY", "sk-very-secret")
+    with asking(app, talking(), title="My model", api_key_env="A_KEY") as model:
+        model.api_key = "another"
+        client = client_of(app)
+        told = client.get("/api/live/policies")
+        health = client.get("/api/live/health?policy=m")
+        run = start(client, policy="m")
+        everything = json.dumps(over(client, run)) + client.get(f"/api/live/runs/{run}").text
+    assert [p["key"] for p in told.json()] == ["baseline", "m", "replay"]
+    assert "sk-very-secret" not in told.text + health.text + everything
+    assert client.get("/api/live/health?policy=nobody").status_code == 409
+
+
+def test_hostile_words_of_a_model_stay_words(app):
+    thought = "<img src=x onerror=alert(1)> [click](http://evil.example) \x00 ![p](http://evil.example/p)"
+    label = "Hα\n# <script>alert(1)</script>" + "x" * 5000
+    turns = (look(6400, 6700, label, thought), answer("YES", "</script><script>alert(1)</script>\ud800"))
+    with asking(app, talking(turns)):
+        client = client_of(app)
+        run = start(client, policy="m")
+        events = over(client, run)
+        assert events[-1]["state"] == "done"
+        packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/live/runs/{run}/report.zip").content))
+        report = packed.read("report.md").decode()
+        assert "<script>" not in report
+        assert "<img" not in report
+        assert not re.search(r"(?<!\\)\]\(http", report)
+        assert client.get(f"/api/live/runs/{run}/strip.png").status_code == 200
+        assert client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).status_code == 200
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "said"),
+    [
+        ({"task": "nonsense"}, 404, "nonsense"),
+        ({"policy": "nobody"}, 409, "nobody"),
+        ({"bench": "nothing"}, 404, "not on your bench"),
+        ({"samples": 3}, 409, "one sample is enough"),
+        ({"samples": 0}, 422, "samples"),
+        ({"samples": 10**9}, 422, "samples"),
+        ({"temperature": 3}, 422, "temperature"),
+        ({"seed": -1}, 422, "seed"),
+        ({"max_turns": 0}, 422, "max_turns"),
+        ({"stream": True}, 422, "stream"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_in_a_sentence(app, wanted, status, said):
+    client = client_of(app)
+    body = {"bench": bring(client)["id"], "task": "cv", "policy": "baseline", **wanted}
+    refused = client.post("/api/live/runs", json=body)
+    assert refused.status_code == status
+    assert said in refused.json()["error"]
+
+
+def test_a_sample_is_not_sent_to_review_while_it_is_written_nor_one_that_is_none(app):
+    with asking(app, Stall("<think>Still")):
+        client = client_of(app)
+        run = start(client, policy="m")
+        refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
+        assert (refused.status_code, "still being written" in refused.json()["error"]) == (422, True)
+        assert client.post(f"/api/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
+        assert client.get(f"/api/live/runs/{run}/trace.json?sample=-1").status_code == 404
+
+
+# ---- the bench
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("../../etc/passwd.txt", "passwd.txt"),
+        ("C:\\spectra\\a.fits", "a.fits"),
+        (".hidden", "hidden"),
+        ("..", "spectrum"),
+        ("", "spectrum"),
+        ("a\x00b\nc.txt", "abc.txt"),
+        ("é" * 300 + ".fits", "é" * 97 + ".fits"),
+        ("half \ud800.txt", "half ?.txt"),
+    ],
+)
+def test_a_browsers_file_name_is_only_ever_a_name(given, kept):
+    assert live_bench.name_of(given) == kept
+
+
+def test_a_file_with_a_hostile_name_stays_in_its_folder_and_goes_with_its_row(app):
+    client = client_of(app)
+    row = bring(client, name="../../../escape.txt")
+    folder = Path(app.state.live.benches.of("AB")._folder.name)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files] == ["escape.txt"]
+    assert client.delete(f"/api/live/bench/{row['id']}").status_code == 200
+    assert list(folder.iterdir()) == []
+    assert client.get("/api/live/bench").json() == []
+    assert client.delete(f"/api/live/bench/{row['id']}").status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"", b"no spectrum at all\n", b"\x89PNG\r\n\x1a\n", b"SIMPLE  =" + b" " * 99])
+def test_a_file_that_is_no_spectrum_is_refused_by_name_and_not_kept(app, content):
+    client = client_of(app)
+    answered = client.post("/api/live/files", files={"files": ("bad.fits", content)}).json()
+    assert answered["added"] == []
+    (problem,) = answered["problems"]
+    assert problem.startswith("bad.fits: ")
+    assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
+
+
+def test_good_files_come_in_beside_bad_ones(app):
+    client = client_of(app)
+    files = [("files", ("bad.txt", b"x")), ("files", ("cv.txt", CV))]
+    answered = client.post("/api/live/files", files=files).json()
+    assert [row["name"] for row in answered["added"]] == ["cv.txt"]
+    assert len(answered["problems"]) == 1
+
+
+def test_the_same_spectrum_twice_is_one_row(app):
+    client = client_of(app)
+    assert bring(client, CV)["id"] == bring(client, CV)["id"]
+    assert len(client.get("/api/live/bench").json()) == 1
+    folder = Path(app.state.live.benches.of("AB")._folder.name)
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_file_of_several_gives_a_row_each_and_says_what_it_left_out(app, monkeypatch):
+    monkeypatch.setattr(live_bench, "MOST_TARGETS", 3)
+    client = client_of(app)
+    answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
+    names = [row["name"] for row in answered["added"]]
+    assert names == [f"field.fits#object {number}" for number in range(3)]
+    assert "it holds 5 spectra; the first 3 are here, 2 are not" in answered["problems"][0]
+    third = answered["added"][2]
+    raw = client.get(f"/api/live/spectrum/{third['spectrum']}").content
+    length = struct.unpack("<I", raw[:4])[0]
+    assert json.loads(raw[4 : 4 + length])["name"] == names[2]
+    over(client, start(client, bench=third["id"]))
+    for row in answered["added"]:
+        client.delete(f"/api/live/bench/{row['id']}")
+    assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
+
+
+def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
+    client = client_of(app)
+    content = (shared / "spectra/desi/UNLABELLED/coadd-sv3-dark-26065.fits").read_bytes()
+    answered = client.post("/api/live/files", files={"files": ("coadd.fits", content)}).json()
+    assert len(answered["added"]) == 2
+    assert {row["survey"] for row in answered["added"]} == {"DESI"}
+    (problem,) = answered["problems"]
+    assert problem.startswith("coadd.fits: ")
+    assert problem.endswith("of its spectra hold no data and were left out.")
+
+
+def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
+    monkeypatch.setattr(live_bench, "MOST_ROWS", 2)
+    client = client_of(app)
+    answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
+    assert len(answered["added"]) == 2
+    assert "take some off" in answered["problems"][0]
+    monkeypatch.setattr(live_bench, "LARGEST_FILE", 1000)
+    answered = client.post("/api/live/files", files={"files": ("cv.txt", CV)}).json()
+    assert "more bytes than there is room for" in answered["problems"][0]
+
+
+def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
+    def never() -> Iterator[bytes]:
+        raise AssertionError("it was read")
+        yield b""
+
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+    too_long = {**form, "Content-Length": str(live_bench.LARGEST_FOLDER + 1)}
+    stranger = TestClient(app, base_url="http://127.0.0.1")
+    assert stranger.post("/api/live/files", content=never(), headers=form).status_code == 401
+    client = client_of(app)
+    for headers in (form, too_long):
+        refused = client.post("/api/live/files", content=never(), headers=headers)
+        assert refused.status_code == 409
+        assert "too long" in refused.json()["error"]
+
+
+def test_taking_a_spectrum_off_stops_its_runs(app):
+    with asking(app, Stall("<think>Still")):
+        client = client_of(app)
+        row = bring(client)
+        run = start(client, bench=row["id"], policy="m")
+        client.delete(f"/api/live/bench/{row['id']}")
+        assert over(client, run)[-1]["state"] == "stopped"
+
+
+# ---- who may see what
+
+
+def test_two_people_do_not_see_each_other(app, store):
+    mine, theirs = client_of(app, "AB"), client_of(app, "CD")
+    row = bring(mine)
+    run = start(mine, bench=row["id"])
+    picture = next(e for e in over(mine, run) if e["kind"] == "started")["overview"]
+    assert theirs.get("/api/live/bench").json() == []
+    for path in (
+        f"/runs/{run}",
+        f"/runs/{run}/events",
+        f"/runs/{run}/picture/{picture}",
+        f"/runs/{run}/trace.json",
+        f"/runs/{run}/strip.png",
+        f"/runs/{run}/report.zip",
+        f"/spectrum/{row['spectrum']}",
+    ):
+        assert mine.get(f"/api/live{path}").status_code in (200, 204)
+        assert theirs.get(f"/api/live{path}").status_code == 404
+    assert theirs.post(f"/api/live/runs/{run}/stop", json={}).status_code == 404
+    assert theirs.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).status_code == 404
+    assert theirs.delete(f"/api/live/bench/{row['id']}").status_code == 404
+    body = {"bench": row["id"], "task": "cv", "policy": "baseline"}
+    assert theirs.post("/api/live/runs", json=body).status_code == 404
+    bring(theirs)
+    assert len(mine.get("/api/live/bench").json()) == 1
+
+
+def test_nobody_gets_anything_without_signing_in(app):
+    mine = client_of(app)
+    row = bring(mine)
+    run = start(mine, bench=row["id"])
+    over(mine, run)
+    stranger = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    known = {"run": run, "sha256": row["spectrum"], "row": row["id"]}
+    asked = 0
+    for route in live_api.router.routes:
+        for method in route.methods:
+            asked += 1
+            answered = stranger.request(method, route.path.format(**known))
+            assert answered.status_code == 401, route.path
+    assert asked == 17
+
+
+def test_a_post_from_another_site_is_refused(app):
+    client = client_of(app)
+    elsewhere = {"Origin": "http://elsewhere.example"}
+    body = {"bench": bring(client)["id"], "task": "cv", "policy": "baseline"}
+    assert client.post("/api/live/runs", json=body, headers=elsewhere).status_code == 403
+    assert client.post("/api/live/files", files={"files": ("a", CV)}, headers=elsewhere).status_code == 403
+
+
+def test_the_servers_of_the_file_beside_the_database_can_be_asked(store):
+    (store.path.parent / "servers.toml").write_text('[[server]]\nkey = "mine"\nurl = "http://127.0.0.1:9"\n')
+    live = server.build(store, local=True).state.live
+    live.close()
+    assert [entry.key for entry in live.roster.entries()] == ["baseline", "spec-o3", "mine", "replay"]

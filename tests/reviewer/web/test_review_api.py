@@ -1,0 +1,274 @@
+"""The Review page's HTTP routes over a real store: what they tell, what they keep back, what they refuse."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from agent import plot, tool
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.rules.campaign import Rules
+from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web.payload import spectrum_bytes
+
+WINDOWS = ([6500, 6630], [4800, 4920])
+PASSWORD = "correct horse"
+
+
+def drafted(seed: int = 1) -> tuple[Trajectory, Any]:
+    """A trajectory with two zooms, and its simulated spectrum."""
+    spectrum = simulate("cv", "LAMOST", 20.0, seed)
+    steps: list[Think | Zoom | Answer] = []
+    for number, window in enumerate(WINDOWS):
+        seen = tool.call(spectrum, {"wavelength_range": window, "label": f"look {number}"})
+        assert seen.image is not None
+        steps.append(Think(f"s{2 * number + 1}", f"Thought {number}."))
+        steps.append(
+            Zoom(
+                f"s{2 * number + 2}",
+                {"wavelength_range": window, "label": f"look {number}"},
+                seen.frame,
+                seen.z,
+                spectrum.medium,
+                seen.text,
+                True,
+                plot.pixels_sha256(seen.image),
+            )
+        )
+    steps += [Think("s5", "Broad Balmer emission."), Answer("s6", "YES", "An accretion disc.")]
+    trajectory = Trajectory(
+        task="cv",
+        prompt=load()["cv"].prompt,
+        spectrum_name=spectrum.name,
+        spectrum_sha256=spectrum.sha256,
+        steps=tuple(steps),
+        drafter=Drafter("model", "a drafter"),
+        redshift=spectrum.redshift,
+        medium=spectrum.medium,
+        label="YES",
+        simulated=True,
+    )
+    return trajectory, spectrum
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store.open(tmp_path / "annotations.db")
+    for initials, roles in (
+        ("RV", ["reviewer"]),
+        ("AA", ["auditor"]),
+        ("AB", ["auditor"]),
+        ("CO", ["coordinator"]),
+    ):
+        store.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+    store.set_rules(None, Rules())
+    for seed in (1, 2):
+        trajectory, spectrum = drafted(seed)
+        store.add_item(trajectory, store.add_spectrum(spectrum), batch="tests")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def app(store: Store) -> Any:
+    return server.build(store, local=True)
+
+
+def client_of(app: Any, initials: str) -> TestClient:
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    answer = client.post("/sign-in", data={"initials": initials, "password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return client
+
+
+def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
+    lease = client.post(f"/api/item/{item}/lease", json={})
+    token = lease.json().get("lease", "")
+    shown = client.get(f"/api/item/{item}").json()
+    body = {
+        "version": shown["version"]["id"],
+        "verb": verb,
+        "key": f"{verb}-{item}-{id(client)}",
+        "lease": token,
+    }
+    return client.post(f"/api/item/{item}/decide", json={**body, **more})
+
+
+def test_nobody_signed_in_is_told_nothing(app: Any) -> None:
+    client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+    for path in ("/api/me", "/api/queue", "/api/item/1", "/api/facets", "/api/item/1/history"):
+        assert client.get(path).status_code == 401
+    assert client.get("/").headers["location"] == "/sign-in"
+
+
+def test_a_post_from_another_site_is_refused(app: Any) -> None:
+    client = client_of(app, "RV")
+    answer = client.post("/api/item/1/lease", json={}, headers={"Origin": "http://elsewhere.example"})
+    assert answer.status_code == 403
+    assert answer.json()["kind"] == "other_site"
+
+
+def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
+    client = client_of(app, "RV")
+    row = client.get("/api/queue").json()["rows"][0]
+    answer = client.get(f"/api/spectrum/{row['spectrum']}")
+    raw = answer.content
+    length = struct.unpack("<I", raw[:4])[0]
+    header = json.loads(raw[4 : 4 + length])
+    kept = store.spectrum(row["spectrum"])
+    assert (4 + length) % 8 == 0
+    assert np.array_equal(np.frombuffer(raw, "<f8", header["n"], 4 + length), kept.wavelength)
+    flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 16 * header["n"])
+    assert np.array_equal(flux, kept.flux.astype("<f4"))
+    assert header["fluxUnit"] == kept.flux_unit
+    assert "immutable" in answer.headers["cache-control"]
+
+
+def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
+    client = client_of(app, "RV")
+    body = client.get("/api/item/1").json()["trajectory"]
+    zoom = body["steps"][1]
+    query = {"spectrum": body["spectrum"]["sha256"], "arguments": json.dumps(zoom["arguments"])}
+    answer = client.get(f"/api/picture/{zoom['picture']}", params=query)
+    assert answer.headers["content-type"] == "image/png"
+    other = client.get(f"/api/picture/{'0' * 64}", params=query)
+    assert other.status_code == 409
+    assert "not the one the model saw" in other.json()["error"]
+
+
+def test_verdict_first_keeps_back_the_last_turn_until_the_verdict_is_given(app: Any) -> None:
+    client = client_of(app, "RV")
+    asked = {"verdict_first": True}
+    hidden = client.get("/api/item/1", params=asked)
+    assert "accretion disc" not in hidden.text
+    assert "Broad Balmer emission" not in hidden.text
+    assert all(v["refusal"] for v in hidden.json()["may"]["verbs"])
+    version = hidden.json()["version"]["id"]
+    client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"})
+    shown = client.get("/api/item/1", params=asked).json()
+    assert shown["my_verdict"] == "NO"
+    assert shown["trajectory"]["steps"][-1]["explanation"] == "An accretion disc."
+
+
+def test_the_known_truth_is_not_sent_with_an_item(app: Any) -> None:
+    assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
+
+
+def test_an_auditor_does_not_hear_the_other_auditor_before_deciding(app: Any) -> None:
+    reviser, first, second = (client_of(app, initials) for initials in ("RV", "AA", "AB"))
+    assert decide(reviser, 1, "keep").status_code == 200
+    assert decide(reviser, 1, "submit").status_code == 200
+    assert decide(first, 1, "pass", comment="a secret opinion").status_code == 200
+    before = second.get("/api/item/1")
+    assert "a secret opinion" not in before.text
+    assert "a secret opinion" not in second.get("/api/item/1/history").text
+    assert before.json()["standing"]["withheld"] == 1
+    assert decide(second, 1, "pass").json()["state"] == "vote"
+    assert "a secret opinion" in reviser.get("/api/item/1/history").text
+
+
+def test_nobody_decides_by_a_call_that_the_rules_refuse(app: Any) -> None:
+    auditor = client_of(app, "AA")
+    answer = decide(auditor, 1, "keep")
+    assert answer.status_code in (403, 409)
+    assert answer.json()["error"].endswith(".")
+
+
+def test_a_new_window_is_looked_at_by_the_server_whatever_the_page_claims(app: Any, store: Store) -> None:
+    reviser = client_of(app, "RV")
+    decide(reviser, 1, "keep")
+    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/item/1").json()
+    steps = shown["trajectory"]["steps"]
+    steps[1]["arguments"] = {"wavelength_range": [6450, 6700], "label": "wider"}
+    steps[1]["picture"] = "f" * 64
+    steps[1]["observation"] = "a lie"
+    body = {
+        "base": shown["version"]["id"],
+        "steps": steps,
+        "reason": "wider",
+        "key": "wider-key-1",
+        "lease": lease,
+    }
+    assert reviser.post("/api/item/1/version", json=body).status_code == 200
+    zoom = store.item(1).version.trajectory.zooms[0]
+    assert zoom.observation == (
+        "Generated spectral visualization focused on wavelength range (6450, 6700) Å for wider."
+    )
+    again = tool.call(store.spectrum(shown["row"]["spectrum"]), dict(zoom.arguments))
+    assert again.image is not None
+    assert zoom.picture == plot.pixels_sha256(again.image)
+
+
+def test_unchanged_steps_keep_the_version_as_it_was_to_the_byte(app: Any, store: Store) -> None:
+    reviser = client_of(app, "RV")
+    decide(reviser, 1, "keep")
+    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/item/1").json()
+    body = {
+        "base": shown["version"]["id"],
+        "steps": shown["trajectory"]["steps"],
+        "key": "same-key-1",
+        "lease": lease,
+    }
+    before = store.item(1).version.content_hash
+    reviser.post("/api/item/1/version", json=body)
+    assert store.item(1).version.content_hash == before
+
+
+def test_a_version_that_moved_on_is_refused_with_both_texts(app: Any) -> None:
+    reviser = client_of(app, "RV")
+    decide(reviser, 1, "keep")
+    lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
+    shown = reviser.get("/api/item/1").json()
+
+    def save(text: str, key: str) -> Any:
+        steps = json.loads(json.dumps(shown["trajectory"]["steps"]))
+        steps[0]["text"] = text
+        body = {"base": shown["version"]["id"], "steps": steps, "key": key, "lease": lease}
+        return reviser.post("/api/item/1/version", json=body)
+
+    assert save("mine from one tab", "tab-one-key").status_code == 200
+    refused = save("mine from the other tab", "tab-two-key")
+    assert refused.status_code == 409
+    assert refused.json()["kind"] == "version_moved"
+    assert refused.json()["detail"]["steps"][0]["text"] == "mine from one tab"
+    assert "mine from the other tab" in json.dumps(reviser.get("/api/item/1").json()["autosave"])
+
+
+def test_a_field_that_cannot_be_read_is_named(app: Any) -> None:
+    reviser = client_of(app, "RV")
+    answer = reviser.post("/api/item/1/decide", json={"verb": "bless"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+    assert "Traceback" not in answer.text
+
+
+def test_only_our_own_files_are_served(app: Any) -> None:
+    client = client_of(app, "RV")
+    assert client.get("/ui/review/review.js").status_code == 200
+    assert client.get("/ui/plotly.min.js").status_code == 200
+    for name in ("api.py", "..%2f..%2fpyproject.toml", "nothing.js"):
+        assert client.get(f"/ui/{name}").status_code == 404
+
+
+def test_a_header_value_that_is_no_number_is_none_on_the_page_and_in_what_is_kept():
+    spectrum = simulate("cv", "LAMOST", 20.0, 1)
+    odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan")}, snr={"g": float("inf"), "r": 3.0})
+    packed = spectrum_bytes(odd)
+    (length,) = struct.unpack("<I", packed[:4])
+    header = json.loads(packed[4 : 4 + length], parse_constant=pytest.fail)
+    assert (header["meta"]["Z_ERR"], header["snr"]) == (None, {"r": 3.0})
+    assert Spectrum.from_json(json.loads(json.dumps(odd.to_json(), allow_nan=False))) == odd

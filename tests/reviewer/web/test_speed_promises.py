@@ -1,0 +1,381 @@
+"""What keeps the app and the readers quick: how much is asked, sent, read and imported, never how long."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from astropy.io import fits
+from fastapi.testclient import TestClient
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.spectrum.readers import fits as fits_file
+from agent.spectrum.readers import opened
+from agent.tasks import load
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.store import Draft, Store
+from reviewer.store import store as store_module
+from reviewer.store.sqlite import connection
+from reviewer.ui import opening
+from reviewer.web import app as server
+
+ROOT = Path(__file__).resolve().parents[3]
+FEW, MANY = 12, 400
+BYTES_A_PIXEL = 25
+NEVER_AT_START = (
+    "torch",
+    "transformers",
+    "vllm",
+    "matplotlib.pyplot",
+    "scipy",
+    "sklearn",
+    "choix",
+    "plotly",
+)
+
+FILTERS: dict[str, dict[str, str]] = {
+    "default": {"mine": "true"},
+    "everything": {},
+    "state": {"state": "screening"},
+    "task": {"task": "cv"},
+    "survey": {"survey": "simulated LAMOST"},
+    "drafter": {"drafter": "a drafter", "mine": "true"},
+    "batch": {"batch": "batch 1"},
+    "S/N": {"snr_min": "1", "snr_max": "900"},
+    "disagreement": {"disagreement": "true"},
+    "simulated": {"simulated": "true"},
+    "part of a name": {"text": "simulated"},
+    "number": {"text": "#7"},
+    "all at once": {
+        "mine": "true",
+        "state": "screening",
+        "task": "cv",
+        "survey": "simulated LAMOST",
+        "drafter": "a drafter",
+        "batch": "batch 1",
+        "snr_min": "1",
+        "snr_max": "900",
+        "disagreement": "false",
+        "simulated": "true",
+        "text": "simulated",
+    },
+}
+GROWS = (
+    "standings",
+    "items",
+    "versions",
+    "decisions",
+    "marks",
+    "verdicts",
+    "spectra",
+    "pictures",
+    "grids",
+    "autosaves",
+)
+"""Tables with a row for each item or each thing done to one. Leases have an index of those that run."""
+
+
+# ---- a database, and what is asked of it
+
+
+@pytest.fixture(scope="module")
+def spectrum() -> Spectrum:
+    return simulate("cv", "LAMOST", 20.0, 1)
+
+
+def drafts(spectrum: Spectrum, items: int) -> Iterator[Draft]:
+    zoom = Zoom("s2", {"wavelength_range": [6500, 6630]}, "observed", 0.0, spectrum.medium, "seen", True, "0" * 64)
+    answer = Answer("s3", "YES", "An accretion disc.")
+    first = Trajectory(
+        task="cv",
+        prompt=load()["cv"].prompt,
+        spectrum_name=spectrum.name,
+        spectrum_sha256=spectrum.sha256,
+        steps=(Think("s1", "Broad Balmer emission."), zoom, answer),
+        drafter=Drafter("model", "a drafter"),
+        medium=spectrum.medium,
+        simulated=True,
+    )
+    for number in range(items):
+        told = replace(first, steps=(Think("s1", f"Look {number}."), *first.steps[1:]))
+        yield Draft(told, spectrum, batch=f"batch {number % 3}", key=str(number))
+
+
+class Desk:
+    """The app over so many items, somebody signed in, and the SQL their requests run."""
+
+    def __init__(self, db: Path, spectrum: Spectrum, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sql: list[str] = []
+
+        def traced(path: Path, *given: Any) -> sqlite3.Connection:
+            made = plain(path, *given)
+            made.set_trace_callback(self.sql.append)
+            return made
+
+        plain = connection.connect
+        monkeypatch.setattr(connection, "connect", traced)
+        monkeypatch.setattr(store_module, "connect", traced)
+        self.store = Store.open(db)
+        self.store.work_alone("AB")
+        self.store.add_items(drafts(spectrum, items))
+        self.client = TestClient(server.build(self.store, local=True), base_url="http://127.0.0.1")
+        self.client.get("/api/me")
+
+    def asked(self, path: str, **query: str) -> list[str]:
+        """The statements behind a GET, without the transaction's own."""
+        self.sql.clear()
+        answer = self.client.get(f"{path}?{urlencode(query)}")
+        assert answer.status_code == 200, answer.text
+        return self.statements()
+
+    def statements(self) -> list[str]:
+        return [s.strip() for s in self.sql if s.split()[0] in ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, spectrum: Spectrum, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "many.db", spectrum, MANY, monkeypatch)
+    yield desk
+    desk.store.close()
+
+
+@pytest.fixture
+def small_desk(tmp_path: Path, spectrum: Spectrum, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "few.db", spectrum, FEW, monkeypatch)
+    yield desk
+    desk.store.close()
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_the_number_of_statements_does_not_grow_with_the_number_of_items(
+    name: str, desk: Desk, small_desk: Desk
+) -> None:
+    for path in ("/api/queue", "/api/first", "/api/place/7", "/api/item/7", "/api/item/7/hints"):
+        # Rules and grids are read once and kept, so each is asked for the second time.
+        some, more = ([one.asked(path, **FILTERS[name]) for _ in range(2)][1] for one in (small_desk, desk))
+        assert some, path
+        assert len(some) == len(more) <= 16, f"{path}: {more}"
+
+
+def scanned(desk: Desk, statements: list[str]) -> list[str]:
+    """The steps of the plans that go through all rows of a table that grows with the campaign."""
+    found = []
+    with sqlite3.connect(desk.store.path) as db:
+        for sql in statements:
+            for *_, step in db.execute(f"EXPLAIN QUERY PLAN {sql}"):
+                match = re.match(r"SCAN (\w+)", step)
+                if match and _table(match[1], sql) in GROWS:
+                    found.append(f"{step}: {sql}")
+    return found
+
+
+def _table(name: str, sql: str) -> str:
+    """What an alias stands for."""
+    tables = "|".join((*GROWS, "tallies", "leases", "barred", "people", "sessions", "settings"))
+    match = re.search(rf"\b({tables})\s+(?:AS\s+)?{name}\b", sql)
+    return match[1] if match else name
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_no_view_of_the_queue_goes_through_all_items(name: str, desk: Desk) -> None:
+    statements = [
+        sql for path in ("/api/queue", "/api/first", "/api/place/7") for sql in desk.asked(path, **FILTERS[name])
+    ]
+    assert scanned(desk, statements) == []
+
+
+def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not_find_them(
+    desk: Desk,
+) -> None:
+    found = scanned(desk, desk.asked("/api/queue", text="si"))
+    assert found
+    assert all(step.startswith("SCAN items") for step in found)
+
+
+def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(desk: Desk) -> None:
+    desk.sql.clear()
+    lease = desk.store.lease("AB", 7)
+    desk.store.renew(lease.token)
+    version = desk.store.item(7).version.id
+    desk.store.mark("AB", 7, version, "s1", "supported", "the mark's key")
+    desk.store.autosave("AB", 7, version, {"steps": []})
+    desk.store.decide("AB", 7, version, "keep", "the decision's key", lease.token)
+    desk.store.undo("AB", 7, "the undo's key")
+    for path in ("/api/item/7", "/api/item/7/history", "/api/item/7/hints", "/api/facets", "/api/me"):
+        assert desk.client.get(path).status_code == 200
+    statements = desk.statements()
+    assert any(sql.startswith("INSERT INTO decisions") for sql in statements)
+    assert scanned(desk, statements) == []
+
+
+def test_a_scan_would_be_seen(desk: Desk) -> None:
+    sql = "SELECT count(*) FROM standings s WHERE s.decided_at IS NOT NULL"
+    assert len(scanned(desk, [sql])) == 1
+
+
+# ---- what is sent
+
+
+def test_an_item_and_its_spectrum_are_small_on_the_wire(desk: Desk, spectrum: Spectrum) -> None:
+    item = desk.client.get("/api/item/7")
+    assert item.headers["content-encoding"] == "gzip"
+    with desk.client.stream("GET", f"/api/spectrum/{spectrum.sha256}") as answer:
+        sent = len(b"".join(answer.iter_raw()))
+    unpacked = desk.client.get(f"/api/spectrum/{spectrum.sha256}").content
+    header = int.from_bytes(unpacked[:4], "little")
+    assert len(unpacked) <= 4 + header + BYTES_A_PIXEL * len(spectrum)
+    assert sent <= len(unpacked)
+    # The steps' own text is a few hundred bytes here; what surrounds it must not outgrow it.
+    assert len(gzip.compress(item.content, 1)) < 4096
+
+
+def test_a_page_of_the_queue_is_as_long_as_its_rows_whatever_the_queue_holds(desk: Desk, small_desk: Desk) -> None:
+    many, few = (one.client.get("/api/queue?limit=10").json() for one in (desk, small_desk))
+    assert (many["total"], few["total"]) == (MANY, FEW)
+    assert len(many["rows"]) == len(few["rows"]) == 10
+    assert len(json.dumps(many)) < 1.05 * len(json.dumps(few))
+
+
+def test_a_spectrum_is_kept_by_the_browser_for_ever(desk: Desk, spectrum: Spectrum) -> None:
+    answer = desk.client.get(f"/api/spectrum/{spectrum.sha256}")
+    kept = answer.headers["cache-control"]
+    # Immutable: the browser does not even ask again, so there is nothing for an ETag to answer.
+    assert "immutable" in kept
+    assert int(re.search(r"max-age=(\d+)", kept)[1]) >= 365 * 86400  # type: ignore[index]
+    assert "no-" not in kept
+
+
+def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_another(desk: Desk) -> None:
+    page = desk.client.get("/").text
+    told = set(re.findall(r'<link rel="modulepreload" href="/ui/([^"]+)">', page)) | {opening.SCRIPT}
+    for name in told:
+        text = (opening.HERE / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"""from '\./([^']+)'""", text)) <= told, name
+    assert "trace_view.js" in told
+    assert "live.js" not in told
+    # Gradio comes when the first item is there.
+    assert "assets/" not in page
+    assert "gradio_config" not in page
+
+
+def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
+    first = desk.client.get("/ui/review/review.js")
+    again = desk.client.get("/ui/review/review.js", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_plotly_is_the_short_one(desk: Desk) -> None:
+    """What starting it costs a browser goes with its length, and is half of what the first item costs."""
+    with desk.client.stream("GET", "/ui/plotly.min.js") as answer:
+        sent = len(b"".join(answer.iter_raw()))
+    assert sent < 500_000
+
+
+# ---- what is imported
+
+
+def imported(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
+    """Up to the moment at which it would begin to serve, over a database that is not empty."""
+    db = tmp_path / "annotations.db"
+    with Store.open(db) as store:
+        store.add_items(drafts(simulate("cv", "LAMOST", 20.0, 1), 1))
+    modules = imported(
+        "import app, uvicorn; uvicorn.run = lambda *_, **__: None; "
+        f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"
+    )
+    assert "reviewer.web.app" in modules
+    assert [name for name in (*NEVER_AT_START, "gradio", "pandas") if name in modules] == []
+
+
+def test_nor_does_gradios_part(tmp_path: Path) -> None:
+    modules = imported(
+        "from pathlib import Path; from reviewer.store import Store; from reviewer.ui import server; "
+        f"server.build(Store.open(Path({str(tmp_path / 'new.db')!r})), True).state.gradio.app()"
+    )
+    assert {"gradio", "reviewer.ui.page"} <= modules
+    assert [name for name in NEVER_AT_START if name in modules] == []
+
+
+def test_asking_for_help_imports_no_gradio() -> None:
+    assert "gradio" not in imported("import app; app.parser()")
+
+
+def test_importing_gradio_writes_no_stub() -> None:
+    code = """
+from reviewer.ui.without_stubs import without_stubs
+import inspect
+find = inspect.getfile
+with without_stubs():
+    import ast
+    ast.get_source_segment = None  # what a stub begins with
+    import gradio
+    import reviewer.ui.spectrum_view
+assert inspect.getfile is find
+"""
+    assert "gradio" in imported(code)
+
+
+# ---- what is read
+
+
+def test_the_targets_of_a_desi_file_are_listed_without_reading_a_spectrum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets, pixels = 500, 300
+    path = coadd(tmp_path / "coadd.fits", targets, pixels)
+    taken: list[int] = []
+    data = fits_file.FitsFile.data
+
+    def counted(self: fits_file.FitsFile, offset: int, size: int) -> bytes:
+        taken.append(size)
+        return data(self, offset, size)
+
+    monkeypatch.setattr(fits_file.FitsFile, "data", counted)
+    with opened(path) as found:
+        assert len(found.names) == targets
+        listed = sum(taken)
+        assert listed < 100 * targets + 3 * 8 * pixels
+        taken.clear()
+        one = found.read(str(1000 + targets // 2))
+        assert len(one) == 3 * pixels
+        # Flux, ivar and wavelength of three arms; not those of its neighbours.
+        assert sum(taken) < 100 * targets + 3 * pixels * (4 + 4 + 8 + 8)
+    assert path.stat().st_size > 3 * targets * pixels * 8
+
+
+def coadd(path: Path, targets: int, pixels: int) -> Path:
+    """A file laid out as DESI's coadds are, with smooth spectra."""
+    ids = fits.Column("TARGETID", "K", array=1000 + np.arange(targets))
+    kinds = fits.Column("OBJTYPE", "3A", array=np.full(targets, "TGT"))
+    hdus: list[Any] = [fits.PrimaryHDU(), fits.BinTableHDU.from_columns([ids, kinds], name="FIBERMAP")]
+    flux = 1 + np.add.outer(np.arange(targets), np.linspace(0, 1, pixels)).astype("f4")
+    for number, arm in enumerate("BRZ"):
+        wavelength = 3600 + 0.8 * (np.arange(pixels) + number * pixels)
+        hdus.append(fits.ImageHDU(wavelength, name=f"{arm}_WAVELENGTH"))
+        hdus.append(fits.ImageHDU(flux, name=f"{arm}_FLUX"))
+        hdus.append(fits.ImageHDU(np.ones_like(flux), name=f"{arm}_IVAR"))
+    fits.HDUList(hdus).writeto(path)
+    return path

@@ -1,0 +1,173 @@
+"""``python -m tests.soak.fuzz --minutes 10``: spoiled input at every door through which bytes come in.
+
+    python -m tests.soak.fuzz --minutes 10 --seed 1 --targets fits,zip
+    python -m tests.soak.fuzz --replay soak-finds/fits/find-0123456789ab
+
+Each door (``tests.soak.doors``) is fuzzed in a process of its own, whose memory is limited, for its share of the
+time. With atheris (``pip install -e '.[soak]'``) the feedback is the coverage of this program's byte code;
+without it, the lines that ran, which is slower. Every input must end in a value or in the one exception that
+the door declares, whose sentence is short and visible and names nothing outside what was given; in seconds;
+with nothing left in the database or on the disk of what was refused.
+
+Prints Markdown. Exit status 1 if anything did not hold: each such input is kept in the folder of finds, with
+the story beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+FINDS = Path("soak-finds")
+STALLED = 60.0
+"""Seconds in which a process must have written its state: else the input that it is at has stopped it."""
+GRACE = 120.0
+"""Seconds beyond its time that a process may take to count the lines its corpus reaches."""
+MOST_RESTARTS = 20
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = _arguments(argv)
+    if arguments.replay is not None:
+        return _replay(arguments.replay)
+    from tests.soak.doors import DOORS
+
+    wanted = list(DOORS) if arguments.targets is None else arguments.targets.split(",")
+    unknown = [name for name in wanted if name not in DOORS]
+    if unknown:
+        print(f"no such target: {unknown[0]}; there are {', '.join(DOORS)}", file=sys.stderr)
+        return 2
+    seconds = 60 * arguments.minutes / len(wanted)
+    found = {}
+    for name in wanted:
+        found[name] = _fuzzed(name, arguments.finds / name, seconds, arguments.seed)
+        print(f"{name}: {found[name]['inputs']} inputs, {len(found[name]['finds'])} finds", file=sys.stderr)
+    print(_markdown(found, arguments))
+    return 1 if any(state["finds"] for state in found.values()) else 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.soak.fuzz", description="Spoiled input at every door.")
+    parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--targets", help="some of them, separated by commas")
+    parser.add_argument("--finds", type=Path, default=FINDS, help="where inputs are kept that did not hold")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="try one kept input again")
+    return parser.parse_args(argv)
+
+
+def _fuzzed(name: str, folder: Path, seconds: float, seed: int) -> dict[str, Any]:
+    """The state of a door's process when its time was up; one that died is started again."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    until = time.monotonic() + seconds
+    for attempt in range(MOST_RESTARTS):
+        left = until - time.monotonic()
+        if attempt and left < 1:
+            break
+        ended = _one_process(name, folder, max(1.0, left), seed + attempt)
+        state = _state(folder)
+        if state.get("done"):
+            break
+        _keep_fatal(folder, state, ended)
+    shutil.rmtree(folder / "scratch", ignore_errors=True)
+    return _state(folder)
+
+
+def _one_process(name: str, folder: Path, seconds: float, seed: int) -> str:
+    """What ended it: "" if it came to its own end."""
+    asked = [
+        sys.executable,
+        "-m",
+        "tests.soak.fuzz_child",
+        name,
+        str(folder),
+        f"--seconds={seconds}",
+        f"--seed={seed}",
+    ]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    with (folder / "output.txt").open("ab") as output:
+        process = subprocess.Popen(asked, stdout=output, stderr=output, env=environment)
+        began = time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.2)
+            age = time.time() - _written(folder, began)
+            over = time.monotonic() - began > seconds
+            if age > STALLED + (GRACE if over else 0):
+                process.kill()
+                process.wait()
+                return f"an input that the process had been at for {age:.0f} s"
+    return "" if process.returncode == 0 else f"a process that ended with status {process.returncode}"
+
+
+def _written(folder: Path, began: float) -> float:
+    try:
+        return (folder / "state.json").stat().st_mtime
+    except OSError:
+        return time.time() - (time.monotonic() - began)
+
+
+def _state(folder: Path) -> dict[str, Any]:
+    state: dict[str, Any] = {"inputs": 0, "finds": {}, "lines": 0, "of": 0, "seconds": 0.0, "memory": 0}
+    if (folder / "state.json").exists():
+        state |= json.loads((folder / "state.json").read_text("utf-8"))
+    return state
+
+
+def _keep_fatal(folder: Path, state: dict[str, Any], ended: str) -> None:
+    """Keep the input that took its process with it."""
+    now, kept = folder / "now", f"find-fatal-{len(state['finds'])}"
+    if now.exists():
+        shutil.copyfile(now, folder / kept)
+    tail = (folder / "output.txt").read_text("utf-8", "replace")[-3000:]
+    (folder / f"{kept}.txt").write_text(f"{ended}\n\n{tail}", "utf-8")
+    state["finds"].setdefault(ended, {"file": kept, "times": 0})["times"] += 1
+    (folder / "state.json").write_text(json.dumps(state), "utf-8")
+
+
+def _replay(kept: Path) -> int:
+    """Try a kept input again, in the folder's own door. The door is the folder's name."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="spec-o3-replay-") as scratch:
+        asked = [sys.executable, "-m", "tests.soak.fuzz_child", kept.resolve().parent.name, scratch]
+        return subprocess.run([*asked, "--replay", str(kept)], check=False).returncode
+
+
+def _markdown(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> str:
+    how = "coverage of byte code (atheris)" if find_spec("atheris") else "lines that ran"
+    total = sum(state["inputs"] for state in found.values())
+    lines = [
+        f"## Bad input, {arguments.minutes:g} minutes, seed {arguments.seed}",
+        "",
+        f"{total} inputs at {len(found)} doors, guided by {how}. Lines: of the lines of functions in modules "
+        "that a door enters, those that its corpus reached. Memory: the most that the process held.",
+        "",
+        "| door | inputs | a second | lines | memory, MiB | finds |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, state in found.items():
+        rate = state["inputs"] / max(state["seconds"], 1.0)
+        reached = f"{state['lines']} of {state['of']}" if state["of"] else "–"
+        memory = state["memory"] // 2**20
+        lines.append(f"| {name} | {state['inputs']} | {rate:.0f} | {reached} | {memory} | {len(state['finds'])} |")
+    told = [
+        f"- {name}: {kind} ({one['times']} times); "
+        f"`python -m tests.soak.fuzz --replay {arguments.finds / name / one['file']}`"
+        for name, state in found.items()
+        for kind, one in state["finds"].items()
+    ]
+    return "\n".join([*lines, "", *(told or ["Everything held."])])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

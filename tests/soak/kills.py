@@ -1,0 +1,171 @@
+"""SIGKILL of the app at random moments while people work: what was acknowledged is there, once.
+
+    python -m tests.soak.kills [--kills 200] [--clients 4] [--in-browser 10] [--seed 1] [--db-dir FOLDER]
+
+The real app in a process group of its own, a team with passwords, each client a process that is signed in
+and keeps a journal: leases, unsent text, versions, decisions and taking them back, marks, verdicts, blind
+scores, each submit under a key that is sent again when its answer was lost; and a coordinator who changes
+rules, adds people and imports. The app is killed at work, at its first answer, and while it starts, and
+started again by the same command and nothing else. After each kill the files, as they lie there, are held
+against the journals; at the end all of it is, with the store's own checks. At some of the kills somebody
+types in a page in Chromium.
+
+SIGKILL leaves the system's cache of the disk alone; what a power cut does is not tried here. Markdown, also
+when it is stopped by Ctrl C or SIGTERM, and after each kill in ``result.md`` beside the database; exit status
+1 if anything did not hold or it was stopped, and then the database and the journals are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.soak import campaign
+from tests.soak.client import Client
+from tests.soak.journal import Journals
+from tests.soak.served import DidNotStart, Served
+from tests.soak.trial import MOMENTS, Trial
+
+if TYPE_CHECKING:
+    from tests.soak.typing_page import Typist
+
+AT_WORK = (0.1, 4.0)
+"""Seconds from the first answer to a kill at work, from and to. Gradio, through which coordinators work, is
+imported after the first answer."""
+ENOUGH = 20
+"""Faults after which the trial ends."""
+TO_FINISH = 180.0
+"""Seconds that clients have at the end to finish what they began."""
+
+
+@contextmanager
+def people_at_work(served: Served, folder: Path, clients: int, seed: int, avoid: int) -> Iterator[None]:
+    """The clients' processes; at the end each is asked to finish what it began."""
+    client = Client(served.url, folder / "journals", campaign.PASSWORD, seed)
+    rows = folder / "rows.json"
+    rows.write_text(json.dumps(campaign.rows_to_import()), encoding="utf-8")
+    running = []
+    try:
+        for number in range(clients):
+            more = ("--scores", "--avoid", str(avoid))
+            running.append(client.start([campaign.initials_of(number)], *more))
+        running.append(client.start([campaign.COORDINATOR], "--role", "coordinator", "--rows", str(rows)))
+        for process in running:
+            assert process.stdout is not None
+            if process.stdout.readline() != "at work\n":
+                raise DidNotStart("a client could not sign in")
+        yield
+        _finish(running)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.close()
+    for process in running:
+        status = process.wait(timeout=TO_FINISH)
+        if status:
+            raise DidNotStart(f"a client ended with status {status}")
+
+
+def kill_again_and_again(trial: Trial, typist: Typist | None, in_browser: int) -> None:
+    """:raises DidNotStart: the app does not start by itself, so that there is nothing more to kill"""
+    while trial.done < trial.wanted and len(trial.faults) < ENOUGH:
+        try:
+            if typist is not None and trial.rounds < in_browser * (trial.done + 1) / trial.wanted:
+                trial.types_through_a_kill(typist)
+            else:
+                _kill_at_work(trial)
+        except DidNotStart:
+            raise
+        except Exception as problem:  # whatever one round met, it is told, and the others are worth having
+            trial.went_wrong(problem)
+        trial.goes_on()
+        if sys.stderr.isatty():
+            print(f"\r{trial.done} of {trial.wanted} kills", end="", file=sys.stderr, flush=True)
+
+
+def _kill_at_work(trial: Trial) -> None:
+    soon = trial.rng.random() < MOMENTS["at its first answer"] / sum(MOMENTS.values())
+    if not soon:
+        time.sleep(trial.rng.uniform(*AT_WORK))
+    trial.killed("at its first answer" if soon else "at work")
+    trial.start()
+
+
+def run(given: argparse.Namespace, folder: Path) -> Trial:
+    """The whole trial in a new folder. Whatever ends it, what was found until then is in what it returns."""
+    (folder / "journals").mkdir(parents=True)
+    db = folder / "annotations.db"
+    typists_item = campaign.made(db, given.clients, given.items, scorers=given.clients)
+    served, journals = Served(db, folder / "app.log"), Journals(folder / "journals")
+    trial = Trial(served, journals, random.Random(given.seed), given.kills, folder / "result.md")
+    try:
+        served.start()
+        served.answers()
+        with ExitStack() as stack:
+            typist = stack.enter_context(_typist(trial, typists_item)) if given.in_browser else None
+            stack.enter_context(people_at_work(served, folder, given.clients, given.seed, typists_item))
+            kill_again_and_again(trial, typist, given.in_browser)
+        served.stop()
+    except KeyboardInterrupt:
+        trial.stopped = True
+    except Exception as problem:  # as in a round: the reason is among the faults, beside what was measured
+        trial.went_wrong(problem)
+    finally:
+        served.kill()
+    trial.finished()
+    return trial
+
+
+def _typist(trial: Trial, item: int) -> Typist:
+    from tests.soak.typing_page import Typist  # the browser, for who asks for it
+
+    return Typist(trial.served.url, campaign.TYPIST, campaign.PASSWORD, item, trial.rng)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak.kills",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--clients", type=int, default=4, help="processes, each one person (4)")
+    parser.add_argument("--in-browser", type=int, default=10, help="kills while somebody types in Chromium (10)")
+    parser.add_argument("--items", type=int, default=2000, help="items to work on (2000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="a new folder for database and journals")
+    given = parser.parse_args(argv)
+    folder = given.db_dir or Path(tempfile.mkdtemp(prefix="spec-o3-kills-"))
+    # A shell lets what it starts in the background ignore Ctrl C.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    print(f"The result so far is in {folder / 'result.md'}.", file=sys.stderr, flush=True)
+    trial = run(given, folder)
+    print(trial.told())
+    if trial.faults or trial.stopped:
+        print(f"\nDatabase, journals and the app's log are kept in {folder}.", file=sys.stderr)
+        return 1
+    if given.db_dir is None:
+        shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,240 @@
+"""Many reviewers at once through the real HTTP interface: no error, nothing lost, quick, and memory flat.
+
+    python -m tests.soak.load [--reviewers 50] [--minutes 10] [--items 3000] [--seed 1] [--db-dir FOLDER]
+
+The real app over a database of thousands of items. Scripted reviewers in two processes, each signed in, do
+what the page does for a person: the queue, an item with its spectrum, lines, hints and pictures, the lease,
+unsent text, looks at other windows, marks, verdicts, versions, decisions and taking them back, with one to
+three seconds between two things, several times the pace of somebody who reads. Three more have the Progress
+tab open. Some score in an open blind session as well. Each keeps a journal, which is held against the
+database at the end.
+
+Held: no answer but those that people are meant to get (an item is held by somebody else, has moved on, or is
+not theirs to judge); nothing lost, nothing doubled, the store's own checks clean; 95 of 100 submits (a
+decision or a version) answered within 200 ms, as the client sees it; and the server's memory and open files
+flat: after the first third of the time, which fills its caches, memory must not grow by more than 2 MiB a
+minute (the slope of a line through samples every ten seconds) and open files not at all but for a handful.
+Markdown; exit status 1 if anything did not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tests.soak import campaign, checking
+from tests.soak.client import Client
+from tests.soak.journal import Journals
+from tests.soak.served import DidNotStart, Served, Weight
+
+SUBMITS = ("decide", "version")
+SUBMIT_MS = 200.0
+GROWTH = 2.0
+"""MiB a minute. A leak of 1 KiB a request would be twice that with 50 reviewers."""
+MORE_FILES = 8
+"""Open files that may come and go: connections to clients and to the database."""
+PROCESSES = 2
+WATCHING = 3
+PAUSE = (1.0, 3.0)
+SCORERS = 4
+TO_FINISH = 120.0
+
+
+@dataclass
+class Trial:
+    """What came out. ``weights`` are samples as (seconds since everybody was at work, what it held)."""
+
+    journals: Journals
+    reviewers: int
+    seconds: float = 0.0
+    faults: list[str] = field(default_factory=list)
+    lost: int = 0
+    doubled: int = 0
+    weights: list[tuple[float, Weight]] = field(default_factory=list)
+
+    def submits(self) -> list[float]:
+        return [one.ms for one in self.journals if one.kind in SUBMITS and one.acknowledged]
+
+    def late(self) -> list[str]:
+        """Whether the goals in figures were missed, a sentence each."""
+        missed = []
+        submits = self.submits()
+        if submits and float(np.percentile(submits, 95)) > SUBMIT_MS:
+            missed.append(f"95 % of submits took {np.percentile(submits, 95):.0f} ms, wanted {SUBMIT_MS:.0f}")
+        slope = self.slope()
+        if slope is not None and slope > GROWTH:
+            missed.append(f"memory grew by {slope:.1f} MiB a minute, wanted {GROWTH:.0f} at most")
+        files = [weight.descriptors for _, weight in self._settled()]
+        third = len(files) // 2
+        if third and max(files[third:]) > max(files[:third]) + MORE_FILES:
+            missed.append(f"open files went from {max(files[:third])} to {max(files[third:])}")
+        return missed
+
+    def slope(self) -> float | None:
+        """MiB a minute after the first third; None with too few samples to draw a line through."""
+        settled = self._settled()
+        if len(settled) < 5:
+            return None
+        minutes = [at / 60 for at, _ in settled]
+        return float(np.polyfit(minutes, [weight.memory for _, weight in settled], 1)[0])
+
+    def _settled(self) -> list[tuple[float, Weight]]:
+        return [(at, weight) for at, weight in self.weights if at > self.seconds / 3]
+
+
+def run(
+    folder: Path,
+    reviewers: int,
+    seconds: float,
+    items: int,
+    seed: int = 1,
+    pause: tuple[float, float] = PAUSE,
+    every: float = 10.0,
+) -> Trial:
+    """Everybody at work for some seconds, then the reckoning."""
+    (folder / "journals").mkdir(parents=True)
+    db = folder / "annotations.db"
+    campaign.made(db, reviewers + WATCHING, items, scorers=min(SCORERS, reviewers))
+    served = Served(db, folder / "app.log")
+    trial = Trial(Journals(folder / "journals"), reviewers)
+    client = Client(served.url, folder / "journals", campaign.PASSWORD, seed)
+    running: list[subprocess.Popen[str]] = []
+    try:
+        served.start()
+        served.answers()
+        _start(running, client, reviewers, pause)
+        _watch(trial, served, seconds, every)
+        _finish(running)
+        served.stop()
+        trial.journals.read()
+        found = checking.whole(db, trial.journals)
+        trial.faults += found.faults + trial.journals.faults
+        trial.lost, trial.doubled = found.lost, found.doubled
+    except (DidNotStart, subprocess.TimeoutExpired) as problem:
+        trial.faults.append(str(problem))
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+        served.kill()
+    return trial
+
+
+def _start(running: list[subprocess.Popen[str]], client: Client, reviewers: int, pause: tuple[float, float]) -> None:
+    """Everybody's processes; done when all are signed in."""
+    names = [campaign.initials_of(number) for number in range(reviewers + WATCHING)]
+    working, watching = names[:reviewers], names[reviewers:]
+    how = ("--looks", "--scores", "--pause", str(pause[0]), str(pause[1]), "--avoid", "1")
+    for number in range(PROCESSES):
+        if working[number::PROCESSES]:
+            running.append(client.start(working[number::PROCESSES], *how))
+    running.append(client.start(watching, "--role", "progress"))
+    for process in running:
+        assert process.stdout is not None
+        if process.stdout.readline() != "at work\n":
+            raise DidNotStart("a client could not sign in")
+
+
+def _watch(trial: Trial, served: Served, seconds: float, every: float) -> None:
+    begun = time.monotonic()
+    while (at := time.monotonic() - begun) < seconds:
+        weight = served.weight()
+        if weight is not None:
+            trial.weights.append((at, weight))
+        if sys.stderr.isatty():
+            print(f"\r{at:.0f} of {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        time.sleep(min(every, max(0.0, seconds - at)))
+    trial.seconds = time.monotonic() - begun
+
+
+def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.close()
+    for process in running:
+        if status := process.wait(timeout=TO_FINISH):
+            raise DidNotStart(f"a client ended with status {status}")
+
+
+def told(trial: Trial) -> str:
+    """The result as Markdown."""
+    of_kind = list(checking.counted(trial.journals))
+    times: dict[str, list[float]] = {
+        kind: [one.ms for one in trial.journals if one.kind == kind and one.told] for kind, *_ in of_kind
+    }
+    times = {"**submits**": trial.submits(), **times, **trial.journals.asked}
+    requests = sum(len(ms) for name, ms in times.items() if name != "**submits**")
+    lines = [
+        "| reviewers | minutes | requests | a second | acknowledged | refused | lost | doubled |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| {trial.reviewers} | {trial.seconds / 60:.1f} | {requests:,} | "
+        f"{requests / max(trial.seconds, 1):.0f} | {sum(row[1] for row in of_kind):,} | "
+        f"{sum(row[3] for row in of_kind)} | {trial.lost} | {trial.doubled} |",
+        "",
+        "| ms, as the client sees it | number | median | 95th percentile | longest |",
+        "|---|---:|---:|---:|---:|",
+        *(_row(name, ms) for name, ms in times.items() if ms),
+        "",
+        _weighed(trial),
+    ]
+    faults = [*trial.faults, *trial.late()]
+    if faults:
+        lines += ["", f"**{len(faults)} faults:**", "", *(f"- {fault}" for fault in faults[:20])]
+    else:
+        lines += ["", "No error, nothing lost, nothing doubled, and every goal was met."]
+    return "\n".join(lines)
+
+
+def _row(name: str, ms: list[float]) -> str:
+    median, late = np.percentile(ms, (50, 95))
+    return f"| {name} | {len(ms):,} | {median:.0f} | {late:.0f} | {max(ms):.0f} |"
+
+
+def _weighed(trial: Trial) -> str:
+    slope = trial.slope()
+    if slope is None:
+        return "Memory was not judged: too few samples."
+    settled = [weight for at, weight in trial.weights if at > trial.seconds / 3]
+    (start, first), (end, last) = trial.weights[0], trial.weights[-1]
+    busy = (last.seconds - first.seconds) / (end - start)
+    return (
+        f"The server kept {busy:.2f} of a core busy. "
+        f"Its memory: {trial.weights[0][1].memory:.0f} MiB at the beginning, "
+        f"{settled[0].memory:.0f} MiB after the first third, {settled[-1].memory:.0f} MiB at the end; "
+        f"{slope:+.2f} MiB a minute since the first third. Open files: {settled[0].descriptors} then, "
+        f"{settled[-1].descriptors} at the end."
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak.load", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--reviewers", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--items", type=int, default=3000, help="items in the database (3000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="a new folder for all of it")
+    given = parser.parse_args(argv)
+    folder = given.db_dir or Path(tempfile.mkdtemp(prefix="spec-o3-load-"))
+    trial = run(folder, given.reviewers, 60 * given.minutes, given.items, given.seed)
+    print(told(trial))
+    if trial.faults or trial.late():
+        print(f"\nDatabase, journals and the app's log are kept in {folder}.")
+        return 1
+    if given.db_dir is None:
+        shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,152 @@
+"""Somebody typing in the real page, in Chromium, while the app is killed under them."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import TypeVar
+
+from playwright.sync_api import Error, sync_playwright
+
+from tests.benchmarks.next_item import CHROMIUM_ARGUMENTS, system_chromium
+
+LETTER_MS = 25
+"""Between two letters: a fast typist."""
+OF_PAGE = 60_000
+"""Milliseconds that the page has for each step; the machine is busy with starting the app again and again."""
+TIMES = 3
+"""How often a page is opened on which nobody can begin."""
+
+# The item in front is painted, leased, and its place among the others is known.
+_READY = """(item) => {
+  const { current, lease } = window.specO3?.review ?? {}
+  return current?.item.id === item && current.place && lease
+}"""
+_TEXT = "window.specO3.review.drafting.steps.find((step) => step.kind === 'think').text"
+_HEARD = "() => { const d = window.specO3.review.drafting; return !d.pending && !d.sent.length }"
+
+Found = TypeVar("Found")
+
+
+class CouldNotBegin(Exception):
+    """No page came to where somebody can type, however often one was opened."""
+
+
+class Typist:
+    """A page of somebody's own, at one item in revision, which nobody else touches.
+
+    ``not_ready`` tells of each page on which nobody could begin, and which was opened again.
+    """
+
+    def __init__(self, url: str, initials: str, password: str, item: int, rng: random.Random) -> None:
+        self._url, self._initials, self._password, self._item = url, initials, password, item
+        self._rng = rng
+        self._words = 0
+        self.not_ready: list[str] = []
+
+    def __enter__(self) -> Typist:
+        with ExitStack() as stack:
+            chromium = stack.enter_context(sync_playwright()).chromium
+            browser = chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+            stack.callback(browser.close)
+            self._context = browser.new_context(viewport={"width": 1366, "height": 768})
+            self._context.set_default_timeout(OF_PAGE)
+            self._page = self._context.new_page()
+            self._page.goto(self._url)
+            self._page.fill("input[name=initials]", self._initials)
+            self._page.fill("input[name=password]", self._password)
+            self._page.keyboard.press("Enter")
+            self._page.wait_for_function("window.specO3?.review?.current")
+            self._on_page(self._text, anew=True)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with suppress(Error):  # after Ctrl C in a terminal the browser has gone by itself
+            self._stack.close()
+
+    def through_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
+        """Type, be cut off at some letter, type on, and look for all of it after the restart.
+
+        :param closed: the page is closed while there is no server; else it is loaded again once it was heard
+        :returns: what is missing, as a sentence; empty if nothing is
+        :raises CouldNotBegin: there is no page to type in, or none after the restart
+        """
+        typed = self._types(kill)
+        taken = self._text()
+        if taken != typed:
+            return _differs("while there was no server", taken, typed)
+        if closed:
+            self._page.wait_for_timeout(600)
+            self._page.close()
+            restart()
+        else:
+            restart()
+            try:
+                self._page.wait_for_function(_HEARD)
+            except Error as problem:
+                return f"the page did not send what was typed: {_first_line(problem)}"
+        found = self._on_page(self._text, anew=True)
+        how = "closed while the server was away" if closed else "closed after it was sent"
+        return "" if found == typed else _differs(how, found, typed)
+
+    def _types(self, kill: Callable[[], None]) -> str:
+        """Before the kill and after it; the text as it must be now."""
+        before = self._on_page(self._text_with_the_cursor_in_it, anew=False)
+        words, more = self._some_words(), self._some_words()
+        at = threading.Timer(self._rng.uniform(0, len(words) * LETTER_MS / 1000), kill)
+        at.start()
+        try:
+            self._page.keyboard.type(words, delay=LETTER_MS)
+        finally:
+            at.join()
+        self._page.keyboard.type(more, delay=LETTER_MS)
+        return before + words + more
+
+    def _on_page(self, step: Callable[[], Found], anew: bool) -> Found:
+        """Do a step on the page, or on a new one; where that cannot be done, on another new one."""
+        for time in range(TIMES):
+            try:
+                if anew or time:
+                    self._opens()
+                return step()
+            except Error as problem:
+                self.not_ready.append(f"{self._page.url}: {_first_line(problem)}")
+        raise CouldNotBegin(f"no page to type in after {TIMES} tries: {self.not_ready[-1]}")
+
+    def _opens(self) -> None:
+        """The item in a new page of the same browser."""
+        if not self._page.is_closed():
+            self._page.close()
+        self._page = self._context.new_page()
+        self._page.goto(f"{self._url}/#item={self._item}")
+        self._page.wait_for_function(_READY, arg=self._item)
+
+    def _text(self) -> str:
+        return str(self._page.evaluate(_TEXT))
+
+    def _text_with_the_cursor_in_it(self) -> str:
+        card = self._page.locator(".so-review .card.think").first
+        card.locator(".text").dblclick()
+        card.locator("textarea").press("Control+End")
+        return self._text()
+
+    def _some_words(self) -> str:
+        self._words += 1
+        return f" word {self._words} and a few more letters"
+
+
+def _differs(how: str, found: str, typed: str) -> str:
+    return f"the page, {how}: found …{found[-80:]!r}, typed …{typed[-80:]!r}"
+
+
+def _first_line(problem: Error) -> str:
+    return problem.message.partition("\n")[0]

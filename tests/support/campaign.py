@@ -1,0 +1,110 @@
+"""A small review campaign to test on: four people, drafted trajectories, a clock that can be turned."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import numpy as np
+
+from agent.spectrum import Spectrum
+from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
+from reviewer.rules.workflow import Standing
+from reviewer.store import Store
+
+PEOPLE = {
+    "RE": ["reviewer"],
+    "AU": ["auditor"],
+    "AX": ["auditor"],
+    "VO": ["reviewer"],
+    "CO": ["coordinator"],
+    "JU": ["auditor"],
+}
+
+
+@dataclass
+class Clock:
+    """Stands still until it is turned."""
+
+    now: datetime = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def turn(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+def a_spectrum(name: str = "spec-55859-F5902_sp01-004.fits", **other) -> Spectrum:
+    wavelength = 10 ** np.linspace(np.log10(3700.0), np.log10(9000.0), 300)
+    flux = np.random.default_rng(len(name)).normal(1.0, 0.1, 300).astype("f4").astype(float)
+    values = {"survey": "LAMOST", "ids": {"obsid": "14812345"}, "snr": {"r": 20.0}} | other
+    return Spectrum(wavelength, flux, np.full(300, 100.0), name=name, **values)
+
+
+def a_trajectory(spectrum: Spectrum | None = None, think: str = "Hα looks broad.", **other) -> Trajectory:
+    steps = (
+        Think("s1", think),
+        Zoom("s2", {"wavelength_range": [6500, 6600], "label": "Hα"}, picture="ab" * 32),
+        Think("s3", "Double peaked, so a disk."),
+        Answer("s4", "YES", "Broad Balmer emission."),
+    )
+    values = {
+        "task": "cv",
+        "prompt": "Is this a cataclysmic variable?",
+        "spectrum_name": spectrum.name if spectrum else "gone.fits",
+        "spectrum_sha256": spectrum.sha256 if spectrum else None,
+        "steps": steps,
+        "drafter": Drafter("baseline", "rule 1"),
+    }
+    return Trajectory(**(values | other))
+
+
+def edited(trajectory: Trajectory, text: str) -> Trajectory:
+    return trajectory.with_steps((Think("s1", text), *trajectory.steps[1:]))
+
+
+@dataclass
+class Desk:
+    """Does what the page does: takes a lease, names the current version, mints a key."""
+
+    store: Store
+    last_key: str = ""
+
+    def key(self) -> str:
+        self.last_key = uuid4().hex
+        return self.last_key
+
+    def decide(self, person: str, item_id: int, verb: str, **said: str) -> Standing:
+        version = self.store.item(item_id).version
+        lease = self.store.lease(person, item_id)
+        return self.store.decide(person, item_id, version.id, verb, self.key(), lease.token, **said)
+
+    def edit(self, person: str, item_id: int, text: str):
+        version = self.store.item(item_id).version
+        lease = self.store.lease(person, item_id)
+        changed = edited(version.trajectory, text)
+        return self.store.save_version(person, item_id, version.id, changed, "clearer", self.key(), lease.token)
+
+    def until(self, item_id: int, *said: tuple[str, str]) -> Standing:
+        """Several decisions, as (person, verb)."""
+        for person, verb in said:
+            more = {"reason": "bad_data"} if verb == "reject" else {}
+            more |= {"comment": "look again"} if verb == "return" else {}
+            standing = self.decide(person, item_id, verb, **more)
+        return standing
+
+
+TO_AUDIT = (("RE", "keep"), ("RE", "submit"))
+TO_VOTE = (*TO_AUDIT, ("AU", "pass"), ("AX", "pass"))
+
+
+def people(store: Store) -> None:
+    for initials, roles in PEOPLE.items():
+        store.add_person(initials, f"Dr {initials}", roles)
+
+
+def an_item(store: Store, number: int = 0, **other) -> int:
+    """One more drafted item, with a spectrum of its own."""
+    spectrum = a_spectrum(f"spec-{number:04d}.fits")
+    store.add_spectrum(spectrum)
+    return store.add_item(a_trajectory(spectrum, **other), spectrum.sha256, batch="november")

@@ -1,0 +1,99 @@
+"""Traces whose pictures are really drawn from a made-up spectrum, and their way to approval."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from agent import tool
+from agent.plot import pixels_sha256
+from agent.spectrum import Spectrum
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.steps import Answer, Think, Zoom
+from reviewer.rules.workflow import Rules
+from reviewer.store import Draft, Store
+
+WAVELENGTH = np.linspace(6000.0, 7000.0, 120)
+PROMPT = 'Analyze the provided spectrum to determine if it is a "Cataclysmic Variables (CV)".\n\nGuide.'
+_keys = (f"key-{n}" for n in count())
+
+
+def a_spectrum(name: str = "a.fits", redshift: float | None = 0.01) -> Spectrum:
+    flux = np.round(2.0 + np.exp(-0.5 * ((WAVELENGTH - 6628.4) / 8.0) ** 2), 3)
+    ivar = np.full(WAVELENGTH.size, 25.0)
+    return Spectrum(WAVELENGTH, flux, ivar, redshift=redshift, name=name, survey="LAMOST")
+
+
+def a_trace(spectrum: Spectrum, verdict: str = "YES", **changes) -> Trajectory:
+    """Two looks, the second one refused by the tool, then the answer; every picture as the tool draws it."""
+    return replace(_trace(spectrum, verdict), **changes)
+
+
+@cache
+def _trace(spectrum: Spectrum, verdict: str) -> Trajectory:
+    frame, z = tool.frame_of(spectrum)
+    steps = [Think("s1", "Look at Hα first.")]
+    for number, window in ((2, [6500, 6600]), (4, [9000, 9100])):
+        arguments = {"label": "Hα", "wavelength_range": window}
+        seen = tool.call(spectrum, arguments)
+        steps += [
+            Zoom(f"s{number}", arguments, frame, z, spectrum.medium, seen.text, seen.ok, seen.picture),
+            Think(f"s{number + 1}", "Broad emission."),
+        ]
+    return Trajectory(
+        task="cv",
+        prompt=PROMPT,
+        spectrum_name=spectrum.name,
+        spectrum_sha256=spectrum.sha256,
+        steps=(*steps, Answer("s6", verdict, "broad Hα")),
+        drafter=Drafter("baseline", "baseline, no model", {"version": 1}),
+        redshift=spectrum.redshift,
+        medium=spectrum.medium,
+        overview=pixels_sha256(tool.overview(spectrum)),
+    )
+
+
+def a_store(path: Path, solo: bool = False) -> Store:
+    """A new database with three people who may do everything."""
+    store = Store.open(path)
+    for initials in ("AA", "BB", "CC"):
+        store.add_person(initials, f"Person {initials}", ("reviewer", "auditor", "coordinator"))
+    store.set_rules("AA", Rules(solo=solo))
+    return store
+
+
+def decide(store: Store, person: str, item_id: int, verb: str, **given: str) -> None:
+    lease = store.lease(person, item_id)
+    version = store.item(item_id).version.id
+    store.decide(person, item_id, version, verb, next(_keys), lease.token, **given)
+
+
+def revise(store: Store, person: str, item_id: int) -> None:
+    """Rewrite the first thought, as a reviewer would."""
+    version = store.item(item_id).version
+    first, *rest = version.trajectory.steps
+    changed = version.trajectory.with_steps((replace(first, text="Begin with Hα at 6563 Å."), *rest))
+    lease = store.lease(person, item_id)
+    store.save_version(person, item_id, version.id, changed, "clearer", next(_keys), lease.token)
+    store.release(lease.token)
+
+
+def approve(store: Store, item_id: int) -> None:
+    """Through every round: alone where the rules let one person, else by three."""
+    decide(store, "AA", item_id, "keep")
+    revise(store, "AA", item_id)
+    decide(store, "AA", item_id, "submit")
+    others = ["AA"] if store.rules().solo else ["BB", "CC"]
+    for person in others:
+        decide(store, person, item_id, "pass")
+    for person in others:
+        decide(store, person, item_id, "approve")
+
+
+def add_approved(store: Store, *traces: tuple[Trajectory, Spectrum | None]) -> list[int]:
+    ids = [a.item_id for a in store.add_items([Draft(t, s, batch="first") for t, s in traces])]
+    for item_id in ids:
+        approve(store, item_id)
+    return ids

@@ -1,0 +1,102 @@
+"""A database with something in every table, and databases compared row for row."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agent.spectrum import Spectrum
+from reviewer.store import Draft, Store
+from tests.support.campaign import TO_VOTE, Desk, a_spectrum, a_trajectory, an_item, people
+
+PASSWORD = "Hα in emission"
+NOT_COMPARED = ("sessions", "sign_ins")
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+
+
+def fill(store: Store) -> None:
+    """People, items of every kind, a few decisions, unsent text, an export, hostile names."""
+    people(store)
+    store.set_password("CO", "CO", PASSWORD)
+    desk = Desk(store)
+    desk.until(an_item(store, 0), *TO_VOTE)
+    desk.until(an_item(store, 1), ("RE", "keep"))
+    desk.edit("RE", 2, "Hα\u2028is \"broad\"\n\t\u0000-free, ünïcode ☉ and 'quotes'\\")
+    desk.decide("RE", 2, "submit")
+    desk.decide("AU", 1 + 1, "return", comment="look again")
+    an_item(store, 2)
+    store.add_items([strange_numbers(), without_a_spectrum()])
+    version = store.item(3).version
+    store.mark("RE", 3, version.id, "s1", "supported", "a mark's key", note="well seen")
+    store.commit_verdict("RE", 3, version.id, "YES")
+    store.autosave("RE", 3, version.id, {"steps": [], "comment": "half a thou"})
+    store.set_setting("CO", "greeting", "hello")
+    store.set_setting("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
+    store.record_export("CO", "first-round", {"items": [], "π": 3.14159})
+    store.sign_in("CO", PASSWORD, "127.0.0.1")
+
+
+def strange_numbers() -> Draft:
+    """A spectrum whose numbers are hard to write: the smallest, the largest, -0.0, and none that is short."""
+    spectrum = a_spectrum("strange.fits")
+    flux = np.array(spectrum.flux)
+    flux[:6] = [5e-324, 1.7976931348623157e307, -0.0, 1 / 3, 0.1, -2.5e-45]
+    mask = np.zeros(flux.size, dtype=bool)
+    mask[[0, 7, 8, 299]] = True
+    strange = Spectrum(
+        spectrum.wavelength,
+        flux,
+        spectrum.ivar,
+        mask=mask,
+        name="../strange\n.fits",
+        survey="=1+1",
+        redshift=1e-17,
+    )
+    return Draft(a_trajectory(strange, think="<script>alert(1)</script>"), strange, batch="strange")
+
+
+def without_a_spectrum() -> Draft:
+    return Draft(a_trajectory(think="Imported."), pictures={"ab" * 32: PNG}, batch="imported")
+
+
+def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table that is compared, in order; bytes as they are."""
+    assert path.is_file()
+    with closing(sqlite3.connect(path)) as db:
+        names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
+        return {
+            name: sorted(db.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr)
+            for (name,) in names
+            if name not in NOT_COMPARED and not name.startswith(("items_text", "sqlite_"))
+        }
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """The tables that are not equal row for row."""
+    first, second = contents(one), contents(other)
+    return [name for name in sorted(first | second) if first.get(name) != second.get(name)]
+
+
+@contextmanager
+def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
+    """Rows are changed behind the program's back; every guard is there again afterwards."""
+    with closing(sqlite3.connect(path)) as db:
+        guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            db.execute(f"DROP TRIGGER {name}")
+        yield db
+        for _, sql in guards:
+            db.execute(sql)
+        db.commit()
+
+
+def of_an_earlier_schema(path: Path, number: int) -> None:
+    """A database as an earlier release left it, with rows in every table it had."""
+    dump = Path(__file__).resolve().parents[1] / "schemas" / f"{number}.sql"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(dump.read_text(encoding="utf-8"))

@@ -1,0 +1,341 @@
+"""A benchmark is made: split by source, hard negatives by a weak classifier, and what is written is read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from agent.simulate import simulate
+from agent.simulate.files import LABELS, for_task, orders
+from agent.simulate.files import write as write_spectra
+from agent.spectrum import Spectrum, SpectrumError, read, read_all
+from agent.spectrum.readers import own
+from agent.tasks import load
+from training.bench.build import Built, Entry, Part, Recipe, Weak, build
+from training.cli import bench_build
+from training.data import DataError, questions
+
+TASK = load()["cv"]
+
+
+class ByName:
+    """A weak classifier that goes by the name: ``hard-...`` is 0.9, ``mute-...`` nothing, others 0.1."""
+
+    def __init__(self, aside: int = 0) -> None:
+        self.aside = aside
+        self.learned: list[str] = []
+
+    def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
+        for _, (entry, _spectrum) in zip(range(self.aside), candidates, strict=False):
+            self.learned.append(entry.source)
+
+    def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
+        return [
+            None if one.source.startswith("mute") else 0.9 if one.source.startswith("hard") else 0.1 for one in entries
+        ]
+
+    def told(self) -> dict[str, object]:
+        return {"kind": "predictions", "file": "names", "sha256": "", "lines": 0}
+
+
+def entry(name: str, snr: float = 20.0, flux: float | None = None) -> Entry:
+    level = flux if flux is not None else float(abs(hash(name)) % 10**9)
+
+    def spectrum() -> Spectrum:
+        if name.startswith("broken"):
+            raise SpectrumError(name, "nothing", "a spectrum")
+        grid = np.linspace(4000.0, 7000.0, 12)
+        return Spectrum(grid, np.full(12, level), np.ones(12), name=name, snr={"median": snr})
+
+    return Entry(name, name, spectrum)
+
+
+def entries(kind: str, number: int) -> list[Entry]:
+    return [entry(f"{kind}-{n}", flux=float(sum(kind.encode()) * 10_000 + n)) for n in range(number)]
+
+
+def made(
+    positives: int = 10,
+    candidates: Sequence[Entry] | None = None,
+    weak: Weak | None = None,
+    placed: dict[str, Part] | None = None,
+    **recipe: Any,
+) -> Built:
+    pool = [*entries("hard", 40), *entries("easy", 100)] if candidates is None else candidates
+    return build(Recipe("cv", **recipe), entries("yes", positives), pool, weak or ByName(), placed)
+
+
+def sources(built: Built, part: Part) -> set[str]:
+    return {one.entry.source for one in built.part(part)}
+
+
+def test_the_published_proportions() -> None:
+    built = made(positives=10)
+    for part, yes, no in (("train", 6, 6), ("test", 4, 20)):
+        rows = built.part(part)  # type: ignore[arg-type]
+        assert [sum(one.label == label for one in rows) for label in ("YES", "NO")] == [yes, no]
+    assert not sources(built, "train") & sources(built, "test")
+    assert all(one.negative == "hard" and one.p == 0.9 for one in built.test if one.label == "NO")
+    assert all(one.negative is None for one in built.test if one.label == "YES")
+
+
+def test_only_candidates_above_the_bar_are_kept_and_the_rate_is_told() -> None:
+    built = made(positives=10, test_ratio=(1, 8))
+    assert (built.accepted, built.short) == (38, 0)
+    assert built.acceptance == 38 / built.looked
+    # The order of a part tells nothing of the labels.
+    assert [one.label for one in built.test] != sorted(one.label for one in built.test)
+
+
+def test_one_seed_gives_one_benchmark_whatever_the_order_of_the_files() -> None:
+    pool = [*entries("hard", 40), *entries("easy", 100)]
+    one, again, other = made(candidates=pool), made(candidates=pool[::-1]), made(candidates=pool, seed=1)
+    assert [t.entry for t in one.test] == [t.entry for t in again.test]
+    assert sources(one, "test") != sources(other, "test")
+
+
+def test_too_few_hard_ones_are_counted_and_filled_only_if_asked() -> None:
+    pool = [*entries("hard", 5), *entries("easy", 40)]
+    short = made(candidates=pool)
+    assert short.exhausted
+    assert (short.short, short.missing("train"), short.missing("test")) == (21, 6, 15)
+    filled = made(candidates=pool, fill=True)
+    assert filled.short == 0
+    random = [one for part in (filled.train, filled.test) for one in part if one.negative == "random"]
+    assert len(random) == 21
+    assert all(one.entry.source.startswith("easy") and one.p == 0.1 for one in random)
+
+
+def test_what_the_weak_classifier_learned_from_is_in_neither_part() -> None:
+    weak = ByName(aside=30)
+    built = made(weak=weak)
+    assert len(weak.learned) == 30
+    assert not set(weak.learned) & (sources(built, "train") | sources(built, "test"))
+
+
+def test_what_cannot_be_used_is_left_out_with_its_reason() -> None:
+    pool = [
+        *entries("hard", 26),
+        entry("yes-3"),
+        entry("hard-weak-signal", snr=4.0),
+        entry("broken-1"),
+        entry("mute-1"),
+        entry("hard-renamed", flux=float(sum(b"hard") * 10_000 + 7)),
+    ]
+    built = made(candidates=pool, test_ratio=(1, 6))  # more than there are: all are looked at
+    assert built.left_out == {
+        "the same source again": 1,
+        "S/N below 10": 1,
+        "cannot be read": 1,
+        "no prediction for it": 1,
+        "the same numbers under another name": 1,
+    }
+    assert built.examples["S/N below 10"] == ["hard-weak-signal"]
+    assert built.missing("train") + built.missing("test") == 4
+
+
+def test_a_source_of_another_tasks_part_stays_in_that_part() -> None:
+    placed: dict[str, Part] = {f"hard-{n}": "train" for n in range(30)} | {"yes-0": "test", "yes-1": "train"}
+    built = made(placed=placed, test_ratio=(1, 2))
+    assert not {name for name, part in placed.items() if part == "train"} & sources(built, "test")
+    assert "yes-0" in sources(built, "test")
+    assert "yes-1" in sources(built, "train")
+
+
+def test_too_few_positives_are_refused_with_the_reason() -> None:
+    with pytest.raises(DataError, match=r"cv: found 0 positives to use of 3 \(3: S/N below 10\)"):
+        build(Recipe("cv"), [entry(f"faint-{n}", snr=1.0) for n in range(3)], [], ByName())
+
+
+# The command, over simulated spectra and a file of predictions.
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten cataclysmic variables and thirty look-alikes of two surveys, labelled."""
+    folder = tmp_path_factory.mktemp("archive")
+    wanted = orders(for_task("cv", 40, (1, 3)), ["LAMOST", "DESI"], (12, 30), seed=7)
+    wanted = [replace(order, redshift=0.001) for order in wanted]
+    assert len(list(write_spectra(folder / "spectra", wanted, ["cv"]))) == 40
+    return folder
+
+
+def predicted(folder: Path, p: Callable[[Spectrum], float]) -> Path:
+    lines = []
+    for path in sorted((folder / "spectra").glob("*.fits")):
+        spectrum = read(path)
+        lines.append(json.dumps({"source": path.name, "task": "cv", "probability": p(spectrum)}))
+    (folder / "weak.jsonl").write_text("\n".join(lines) + "\n")
+    return folder / "weak.jsonl"
+
+
+def command(*given: object) -> int:
+    parser = argparse.ArgumentParser()
+    bench_build.add(parser)
+    return bench_build.run(parser.parse_args([str(one) for one in given]))
+
+
+def options(archive: Path, output: Path) -> list[object]:
+    spectra = archive / "spectra"
+    return [spectra, "--labels", spectra / LABELS, "--task", "cv", "--output", output]
+
+
+def built_in(archive: Path, output: Path, *more: object) -> dict[str, Any]:
+    weak = predicted(archive, lambda one: 0.95 if one.meta["kind"] != "wd" else 0.2)
+    given = [*options(archive, output), "--weak", weak, "--test-ratio", "1:3", *more]
+    assert command(*given) == 0
+    said: dict[str, Any] = json.loads((output / "build_cv.json").read_text())
+    return said
+
+
+def test_what_is_written_has_the_published_schema(archive: Path, tmp_path: Path) -> None:
+    built_in(archive, tmp_path)
+    rows = pq.read_table(tmp_path / "data" / "test_cv.parquet").to_pylist()
+    assert [sum(row["reward_model"]["ground_truth"] == label for row in rows) for label in ("YES", "NO")] == [
+        4,
+        12,
+    ]
+    row = rows[0]
+    assert set(row) == {"images", "data_source", "prompt", "reward_model", "agent_name", "extra_info"}
+    assert (row["data_source"], row["agent_name"], row["reward_model"]["type"]) == (
+        "cv",
+        "tool_agent",
+        "rule",
+    )
+    assert row["images"][0]["bytes"].startswith(b"\x89PNG")
+    system, user = row["prompt"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert user["content"] == f"<image>\n{TASK.prompt}"
+    shown = row["extra_info"]["tools_kwargs"]["spectral_visualization_tool"]["create_kwargs"]
+    assert set(shown) == {"flux", "wavelength", "redshift"}
+    assert len(shown["flux"]) == len(shown["wavelength"]) > 3000
+    assert len({one["extra_info"]["index"] for one in rows}) == len(rows)
+
+
+def test_every_spectrum_is_read_back_exactly_and_as_simulated(archive: Path, tmp_path: Path) -> None:
+    built_in(archive, tmp_path)
+    for part in ("train", "test"):
+        for spectrum in read_all(tmp_path / "data" / f"{part}_cv.parquet"):
+            assert spectrum == read(archive / "spectra" / spectrum.name)
+            assert spectrum.meta["simulated"] is True
+
+
+def test_the_questions_of_the_training_are_those_that_were_built(archive: Path, tmp_path: Path) -> None:
+    said = built_in(archive, tmp_path)
+    for part in ("train", "test"):
+        found = questions([tmp_path], part=part)  # type: ignore[arg-type]
+        assert sorted(one.source for one in found) == said["sources"][part]
+        assert all(one.simulated and one.survey.startswith("simulated ") and one.snr for one in found)
+        assert all(one.task.prompt == TASK.prompt for one in found)
+        for one in found[:3]:
+            spectrum = one.spectrum()
+            assert spectrum.sha256 == read(archive / "spectra" / one.source).sha256
+            assert (one.label == "YES") == (spectrum.meta["kind"] == "cv")
+
+
+def test_the_card_says_how_it_was_made(archive: Path, tmp_path: Path) -> None:
+    said = built_in(archive, tmp_path, "--seed", 3)
+    assert said["recipe"]["seed"] == 3
+    assert said["parts"]["test"] | {"surveys": None} == {
+        "YES": 4,
+        "NO": 12,
+        "hard": 12,
+        "random": 0,
+        "missing": 0,
+        "simulated": 16,
+        "surveys": None,
+    }
+    assert said["weak_classifier"]["file"] == "weak.jsonl"
+    assert 0 < said["candidates"]["acceptance"] <= 1
+    card = (tmp_path / "card_cv.md").read_text()
+    assert "Simulated spectra are among these" in card
+    assert f"{said['candidates']['accepted']} of {said['candidates']['scored']} scored" in card
+
+
+def test_too_few_are_bad_news_and_nothing_is_written(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weak = predicted(archive, lambda one: 0.95 if one.meta["kind"] == "tts" else 0.2)
+    assert command(*options(archive, tmp_path), "--weak", weak) == 1
+    told = capsys.readouterr().out
+    assert "of 26 hard negatives" in told
+    assert "lower --keep, or let --fill" in told
+    assert not list(tmp_path.iterdir())
+    assert command(*options(archive, tmp_path), "--weak", weak, "--fill") == 0
+    random = json.loads((tmp_path / "build_cv.json").read_text())["parts"]
+    assert random["train"]["random"] + random["test"]["random"] == 26 - told_accepted(told)
+
+
+def told_accepted(told: str) -> int:
+    return int(told.split("found ")[1].split(" of")[0])
+
+
+def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path) -> None:
+    more = tmp_path / "archive"
+    more.mkdir()
+    for seed in range(30):
+        spectrum = simulate("be", "SDSS", 20.0, 1000 + seed)
+        own.write(spectrum, more / spectrum.name)
+    weak = tmp_path / "weak.jsonl"
+    lines = [{"source": path.name, "probability": 0.9} for path in more.iterdir()]
+    weak.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    output = tmp_path / "out"
+    assert command(*options(archive, output), "--weak", weak, "--candidates", more) == 0
+    said = json.loads((output / "build_cv.json").read_text())
+    negatives = [name for name in said["sources"]["test"] if "-cv-" not in name]
+    assert len(negatives) == 20
+    assert all("-be-" in name for name in negatives)
+    assert said["left_out"]["no prediction for it"] > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"--task": "xx"}, "--task: found 'xx', wanted one of"),
+        ({"--labels": "none.csv"}, "none.csv"),
+        ({"--weak": "none.jsonl"}, "none.jsonl: No such file"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(archive: Path, tmp_path: Path, change: dict[str, str], words: str) -> None:
+    from agent.cli.command import CannotRun
+
+    given = [*options(archive, tmp_path), "--weak", predicted(archive, lambda _: 0.9)]
+    for name, value in change.items():
+        given[given.index(name) + 1] = value
+    with pytest.raises(CannotRun) as refused:
+        command(*given)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"source": "a.fits", "probability": 1.2}', "probability: found 1.2, wanted a number from 0 to 1"),
+        ('{"probability": 0.2}', "source: found None"),
+        ('{"source": "a.fits", "task": "wd", "probability": 0.2}', "no prediction for the task cv"),
+    ],
+)
+def test_predictions_that_cannot_be_are_refused(archive: Path, tmp_path: Path, line: str, words: str) -> None:
+    from agent.cli.command import CannotRun
+
+    (tmp_path / "weak.jsonl").write_text(line + "\n")
+    with pytest.raises(CannotRun) as refused:
+        command(*options(archive, tmp_path / "out"), "--weak", tmp_path / "weak.jsonl")
+    assert words in str(refused.value)
+
+
+def test_a_second_benchmark_of_one_task_is_refused_in_one_folder(archive: Path, tmp_path: Path) -> None:
+    from agent.cli.command import CannotRun
+
+    built_in(archive, tmp_path)
+    with pytest.raises(CannotRun, match=r"build_cv\.json: found a benchmark of this task"):
+        command(*options(archive, tmp_path), "--weak", archive / "weak.jsonl")

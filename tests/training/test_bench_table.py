@@ -1,0 +1,178 @@
+"""Runs, predictions and the paper's own figures in one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import app
+from tests.support.bench_outcomes import outcomes, under
+from tests.support.bench_questions import Wayward, question, some_questions
+from training.bench import table
+from training.bench.answers import Answers
+from training.bench.outcomes import Outcome, write_predictions
+from training.bench.run import Asking, ask_all
+from training.bench.scores import scores
+from training.bench.table import Row, is_specvi, published, row
+
+TRUTH = "++++------"
+
+
+def a_row(name: str, some: list[Outcome], data: str = "LAMOST") -> Row:
+    return Row(name, Path(name), "model", data, tuple(some), scores(some, 200))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run's folder, in which everything has been asked."""
+    folder = tmp_path_factory.mktemp("run")
+    questions = [*some_questions(12), *[question(kind, "wd", 30) for kind in ("wd", "fgk")]]
+    settings = {
+        "name": "wayward",
+        "stage": "SFT + RL",
+        "policy": {"kind": "model", "name": "wayward"},
+        "with_tool": False,
+        "max_turns": 8,
+    }
+    with Answers(folder, questions, settings) as answers:
+        ask_all(questions, Asking(Wayward, with_tool=False), answers, concurrency=2)
+    return folder
+
+
+def test_a_run_is_called_by_its_stage_and_what_was_left_out(run: Path) -> None:
+    found = row(run)
+    assert found.name == "wayward (SFT + RL, without the tool)"
+    assert (found.simulated, found.data) == ("yes", "simulated LAMOST")
+    assert found.note == "simulated spectra"
+    assert found.wall > 0
+
+
+def test_predictions_are_a_row_too(tmp_path: Path, run: Path) -> None:
+    (tmp_path / "cnn-cv").mkdir()
+    write_predictions(tmp_path / "cnn-cv" / "predictions.jsonl", outcomes(TRUTH, TRUTH, format_ok=None, calls=None))
+    for path in (tmp_path / "cnn-cv", tmp_path / "cnn-cv" / "predictions.jsonl"):
+        found = row(path)
+        assert (found.name, found.kind, found.scores.f1.value) == ("cnn-cv", "predictions", 1.0)
+        assert found.scores.format_rate.words == "nothing written"
+
+
+def test_the_paper_has_its_own_rows_with_where_they_were_read() -> None:
+    by_name = {one.name: one for one in published()}
+    assert by_name["Spec-o3-7B"].f1["wd"] == 53.6
+    assert by_name["Spec-o3-3B"].accuracy["mean"] == 88.8
+    assert by_name["Spec-o3-7B, no RL"].f1 == {"mean": 41.6}
+    assert by_name["Spec-o3-7B on DESI, mean of cv, cc, gm"].f1["mean"] == 77.4
+    assert all(one.source for one in published())
+    assert len(published()) == len(by_name) == 22
+
+
+def test_only_published_rows_with_a_task_in_common_are_shown() -> None:
+    o_star = [a_row("a", outcomes("+-", "+-", "o"))]
+    assert [one.name for one in table.shown(o_star)] == [
+        "Spec-o3-7B, not trained on these: mean of o, b, a",
+        "o3, mean of o, b, a",
+    ]
+    assert table.shown([a_row("a", outcomes("+-", "+-", "agn"))]) == []
+
+
+def test_a_benchs_size_tells_whether_it_is_the_published_one() -> None:
+    sizes = {"cv": 1458, "cc": 1321, "ss": 1442, "gm": 1321, "wd": 1212}
+    rows = [one for task, n in sizes.items() for one in outcomes("+-" * (n // 2) + "-" * (n % 2), "-" * n, task)]
+    assert len(rows) == 6754
+    assert is_specvi(rows)
+    assert not is_specvi(rows[1:])
+
+
+def test_the_text_has_every_row_its_intervals_and_says_what_the_data_are() -> None:
+    rows = [a_row("ours", outcomes(TRUTH, "+++-++----")), a_row("theirs", outcomes(TRUTH, "-+++------"))]
+    lines = table.text(rows).splitlines()
+    assert lines[0].split()[:5] == ["system", "n", "F1", "cv", "mean"]
+    assert lines[2].startswith("ours ")
+    assert "66.7 [" in lines[2]
+    assert lines[4].startswith("── published (other data than the rows above) ─")
+    spec_o3 = next(line for line in lines if line.startswith("Spec-o3-7B "))
+    assert spec_o3.split() == ["Spec-o3-7B", "81.0", "76.5", "88.7", "published"]
+    assert any(line.startswith("ours against theirs, 10 questions in common: mean F1 -19.0 [") for line in lines)
+    assert "github.com/Maxwell-Jia/spec-o3" in lines[-1]
+    assert not any(line.startswith("CarbonNet") for line in table.text(rows, False).splitlines())
+
+
+def test_on_the_published_bench_the_figures_may_be_held_against_each_other() -> None:
+    told = table.text([a_row("ours", outcomes(TRUTH, TRUTH), "SpecVI-Bench")])
+    assert "as many questions of each task" in told
+    assert "other data" not in told
+
+
+def test_what_has_no_value_or_is_not_of_all_tasks_is_said_beneath() -> None:
+    few = a_row("few", outcomes("+-", "+-"))
+    more = a_row("more", [*outcomes("+-", "+-"), *outcomes("--", "--", "wd")])
+    told = table.told([few, more], False)
+    assert "more: wd: F1 not defined: no positives, and nothing was called positive" in told
+    assert "more: the mean F1 is that of cv" in told
+    assert "few: the mean F1 is that of cv" in told
+
+
+def test_systems_without_a_question_in_common_are_not_compared() -> None:
+    one, other = a_row("one", outcomes("+-", "+-")), a_row("other", under("x", outcomes("+-", "+-")))
+    assert table.compared(one, other) == "one against other: found no question that both were asked"
+
+
+def test_markdown_shows_names_as_they_are() -> None:
+    text = table.markdown([a_row("a|b <i>*c*", outcomes(TRUTH, TRUTH))])
+    assert r"| a\|b &lt;i>\*c\* | 10 |" in text
+    assert "| Spec-o3-7B (published) |" in text
+
+
+def test_csv_has_a_line_a_system_and_task_and_one_for_the_mean() -> None:
+    rows = [a_row("=ours", [*outcomes(TRUTH, "+++-++----"), *outcomes("--", "--", "wd")])]
+    found = list(csv.DictReader(io.StringIO(table.csv_text(rows))))
+    ours = [line for line in found if line["system"] == "'=ours"]
+    assert [line["task"] for line in ours] == ["cv", "wd", "mean"]
+    assert (ours[0]["f1"], ours[0]["positives"]) == ("66.67", "4")
+    assert float(ours[0]["f1_lo"]) < 66.67 < float(ours[0]["f1_hi"])
+    assert (ours[1]["f1"], ours[1]["recall"]) == ("", "")
+    assert "f1 not defined: no positives" in ours[1]["note"]
+    spec_o3 = [line for line in found if line["system"] == "Spec-o3-7B (published)"]
+    assert {line["task"]: (line["f1"], line["accuracy"]) for line in spec_o3}["mean"] == ("76.5", "88.7")
+    assert not any("nan" in cell.lower().split() for line in found for cell in line.values())
+
+
+def bench_table(*arguments: object) -> int:
+    return app.main(["bench", "table", *map(str, arguments)])
+
+
+def test_the_command_writes_all_kinds(tmp_path: Path, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    specialist = tmp_path / "cnn.jsonl"
+    answered = [
+        Outcome(one.key, one.source, one.task, one.label, one.label, one.label, simulated=True)
+        for one in row(run).outcomes
+    ]
+    write_predictions(specialist, answered)
+    files = {"--csv": tmp_path / "t.csv", "--markdown": tmp_path / "t.md"}
+    written = [one for pair in files.items() for one in pair]
+    assert bench_table(run, specialist, *written) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("system")
+    assert "wayward (SFT + RL, without the tool) against cnn, 14 questions in common" in out
+    assert all(path.read_text(encoding="utf-8") for path in files.values())
+    assert bench_table(run, specialist, "--json", "--no-published") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in told["rows"]] == ["wayward (SFT + RL, without the tool)", "cnn"]
+    assert told["rows"][0]["simulated"] == "yes"
+    assert told["comparisons"][0]["n"] == 14
+    assert told["published"] == []
+
+
+def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench_table(tmp_path / "gone") == 2
+    assert "gone: found no such file, wanted the folder of a run" in capsys.readouterr().err
+    (tmp_path / "empty.jsonl").write_text("")
+    assert bench_table(tmp_path / "empty.jsonl") == 2
+    assert "empty.jsonl: found no answer yet" in capsys.readouterr().err
+    (tmp_path / "bad.jsonl").write_text("no json\n")
+    assert bench_table(tmp_path / "bad.jsonl") == 2
+    assert "bad.jsonl: line 1: found no JSON" in capsys.readouterr().err

@@ -1,0 +1,477 @@
+"""Trajectories to learn from, whatever they came in; and one line about each thing wrong with them."""
+
+import json
+import os
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from agent.plot import pixels_sha256
+from agent.spectrum import Spectrum
+from agent.tool import TOOL_BLOCK, TOOL_SCHEMA
+from agent.trajectory import Trajectory
+from agent.trajectory.messages import pictures_of
+from agent.trajectory.steps import Answer, Think, Zoom
+from tests.agent.trajectory.test_sharegpt import published_row
+from tests.support.drawn_traces import PROMPT, a_spectrum, a_trace
+from tests.support.made_data import an_export, lamost_name, own_lines, own_row, published_folder, published_set
+from tests.support.strategies import json_values, plain_words
+from training.data import DataError, Dropped, examples, questions
+from training.data.records import Example
+from training.data.rows import rows
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return an_export(tmp_path_factory.mktemp("approved"))
+
+
+@pytest.fixture
+def export_copy(exported: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(exported, tmp_path / "one"))
+
+
+def manifest_changed(folder: Path, **changes: Any) -> Path:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), encoding="utf-8")
+    return folder
+
+
+def refused(*paths: Path, **given: Any) -> str:
+    with pytest.raises(DataError) as wrong:
+        examples(paths, **given)
+    assert "\n" not in str(wrong.value)
+    return str(wrong.value)
+
+
+def shown(example: Example) -> list[str]:
+    return [pixels_sha256(picture) for picture in example.pictures()]
+
+
+# Exports
+
+
+def test_an_export_is_learned_from_with_the_pictures_that_the_model_saw(exported: Path) -> None:
+    first, second = examples([exported])
+    assert (first.source, second.source) == ("one-0.fits", "one-1.fits")
+    assert [one.trajectory.answer.verdict for one in (first, second) if one.trajectory.answer] == [
+        "YES",
+        "NO",
+    ]
+    assert shown(first) == list(pictures_of(first.trajectory))
+    assert first.survey == "LAMOST"
+
+
+def test_what_was_approved_is_asked_with_its_answer_as_label(exported: Path) -> None:
+    asked = questions([exported])
+    assert [(q.source, q.label, q.task.prompt) for q in asked] == [
+        ("one-0.fits", "YES", PROMPT),
+        ("one-1.fits", "NO", PROMPT),
+    ]
+    assert asked[0].spectrum() == a_spectrum("one-0.fits")
+
+
+@pytest.mark.parametrize("name", ["trajectories.jsonl", "train.jsonl", "images/cv_1_0.png"])
+def test_a_file_of_an_export_that_was_changed_is_found(export_copy: Path, name: str) -> None:
+    with (export_copy / name).open("ab") as file:
+        file.write(b" ")
+    assert f"{name}: found other bytes" in refused(export_copy)
+
+
+def test_a_missing_picture_of_an_export_is_named(export_copy: Path) -> None:
+    (export_copy / "images/cv_2_1.png").unlink()
+    assert "images/cv_2_1.png: No such file" in refused(export_copy)
+
+
+def test_an_empty_export_is_refused(export_copy: Path) -> None:
+    assert "found an empty export" in refused(manifest_changed(export_copy, items=[]))
+
+
+def test_an_export_without_its_manifest_is_not_complete(export_copy: Path) -> None:
+    (export_copy / "manifest.json").unlink()
+    assert "found no manifest.json: this export is not complete" in refused(export_copy)
+
+
+def test_an_export_drawn_otherwise_is_refused(export_copy: Path) -> None:
+    assert "renderer: found 'other/2'" in refused(manifest_changed(export_copy, renderer="other/2"))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": "spec-o3/export/9"}'])
+def test_a_manifest_that_is_none_is_refused(export_copy: Path, text: str) -> None:
+    (export_copy / "manifest.json").write_text(text)
+    assert "manifest.json" in refused(export_copy)
+
+
+# Tool schemas
+
+
+def other_tool() -> dict[str, Any]:
+    schema = json.loads(json.dumps(TOOL_SCHEMA))
+    schema["function"]["parameters"]["properties"]["label"]["type"] = "integer"
+    return schema
+
+
+def with_tool(schema: dict[str, Any]) -> dict[str, Any]:
+    row = published_row()
+    system = row["conversations"][0]["value"].replace(json.dumps(TOOL_SCHEMA), json.dumps(schema))
+    row["conversations"][0]["value"] = system
+    return row
+
+
+def test_another_tool_than_ours_is_refused(export_copy: Path) -> None:
+    assert "manifest.json: tool: found the schema" in refused(manifest_changed(export_copy, tool=other_tool()))
+
+
+def test_a_mixture_of_tool_schemas_is_refused_and_says_where_each_is(exported: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(exported, tmp_path / "other"))
+    said = refused(exported, manifest_changed(other, tool=other_tool()))
+    assert said.startswith("mixture of tool schemas: ")
+    assert str(exported) in said
+    assert str(other) in said
+
+
+def test_a_mixture_within_one_published_file_is_refused(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row(), with_tool(other_tool())])
+    said = refused(tmp_path / "set")
+    assert said.startswith("mixture of tool schemas: ")
+    assert "row 2" in said
+
+
+def test_a_tool_described_in_other_words_is_a_fault_not_a_mixture(tmp_path: Path) -> None:
+    schema = json.loads(json.dumps(TOOL_SCHEMA))
+    schema["function"]["description"] = "Zooms."
+    published_folder(tmp_path / "set", [published_row(), with_tool(schema)])
+    plain, reworded = examples([tmp_path / "set"])
+    assert not any("tool" in fault for fault in plain.trajectory.faults)
+    assert any("in other words" in fault for fault in reworded.trajectory.faults)
+
+
+def test_a_system_turn_without_a_tool_states_none(tmp_path: Path) -> None:
+    row = published_row()
+    row["conversations"][0]["value"] = row["conversations"][0]["value"].removesuffix(TOOL_BLOCK)
+    published_folder(tmp_path / "set", [row])
+    assert len(examples([tmp_path / "set"])) == 1
+
+
+# The published cold-start set
+
+
+def test_published_rows_are_read_damage_and_all_with_their_own_pictures(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row()])
+    (example,) = examples([tmp_path / "set" / "train_sharegpt.json"])
+    assert (example.source, example.survey) == ("spec-55886-GAC_sp02-178.fits", "LAMOST")
+    assert example.trajectory.steps[0] == Think("s1", "Look at Hα.")
+    assert [picture.getpixel((0, 0)) for picture in example.pictures()] == [(0, 0, 0, 255), (1, 0, 0, 255)]
+
+
+def test_a_missing_picture_of_a_published_row_is_named(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row()])
+    (tmp_path / "set/images/lf_cv_0_1.png").unlink()
+    assert "row 1: images: found no picture 'images/lf_cv_0_1.png'" in refused(tmp_path / "set")
+
+
+def test_a_picture_outside_the_folder_is_not_looked_at(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row(images=["images/lf_cv_0_0.png", "images/lf_cv_0_1.png"])])
+    Image.new("RGBA", (4, 4)).save(tmp_path / "secret.png")
+    path = tmp_path / "set/train_sharegpt.json"
+    path.write_text(path.read_text().replace("images/lf_cv_0_1.png", "../secret.png"))
+    assert "wanted a path inside" in refused(tmp_path / "set")
+
+
+def test_a_picture_that_is_none_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row()])
+    (tmp_path / "set/images/lf_cv_0_1.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
+    (example,) = examples([tmp_path / "set"])
+    with pytest.raises(DataError, match=r"lf_cv_0_1\.png: found no picture"):
+        example.pictures()
+
+
+def test_an_unknown_task_is_named(tmp_path: Path) -> None:
+    published_folder(tmp_path / "set", [published_row(), published_row(task="comet")])
+    assert "row 2: task: found 'comet', wanted one of " in refused(tmp_path / "set")
+
+
+def test_published_rows_without_spectra_cannot_be_asked(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="name the folder in which the spectrum"):
+        questions([published_set(tmp_path / "set", [1])])
+
+
+# Our JSON lines
+
+
+def test_a_row_of_ours_stands_alone_and_its_pictures_are_drawn_again(tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    (example,) = examples([own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))])
+    assert example.trajectory == a_trace(spectrum)
+    assert shown(example) == list(pictures_of(example.trajectory))
+
+
+def test_a_row_without_its_spectrum_finds_it_in_a_folder(tmp_path: Path) -> None:
+    spectrum = as_file(tmp_path / "spectra" / "a.csv")
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), None))
+    assert "row 1: found neither spectrum_data nor" in refused(path)
+    (example,) = examples([path], spectra=tmp_path / "spectra")
+    assert shown(example) == list(pictures_of(example.trajectory))
+
+
+def test_a_published_row_is_asked_where_its_spectrum_is_at_hand_packed_or_not(tmp_path: Path) -> None:
+    folder = published_set(tmp_path / "set", [1])
+    made = as_file(tmp_path / "spectra" / lamost_name(1).removesuffix(".gz"))
+    (question,) = questions([folder], spectra=tmp_path / "spectra")
+    assert (question.label, question.source) == ("YES", lamost_name(1).removesuffix(".gz"))
+    assert (question.spectrum().flux == made.flux).all()
+
+
+def test_a_spectrum_that_is_not_in_the_folder_is_found_out_at_once(tmp_path: Path) -> None:
+    (tmp_path / "spectra").mkdir()
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), None))
+    assert "found no spectrum 'a.fits'" in refused(path, spectra=tmp_path / "spectra")
+    assert "found no folder" in refused(path, spectra=tmp_path / "nowhere")
+
+
+def as_file(path: Path) -> Spectrum:
+    from agent.spectrum import read
+
+    path.parent.mkdir()
+    made = a_spectrum()
+    lines = (f"{w!r},{f!r},0.2" for w, f in zip(made.wavelength.tolist(), made.flux.tolist(), strict=True))
+    path.write_text("wavelength,flux,error\n" + "\n".join(lines))
+    return read(path)
+
+
+def test_pictures_with_other_pixels_than_the_model_saw_are_refused(tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    trace = a_trace(spectrum, overview="ab" * 32)
+    (example,) = examples([own_lines(tmp_path / "t.jsonl", (trace, spectrum))])
+    with pytest.raises(DataError, match="drawn with other pixels here, wanted those of abab"):
+        example.pictures()
+
+
+def test_pictures_that_came_with_a_row_are_read_and_checked(tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    picture = Image.new("RGBA", (20, 10), "red")
+    picture.save(tmp_path / "red.png")
+    trace = a_trace(spectrum, overview=pixels_sha256(picture))
+    pictures = {pixels_sha256(picture): "red.png"}
+    (example,) = examples([own_lines(tmp_path / "t.jsonl", (trace, spectrum), pictures=pictures)])
+    assert shown(example) == list(pictures_of(trace))
+    Image.new("RGBA", (20, 10), "blue").save(tmp_path / "red.png")
+    with pytest.raises(DataError, match=r"red\.png: found other pixels"):
+        example.pictures()
+
+
+def test_another_spectrum_than_the_trajectory_was_made_with_is_refused(tmp_path: Path) -> None:
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), a_spectrum("b.fits")))
+    (example,) = examples([path])
+    with pytest.raises(DataError, match=r"spectrum_data: found .* wanted"):
+        example.pictures()
+
+
+def test_a_file_that_changed_since_is_found_out(tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))
+    (example,) = examples([path])
+    path.write_text("{}\n")
+    with pytest.raises(DataError, match=r"t\.jsonl:1"):
+        example.pictures()
+
+
+def test_only_labelled_trajectories_are_asked_each_spectrum_once(tmp_path: Path) -> None:
+    one, two = a_spectrum("a.fits"), a_spectrum("b.fits")
+    labelled = a_trace(one, label="NO")
+    path = own_lines(tmp_path / "t.jsonl", (labelled, one), (labelled, one), (a_trace(two), two))
+    dropped: list[Dropped] = []
+    (question,) = questions([path], dropped=dropped)
+    assert (question.source, question.label, question.task.key) == ("a.fits", "NO", "cv")
+    assert question.spectrum() == one
+    assert sorted(one.reason for one in dropped) == [
+        "another trajectory of a spectrum that is asked about already",
+        "no label",
+    ]
+
+
+def test_two_labels_of_one_spectrum_are_refused(tmp_path: Path) -> None:
+    one = a_spectrum()
+    rows = (a_trace(one, label="NO"), one), (a_trace(one, label="YES"), one)
+    with pytest.raises(DataError, match=r"t\.jsonl:2: label: found YES for a\.fits, which .*:1 calls NO"):
+        questions([own_lines(tmp_path / "t.jsonl", *rows)])
+
+
+def unanswered(trace: Trajectory) -> Trajectory:
+    return trace.with_steps(trace.steps[:-1])
+
+
+def undecided(trace: Trajectory) -> Trajectory:
+    return trace.with_steps((*trace.steps[:-1], Answer("s6", None, "cannot say")))
+
+
+def thoughtless(trace: Trajectory) -> Trajectory:
+    return trace.with_steps(tuple(step for step in trace.steps if not isinstance(step, Think)))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (unanswered, "the last step is not an answer"),
+        (undecided, "neither YES nor NO"),
+        (thoughtless, "turn 1 has no think text"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_left_out_with_the_reason(
+    tmp_path: Path, spoil: Callable[[Trajectory], Trajectory], reason: str
+) -> None:
+    spectrum = a_spectrum()
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum), (spoil(a_trace(spectrum)), spectrum))
+    dropped: list[Dropped] = []
+    assert len(examples([path], dropped=dropped)) == 1
+    assert dropped[0].key.endswith("t.jsonl:2")
+    assert reason in dropped[0].reason
+    only = own_lines(tmp_path / "only.jsonl", (spoil(a_trace(spectrum)), spectrum))
+    assert "left out 1" in refused(only)
+
+
+def test_a_picture_that_was_refused_has_none(tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    (example,) = examples([own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))])
+    looks = [step for step in example.trajectory.steps if isinstance(step, Zoom)]
+    assert [look.ok for look in looks] == [True, False]
+    assert len(example.pictures()) == 2
+
+
+# Files that are no good
+
+
+def places(value: Any, there: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where in a JSON value another can be put."""
+    if there:
+        yield there
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from places(one, (*there, key))
+
+
+@pytest.fixture(scope="module")
+def rows_and_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path]:
+    folder = published_folder(tmp_path_factory.mktemp("wrong") / "set", [published_row()])
+    spectrum = a_spectrum()
+    return [own_row(a_trace(spectrum, label="YES"), spectrum), published_row()], folder
+
+
+@given(st.data(), st.integers(0, 1), st.sampled_from(["\ud800", "\0", "x" * 5000, True, -1, 1e308]) | json_values)
+def test_whatever_is_wrong_in_a_row_is_told_in_one_line(
+    rows_and_folder: tuple[list[dict[str, Any]], Path], data: st.DataObject, which: int, wrong: object
+) -> None:
+    (*_, folder), row = rows_and_folder, json.loads(json.dumps(rows_and_folder[0][which]))
+    *way, last = data.draw(st.sampled_from(list(places(row))))
+    inside = row
+    for key in way:
+        inside = inside[key]
+    inside[last] = wrong
+    path = folder / "row.jsonl"
+    path.write_text(json.dumps(row))
+    said = []
+    for read in (examples, questions):
+        try:
+            for one in read([path]):
+                one.pictures() if isinstance(one, Example) else one.spectrum()
+        except DataError as error:
+            said.append(str(error).encode())
+    assert all(len(line.splitlines()) == 1 for line in said)
+
+
+@given(
+    st.lists(st.dictionaries(plain_words, json_values, max_size=3)),
+    st.integers(1, 40),
+    st.sampled_from([None, 1]),
+)
+def test_a_list_reads_back_whatever_the_size_of_a_piece(
+    values: list[dict[str, Any]], chunk: int, indent: int | None
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("training.data.rows.CHUNK", chunk)
+        path = Path(folder, "list.json")
+        path.write_text(json.dumps(values, indent=indent, ensure_ascii=False), encoding="utf-8")
+        assert [row.values for row in rows(path)] == values
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "found no trajectory"),
+        (b"\n\n", "found no trajectory"),
+        (b"[]", "found no trajectory"),
+        (b"\xff\xfe\x00", "no UTF-8"),
+        (b'{"schema": ', "row 1: found no JSON"),
+        (b'{"schema": "spec-o3/trajectory/9"}', "row 1: schema: found 'spec-o3/trajectory/9'"),
+        (b"3\n", "row 1: found int"),
+        (b"[[1]]", "row 1: found list"),
+        (b'[{"conversations": []}', "row 1: conversations: found []"),
+        (b'[{"conversations": 3}]', "row 1: conversations: found 3"),
+        (b'[{"a": 1} {"a": 2}]', "row 1: schema"),
+        (b"[" * 100_000, "found no JSON"),
+    ],
+)
+def test_garbage_is_refused_in_one_line(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(content)
+    assert said in refused(path)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
+def test_a_list_that_was_cut_off_says_after_which_row(tmp_path: Path, share: float) -> None:
+    folder = published_folder(tmp_path / "set", [published_row() for _ in range(5)])
+    path = folder / "train_sharegpt.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share)])
+    assert f"after row {int(5 * share)}: found" in refused(folder)
+
+
+def test_a_list_longer_than_a_chunk_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.data.rows.CHUNK", 100)
+    folder = published_set(tmp_path / "set", range(7))
+    assert [one.source for one in examples([folder])] == [lamost_name(n)[:-3] for n in range(7)]
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    assert "nowhere: found no such file or folder" in refused(tmp_path / "nowhere")
+    assert "found no manifest.json, trajectories.jsonl or train_sharegpt.json" in refused(tmp_path)
+    assert "nothing named: found no trajectory" in refused()
+    with pytest.raises(DataError, match="nowhere: found no such file or folder"):
+        questions([tmp_path / "nowhere"])
+
+
+def test_a_file_named_twice_is_refused(tmp_path: Path) -> None:
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum(), label="NO"), a_spectrum()))
+    assert "found twice" in refused(path, path)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="whoever may read everything")
+def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), a_spectrum()))
+    path.chmod(0)
+    assert "Permission denied" in refused(path)
+
+
+def test_records_travel_to_other_processes(exported: Path, tmp_path: Path) -> None:
+    spectrum = a_spectrum()
+    path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))
+    for example in examples([exported, path]):
+        assert shown(pickle.loads(pickle.dumps(example))) == list(pictures_of(example.trajectory))
+
+
+def test_a_thousand_rows_keep_no_spectrum(tmp_path: Path) -> None:
+    """What an example holds on to does not grow with the spectrum in its row."""
+    small, large = a_spectrum("a.fits"), replace(a_spectrum("b.fits"), meta={"note": "x" * 100_000})
+    trace = a_trace(small)
+    path = own_lines(tmp_path / "t.jsonl", (trace, small), (replace(trace, spectrum_name="b.fits"), large))
+    plain, heavy = (len(pickle.dumps(example)) for example in examples([path]))
+    assert abs(heavy - plain) < 100

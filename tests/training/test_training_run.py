@@ -1,0 +1,201 @@
+"""A run's folder: what is refused, what is kept, what is forgotten when a run goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from app import main
+from training.cli.sft import config_file
+from training.environment import environment, is_first_process
+from training.model import ModelError, part_of, resolved
+from training.run import COMPLETE, Run, RunError, Start, lineage
+from training.settings import ModelSettings, read
+
+
+@dataclass(frozen=True)
+class Told:
+    model: ModelSettings
+    output: str
+    seed: int = 0
+    learning_rate: float = 1e-5
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    return Told(ModelSettings("Qwen/base"), str(tmp_path / "run"))
+
+
+@pytest.fixture
+def run(told: Told) -> Run:
+    return Run(Path(told.output))
+
+
+def _refused(run: Run, told: Told, start: Start) -> str:
+    with pytest.raises(RunError) as caught:
+        run.begin("sft", told, start)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def _checkpoint(run: Run, step: int, complete: bool = True) -> None:
+    folder = run.folder / f"checkpoint-{step}"
+    folder.mkdir()
+    if complete:
+        (folder / COMPLETE).touch()
+
+
+def test_a_new_run_says_what_it_was_told_and_where_it_is_from(run: Run, told: Told) -> None:
+    assert run.begin("sft", told) is None
+    assert read(run.folder / "settings.yaml", Told) == told
+    assert json.loads((run.folder / "lineage.json").read_text()) == [
+        {"kind": "base", "name": "Qwen/base"},
+        {
+            "kind": "sft",
+            "name": told.output,
+            "from": {"model": "Qwen/base", "adapter": None, "method": "full"},
+            "seed": 0,
+        },
+    ]
+    assert not run.finished
+
+
+def test_lineage_goes_back_to_the_base_through_runs(run: Run, told: Told, tmp_path: Path) -> None:
+    run.begin("sft", told)
+    then = Run(tmp_path / "then")
+    then.begin("grpo", replace(told, model=ModelSettings(told.output), output=str(then.folder)))
+    kinds = [one["kind"] for one in lineage(ModelSettings(str(then.folder)))]
+    assert kinds == ["base", "sft", "grpo"]
+    assert lineage(ModelSettings("Qwen/base", adapter=str(then.folder / "model"))) == lineage(
+        ModelSettings(str(then.folder / "model"))
+    )
+
+
+def test_a_run_is_not_written_over(run: Run, told: Told) -> None:
+    run.begin("sft", told)
+    assert "holds an unfinished run: --resume to go on, --overwrite" in _refused(run, told, "new")
+    run.model.mkdir()
+    for start in ("new", "resume"):
+        assert "holds a finished run: choose another --output" in _refused(run, told, start)  # type: ignore[arg-type]
+    run.append({"step": 1})
+    _checkpoint(run, 1)
+    assert run.begin("sft", told, "again") is None
+    assert (run.finished, run.logged(), run.checkpoint()) == (False, [], None)
+
+
+def test_other_folders_are_left_alone(run: Run, told: Told) -> None:
+    assert "holds no run to resume" in _refused(run, told, "resume")
+    run.folder.mkdir()
+    (run.folder / "thesis.tex").touch()
+    starts: tuple[Start, ...] = ("new", "again")
+    for start in starts:
+        assert "holds something that is no run" in _refused(run, told, start)
+    assert (run.folder / "thesis.tex").exists()
+    file = Run(run.folder / "thesis.tex")
+    assert "is a file; wanted a folder" in _refused(file, told, "new")
+
+
+def test_a_resumed_run_keeps_its_settings(run: Run, told: Told) -> None:
+    run.begin("sft", told)
+    assert "(learning_rate: 1e-05 there, 0.1 now)" in _refused(run, replace(told, learning_rate=0.1), "resume")
+    other = replace(told, model=replace(told.model, max_pixels=3))
+    assert "(model.max_pixels: None there, 3 now)" in _refused(run, other, "resume")
+    (run.folder / "settings.yaml").write_text("[")
+    assert "settings.yaml: cannot be read" in _refused(run, told, "resume")
+
+
+def test_going_on_forgets_what_came_after_the_last_complete_checkpoint(run: Run, told: Told) -> None:
+    run.begin("sft", told)
+    for step in range(1, 8):
+        run.append({"step": step, "loss": 1 / step})
+    with run.log.open("a") as log:
+        log.write('{"step": 8, "lo')
+    _checkpoint(run, 4)
+    _checkpoint(run, 6)
+    _checkpoint(run, 10, complete=False)
+    assert run.begin("sft", told, "resume") == run.folder / "checkpoint-6"
+    assert [line["step"] for line in run.logged()] == [1, 2, 3, 4, 5, 6]
+    assert sorted(one.name for one in run.folder.glob("checkpoint-*")) == ["checkpoint-4", "checkpoint-6"]
+    assert len(json.loads((run.folder / "environment.json").read_text())) == 2
+
+
+def test_killed_before_the_first_checkpoint_it_begins_again(run: Run, told: Told) -> None:
+    run.begin("sft", told)
+    run.append({"step": 1})
+    assert run.begin("sft", told, "resume") is None
+    assert run.logged() == []
+
+
+def test_a_log_is_json_whatever_the_numbers(run: Run, told: Told) -> None:
+    import numpy as np
+
+    run.begin("sft", told)
+    run.append({"step": 1, "loss": float("nan"), "norm": np.float32(0.5), "what": "λ", "none": None})
+    assert run.logged() == [{"step": 1, "loss": None, "norm": 0.5, "what": "λ", "none": None}]
+
+
+def test_where_it_ran_is_told_but_not_on_whose_machine() -> None:
+    found = environment()
+    assert found["packages"]["numpy"]
+    assert found["processes"] == 1
+    assert socket.gethostname() not in json.dumps(found)
+
+
+def test_of_many_processes_the_first_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_first_process()
+    monkeypatch.setenv("RANK", "3")
+    assert not is_first_process()
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("model.visual.blocks.0.attn.qkv.weight", "vision"),
+        ("model.visual.patch_embed.proj.weight", "vision"),
+        ("model.visual.merger.mlp.0.weight", "projector"),
+        ("visual.merger.ln_q.weight", "projector"),
+        ("model.language_model.layers.0.mlp.gate_proj.weight", None),
+        ("base_model.model.model.language_model.layers.0.self_attn.q_proj.lora_A.default.weight", None),
+        ("lm_head.weight", None),
+    ],
+)
+def test_parameters_belong_to_parts_by_their_names(name: str, part: str | None) -> None:
+    assert part_of(name) == part
+
+
+def test_the_folder_of_a_run_is_as_good_as_its_weights(tmp_path: Path) -> None:
+    weights = tmp_path / "run" / "model"
+    weights.mkdir(parents=True)
+    (weights / "config.json").write_text("{}")
+    given = ModelSettings(str(tmp_path / "run"))
+    assert resolved(given).name == str(weights)
+    (weights / "config.json").unlink()
+    (weights / "adapter_config.json").write_text('{"base_model_name_or_path": "Qwen/base"}')
+    assert (resolved(given).name, resolved(given).adapter) == ("Qwen/base", str(weights))
+    with pytest.raises(ModelError, match="is an adapter, and takes no other on it"):
+        resolved(replace(given, adapter="other"))
+    assert resolved(ModelSettings("Qwen/base")) == ModelSettings("Qwen/base")
+
+
+def test_shipped_settings_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = config_file("sft_qwen2_5_vl_7b")
+    assert found.is_file()
+    assert config_file("sft_qwen2_5_vl_7b.yaml") == found
+    Path("sft_qwen2_5_vl_7b.yaml").touch()
+    assert config_file("sft_qwen2_5_vl_7b.yaml") == Path("sft_qwen2_5_vl_7b.yaml")
+    assert config_file("none") == Path("none")
+
+
+def test_without_torch_the_command_says_what_installs_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import training.environment
+
+    monkeypatch.setattr(training.environment, "find_spec", lambda name: None if name == "trl" else object())
+    assert main(["sft", "--config", "sft_qwen2_5_vl_7b"]) == 2
+    assert capsys.readouterr().err == "spec-o3: training needs trl: pip install 'spec-o3[train]'\n"

@@ -1,0 +1,286 @@
+"""How a benchmark is made: positives from a catalogue, hard negatives by rejection sampling.
+
+As published (arXiv:2601.06498): spectra of the archive are scored by a weak classifier and kept as negatives
+where it says P > 0.8, so that what is asked is hard; training set about 1:1, test set about 1:5, two fifths
+of the positives in the test set. The published weak classifier is not known; here it is
+``training.specialist``, trained on the training positives against as many random candidates, which are then
+set aside, or whatever wrote a file of predictions.
+
+A candidate that the labels do not mention counts as NO: a class member that the catalogue has missed becomes
+a wrong label, and rejection sampling looks for just those. Every split is by source, and by the numbers
+themselves: one spectrum under two names is one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from agent.spectrum import Spectrum, SpectrumError
+from agent.trajectory.steps import Verdict
+from training.data import DataError
+
+Part = Literal["train", "test"]
+Kind = Literal["hard", "random"]
+Ratio = tuple[int, int]
+"""YES to NO."""
+
+AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a benchmark is to be made; the defaults are the published proportions.
+
+    :param keep: negatives are candidates with a probability above this
+    :param test_share: of the positives
+    :param snr_min: least signal-to-noise a pixel, of positives and candidates alike
+    :param fill: take random candidates where hard ones are wanting, and mark them
+    """
+
+    task: str
+    keep: float = 0.8
+    test_share: float = 0.4
+    train_ratio: Ratio = (1, 1)
+    test_ratio: Ratio = (1, 5)
+    snr_min: float = 10.0
+    seed: int = 0
+    fill: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A spectrum that may be taken; ``key`` names its file in messages."""
+
+    key: str
+    source: str
+    spectrum: Callable[[], Spectrum] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A spectrum of the benchmark.
+
+    :param negative: how a negative was found; None for a positive
+    :param p: what the weak classifier said of a negative; None where it said nothing
+    """
+
+    entry: Entry
+    label: Verdict
+    negative: Kind | None
+    p: float | None
+    snr: float
+    survey: str
+    simulated: bool
+
+
+class Weak(Protocol):
+    """The weak classifier."""
+
+    def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
+        """Learn from the training positives against candidates, which are taken from ``candidates`` and not
+        used otherwise."""
+
+    def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
+        """P(YES) of each; None where it has nothing to say."""
+
+    def told(self) -> dict[str, object]:
+        """What it is, for the card: JSON values."""
+
+
+@dataclass
+class Built:
+    """A benchmark as found: what is in each part, in its order, and what it took.
+
+    :param needed: negatives that each part wants; ``looked``: candidates scored; ``accepted``: of them, with
+        a probability above the bar
+    :param left_out: how many, by reason
+    """
+
+    train: list[Taken] = field(default_factory=list)
+    test: list[Taken] = field(default_factory=list)
+    needed: dict[Part, int] = field(default_factory=dict)
+    looked: int = 0
+    accepted: int = 0
+    exhausted: bool = False
+    left_out: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def part(self, which: Part) -> list[Taken]:
+        return self.train if which == "train" else self.test
+
+    def negatives(self, which: Part) -> int:
+        return sum(one.label == "NO" for one in self.part(which))
+
+    def missing(self, which: Part) -> int:
+        return max(0, self.needed[which] - self.negatives(which))
+
+    @property
+    def short(self) -> int:
+        """Negatives that are wanting."""
+        return self.missing("train") + self.missing("test")
+
+    @property
+    def acceptance(self) -> float | None:
+        return self.accepted / self.looked if self.looked else None
+
+    def leave_out(self, key: str, reason: str) -> None:
+        self.left_out[reason] += 1
+        named = self.examples.setdefault(reason, [])
+        if len(named) < 5:
+            named.append(key)
+
+
+def build(
+    recipe: Recipe,
+    positives: Sequence[Entry],
+    candidates: Sequence[Entry],
+    weak: Weak,
+    placed: Mapping[str, Part] | None = None,
+    done: Callable[[int], None] = lambda _: None,
+) -> Built:
+    """Draw a benchmark. One seed and one set of inputs give one benchmark.
+
+    :param placed: sources that another task's part of the benchmark has in its training or test set: here
+        they may be in the same only
+    :param done: told how many negatives are found
+    :raises DataError: fewer than two positives that can be used
+    """
+    return _Building(recipe, weak, placed or {}, done).built(positives, candidates)
+
+
+class _Building:
+    def __init__(self, recipe: Recipe, weak: Weak, placed: Mapping[str, Part], done: Callable[[int], None]) -> None:
+        self.recipe, self.weak, self.placed, self.done = recipe, weak, placed, done
+        self.rng = np.random.default_rng([recipe.seed, *recipe.task.encode()])
+        self.found = Built()
+        self.sources: set[str] = set()
+        self.numbers: set[bytes] = set()
+        self.rejected: list[Taken] = []
+
+    def built(self, positives: Sequence[Entry], candidates: Sequence[Entry]) -> Built:
+        found, recipe = self.found, self.recipe
+        usable = list(self._usable(self._shuffled(positives)))
+        if len(usable) < 2:
+            raise DataError(
+                f"{recipe.task}: found {len(usable)} positives to use of {len(positives)}"
+                f"{_because(found)}, wanted 2 or more"
+            )
+        self._place_positives([_taken(entry, spectrum, "YES") for entry, spectrum in usable])
+        ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}
+        for which, (yes, no) in ratios.items():
+            found.needed[which] = round(len(found.part(which)) * no / yes)
+        kept = {one.entry.source for one in found.train}
+        drawn = self._usable(self._shuffled(candidates))
+        self.weak.learn([spectrum for entry, spectrum in usable if entry.source in kept], drawn)
+        del usable
+        self._draw_negatives(drawn)
+        if found.short and recipe.fill:
+            self._fill()
+        for part in (found.train, found.test):
+            part[:] = [part[i] for i in self.rng.permutation(len(part))]
+        return found
+
+    def _shuffled(self, entries: Sequence[Entry]) -> list[Entry]:
+        ordered = sorted(entries, key=lambda one: (one.source, one.key))
+        return [ordered[i] for i in self.rng.permutation(len(ordered))]
+
+    def _usable(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Spectrum]]:
+        """Each spectrum once, if it can be read and is good enough."""
+        for entry in entries:
+            if entry.source in self.sources:
+                self.found.leave_out(entry.key, "the same source again")
+                continue
+            self.sources.add(entry.source)
+            try:
+                spectrum = entry.spectrum()
+            except (SpectrumError, DataError):
+                self.found.leave_out(entry.key, "cannot be read")
+                continue
+            before, numbers = len(self.numbers), _numbers(spectrum)
+            self.numbers.add(numbers)
+            if len(self.numbers) == before:
+                self.found.leave_out(entry.key, "the same numbers under another name")
+            elif not spectrum.snr_typical >= self.recipe.snr_min:
+                self.found.leave_out(entry.key, f"S/N below {self.recipe.snr_min:g}")
+            else:
+                yield entry, spectrum
+
+    def _place_positives(self, positives: Sequence[Taken]) -> None:
+        """Two fifths into the test set, those first that have to be there; at least one into each part."""
+        wanted = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
+        free = [one for one in positives if one.entry.source not in self.placed]
+        bound = [one for one in positives if one.entry.source in self.placed]
+        self.found.train += [one for one in bound if self.placed[one.entry.source] == "train"]
+        self.found.test += [one for one in bound if self.placed[one.entry.source] == "test"]
+        more = max(0, wanted - len(self.found.test))
+        self.found.test += free[:more]
+        self.found.train += free[more:]
+
+    def _draw_negatives(self, drawn: Iterator[tuple[Entry, Spectrum]]) -> None:
+        while self.found.short:
+            some = [pair for pair, _ in zip(drawn, range(AT_ONCE), strict=False)]
+            if not some:
+                self.found.exhausted = True
+                return
+            entries, spectra = [entry for entry, _ in some], [spectrum for _, spectrum in some]
+            for entry, spectrum, p in zip(entries, spectra, self.weak.p(entries, spectra), strict=True):
+                if self.found.short:
+                    self._judge(_taken(entry, spectrum, "NO", p))
+            self.done(self.found.negatives("train") + self.found.negatives("test"))
+
+    def _judge(self, candidate: Taken) -> None:
+        if candidate.p is None:
+            self.found.leave_out(candidate.entry.key, "no prediction for it")
+            return
+        self.found.looked += 1
+        if candidate.p <= self.recipe.keep:
+            self.rejected.append(candidate)
+            return
+        self.found.accepted += 1
+        if not self._put(candidate):
+            self.found.leave_out(candidate.entry.key, "in another task's part of the benchmark")
+
+    def _put(self, negative: Taken) -> bool:
+        """Into the test set first; a source of another task's into the part in which it is there."""
+        bound = self.placed.get(negative.entry.source)
+        parts: tuple[Part, ...] = ("test", "train") if bound is None else (bound,)
+        for part in parts:
+            if self.found.missing(part):
+                self.found.part(part).append(negative)
+                return True
+        return False
+
+    def _fill(self) -> None:
+        for one in self.rejected:
+            if not self.found.short:
+                return
+            self._put(Taken(**{**vars(one), "negative": "random"}))
+
+
+def _taken(entry: Entry, spectrum: Spectrum, label: Verdict, p: float | None = None) -> Taken:
+    return Taken(
+        entry,
+        label,
+        None if label == "YES" else "hard",
+        p,
+        spectrum.snr_typical,
+        spectrum.survey or "unknown",
+        spectrum.meta.get("simulated") is True,
+    )
+
+
+def _numbers(spectrum: Spectrum) -> bytes:
+    digest = hashlib.sha256(spectrum.wavelength.tobytes())
+    digest.update(spectrum.flux.tobytes())
+    return digest.digest()
+
+
+def _because(found: Built) -> str:
+    told = ", ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+    return f" ({told})" if told else ""

@@ -1,0 +1,215 @@
+"""Every question put to a policy, through the loop that live vetting has: in threads for those that wait for
+a server, in processes for those that compute. What is in the journal is not asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from agent.batch.run import (
+    IN_A_ROW,
+    RETRIES,
+    Job,
+    Outcome,
+    Plan,
+    PolicyFor,
+    PolicyGone,
+    drained,
+    inspect_one,
+    until_gone,
+    worked_off,
+)
+from agent.conversation import Policy, Stop
+from agent.loop import MAX_TURNS
+from agent.spectrum import Spectrum, SpectrumError
+from agent.tasks import Task
+from training.bench.answers import Answers, place
+from training.data.records import Question
+
+KEPT = 5  # sentences on failures; the journal has them all
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How every question of a run is asked; as published: greedy, at most 8 turns, with the tool."""
+
+    policy_for: PolicyFor
+    max_turns: int = MAX_TURNS
+    with_tool: bool = True
+    retries: int = RETRIES
+
+
+@dataclass
+class Made:
+    """What a sitting came to: questions asked, failures (the first sentences), the sentence that ended it
+    early, if one did."""
+
+    asked: int = 0
+    failed: int = 0
+    failures: tuple[str, ...] = ()
+    seconds: float = 0.0
+    gone: str = ""
+
+
+def ask_all(
+    questions: Sequence[Question],
+    asking: Asking,
+    answers: Answers,
+    concurrency: int = 1,
+    processes: int = 0,
+    stop: Stop | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Made:
+    """Ask what the journal lacks, and write down each answer as it comes.
+
+    :param concurrency: conversations at a time, in threads
+    :param processes: ask in so many processes instead; for policies that compute
+    :param stop: set from another thread, it ends the sitting; what is under way is asked again the next time
+    :param progress: called with the number of questions done in this sitting
+    """
+    made, since = Made(), monotonic()
+    open_ones = [one for one in questions if not answers.has(one)]
+    with closing(_outcomes(open_ones, asking, concurrency, processes, stop or Stop())) as outcomes:
+        try:
+            for number, outcome in enumerate(outcomes, start=1):
+                answers.add(outcome)
+                made.asked += outcome.is_inspected
+                made.failed += outcome.has_failed
+                if outcome.has_failed and len(made.failures) < KEPT:
+                    made.failures += (f"{outcome.job.key}: {outcome.detail}",)
+                progress(number)
+        except PolicyGone as gone:
+            made.gone = str(gone)
+    made.seconds = monotonic() - since
+    if made.asked:
+        answers.sat(made.asked, made.seconds)
+    return made
+
+
+class _Posed:
+    """A question on its way to whoever asks it; its spectrum is read there, or, to be sent to a process,
+    before."""
+
+    def __init__(self, question: Question) -> None:
+        self.job = Job(place(question), Path(question.source))
+        # A mapping proxy cannot be sent to another process.
+        self.task: Task = replace(question.task, references=dict(question.task.references))
+        self._read: Callable[[], Spectrum] | None = question.spectrum
+        self._found: Spectrum | SpectrumError | None = None
+
+    def spectrum(self) -> Spectrum | SpectrumError:
+        if self._read is not None:
+            try:
+                self._found = self._read()
+            except SpectrumError as error:
+                self._found = error
+            except Exception as error:
+                # One row that breaks is not to end the others.
+                found = f"{type(error).__name__}: {error}"
+                self._found = SpectrumError(self.job.key, found, "a spectrum")
+            self._read = None
+        assert self._found is not None
+        return self._found
+
+    def read(self) -> _Posed:
+        self.spectrum()
+        return self
+
+
+class _Asks:
+    """What a thread or a process does with a question; the policy is kept."""
+
+    def __init__(self, asking: Asking) -> None:
+        self.asking = asking
+
+    @cached_property
+    def _policy_for(self) -> Callable[[int], Policy]:
+        return cache(self.asking.policy_for)
+
+    def __call__(self, posed: _Posed, stop: Stop) -> list[Outcome]:
+        asking = self.asking
+        plan = Plan(posed.task, asking.policy_for, asking.max_turns, asking.retries, asking.with_tool)
+        return [inspect_one(posed.job, posed, plan, self._policy_for(0), stop)]
+
+
+def _outcomes(
+    questions: Iterable[Question], asking: Asking, concurrency: int, processes: int, stop: Stop
+) -> Generator[Outcome, None, None]:
+    inner, asks = Stop(), _Asks(asking)
+    posed = (_Posed(one) for one in questions)
+    with stop.waking(inner.set):
+        if processes:
+            # How a question gets its spectrum (an open table, a closure) need not be fit to be sent.
+            outcomes = worked_off((one.read() for one in posed), asks, processes, inner)
+        else:
+            pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
+            outcomes = drained(pool, _submitted(pool, asks, posed, inner), 2 * concurrency, inner)
+        try:
+            yield from until_gone(outcomes, (processes or concurrency) + IN_A_ROW)
+        finally:
+            inner.set()
+            outcomes.close()
+
+
+def _submitted(
+    pool: ThreadPoolExecutor, asks: _Asks, posed: Iterable[_Posed], stop: Stop
+) -> Iterator[Future[list[Outcome]]]:
+    for one in posed:
+        yield pool.submit(asks, one, stop)
+
+
+STAGES: Mapping[tuple[str, ...], str] = {
+    (): "base",
+    ("sft",): "SFT",
+    ("grpo",): "RL without SFT",
+    ("sft", "grpo"): "SFT + RL",
+}
+"""What the ablations of the paper call a model, by the runs that made it (``training.run.lineage``)."""
+WITHOUT_TOOL = "without the tool"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Weights to be loaded, what to call them, and how they came to be ("" where that is not known)."""
+
+    name: str
+    model: str
+    adapter: str | None = None
+    stage: str = ""
+
+
+def contender(model: str, adapter: str | None = None) -> Contender:
+    """The weights that ``--model`` means: those of a training run where it is one's folder.
+
+    :raises ModelError: an adapter that does not name its base, or one on another
+    """
+    from training.model import resolved
+    from training.run import lineage
+    from training.settings import ModelSettings
+
+    given = ModelSettings(model, adapter)
+    found = resolved(given)
+    runs = lineage(given)
+    is_of_a_run = any(one.get("kind") != "base" for one in runs)
+    # Of weights without a lineage nobody knows what they were trained on.
+    name = Path(adapter or model).expanduser().name
+    return Contender(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
+
+
+def stage(runs: Sequence[Mapping[str, Any]]) -> str:
+    """What the runs from the base to here amount to; a stage that was run twice counts once."""
+    kinds = tuple(dict.fromkeys(str(one.get("kind")) for one in runs if one.get("kind") != "base"))
+    return STAGES.get(kinds, " + ".join(kinds))
+
+
+def called(name: str, stage: str, with_tool: bool) -> str:
+    """The row's name: who, and in brackets what was done or left out."""
+    said = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
+    return f"{name} ({said})" if said else name

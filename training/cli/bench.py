@@ -1,0 +1,283 @@
+"""``spec-o3 bench``: a policy on every question of a test set, scored; ``bench table`` compares runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, progress, say
+from agent.policies.options import add_policy
+
+if TYPE_CHECKING:
+    from agent.conversation import Stop
+    from training.bench.run import Asking, Contender, Made
+    from training.bench.table import Row
+    from training.data import Card, Dropped
+    from training.data.records import Question
+
+RUNS = Path("training/runs/bench")
+
+
+def add(parser: ArgumentParser) -> None:
+    from training.cli import bench_build
+
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="what to ask: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
+    )
+    parser.add_argument("--task", metavar="KEYS", help="only these classes, such as cv,wd; with --labels: of what")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
+    parser.add_argument("--spectra", type=Path, metavar="DIR", help="where the spectra are that JSON lines name")
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        type=Path,
+        metavar="PATH",
+        help="what was trained on: refuse a test set that shares a spectrum with it",
+    )
+    parser.add_argument("--no-tool", action="store_true", help="tell the policy of no tool: one turn, no look")
+    parser.add_argument("--name", help="how the table is to call it (its model's name)")
+    parser.add_argument("--output", type=Path, metavar="DIR", help=f"the run's folder ({RUNS}/NAME)")
+    parser.add_argument("--limit", type=_whole, metavar="N", help="only N questions of each task, labels in share")
+    parser.add_argument("--limit-seed", type=int, default=0, metavar="N", help="which N (0)")
+    parser.add_argument(
+        "--concurrency", type=_whole, metavar="N", help="at a time: with a server 64, the baseline one a core"
+    )
+    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns an inspection (8)")
+    parser.add_argument(
+        "--gallery",
+        type=_count,
+        default=12,
+        metavar="N",
+        help="failures of each kind in gallery.html (12; 0: none)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
+    add_policy(parser)
+    besides = parser.add_subparsers(metavar="", title="besides")
+    for command in (TABLE_COMMAND, bench_build.COMMAND):
+        one = besides.add_parser(command.name, help=command.help, description=command.help)
+        command.add(one)
+        one.set_defaults(run=command.run)
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from agent.cli.inspect import stopping
+    from agent.conversation import PolicyError, Stop
+    from training.bench.outcomes import OutcomesError
+    from training.cli.bench_questions import questions_from
+    from training.data import DataError, card
+
+    if not arguments.data:
+        raise CannotRun("--data: found nothing, wanted what to ask (or `spec-o3 bench table RUN...`)")
+    stop = Stop()
+    try:
+        dropped: list[Dropped] = []
+        questions = questions_from(arguments, dropped)
+        about = card(questions, dropped=dropped)
+        who = _contender(arguments)
+        asking, settings = _asking(arguments, who)
+        folder = arguments.output or RUNS / _file_name(settings["name"], arguments.no_tool)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not arguments.json:
+            print(about.text(), end="\n\n", flush=True)
+        with stopping(stop):
+            made = _ask(arguments, questions, asking, folder, settings, stop)
+        _keep(about, folder)
+        row, result = _report(arguments, questions, folder)
+    except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
+        raise CannotRun(str(error)) from error
+    say(arguments, result, _told(row, made))
+    if stop.is_set:
+        raise KeyboardInterrupt
+    return BAD_NEWS if row.open or row.unread or row.failed else DONE
+
+
+def _contender(arguments: Namespace) -> Contender | None:
+    """The weights that a local policy is to load, which ``arguments`` then name; a training run's folder
+    stands for what it learned."""
+    from training.bench.run import contender
+    from training.model import ModelError
+    from training.run import LINEAGE, Run
+
+    if arguments.policy == "replay":
+        raise CannotRun("--policy replay says one stored trace again; wanted somebody who can be asked")
+    if arguments.policy != "local" or arguments.model is None:
+        return None
+    folder = Path(arguments.model).expanduser()
+    if (folder / LINEAGE).is_file() and not Run(folder).finished:
+        raise CannotRun(f"--model {arguments.model}: found an unfinished training run, without {Run(folder).model}")
+    try:
+        found = contender(arguments.model, arguments.adapter)
+    except ModelError as error:
+        raise CannotRun(f"--model: {error}") from error
+    arguments.model, arguments.adapter = found.model, found.adapter
+    return found
+
+
+def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[str, Any]]:
+    """How everything is asked, and what of it may not change from one sitting to the next."""
+    from agent.cli.inspect import PASSING, baseline
+    from agent.policies.options import choice_from, roster_from
+    from training.bench.run import Asking
+
+    given = Path(arguments.model).name if arguments.model else ""
+    choice = choice_from(arguments, roster_from(arguments))
+    health = choice.roster.health(choice.key)
+    if not health.ok:
+        raise CannotRun(health.sentence)
+    drafter = choice().drafter
+    lasting = {name: value for name, value in drafter.settings.items() if name not in PASSING}
+    if drafter.kind == "model":
+        lasting |= choice.sampling.settings()
+    settings = {
+        "name": arguments.name or (who.name if who else given or drafter.name),
+        "stage": who.stage if who else "",
+        "policy": {"kind": drafter.kind, "name": drafter.name, "settings": lasting},
+        "with_tool": not arguments.no_tool,
+        "max_turns": arguments.max_turns,
+    }
+    policy_for = baseline if choice.key == "baseline" else choice
+    return Asking(policy_for, arguments.max_turns, not arguments.no_tool), settings
+
+
+def _keep(card: Card, folder: Path) -> None:
+    """The data card, beside what comes of the data."""
+    from agent.batch.journal import put
+
+    put(folder / "data_card.md", card.markdown())
+    put(folder / "data_card.json", json.dumps(card.to_json(), ensure_ascii=False, indent=2) + "\n")
+
+
+def _ask(
+    arguments: Namespace,
+    questions: Sequence[Question],
+    asking: Asking,
+    folder: Path,
+    settings: Mapping[str, Any],
+    stop: Stop,
+) -> Made:
+    from agent.batch.run import THREADS
+    from agent.cli.inspect import TURNS_HERE
+    from training.bench.answers import Answers
+    from training.bench.run import ask_all
+
+    with Answers(folder, questions, settings) as answers:
+        left = len(questions) - answers.done
+        processes = _processes(arguments, left)
+        threads = TURNS_HERE if arguments.policy == "local" else THREADS
+        with Bar(left, "asking") as bar:
+            made = ask_all(
+                questions,
+                asking,
+                answers,
+                concurrency=arguments.concurrency or threads,
+                processes=processes,
+                stop=stop,
+                progress=bar.at,
+            )
+    return made
+
+
+def _processes(arguments: Namespace, questions: int) -> int:
+    """How many processes to ask in, 0 for threads in this one: the baseline computes, others wait."""
+    if arguments.policy != "baseline":
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # A process takes a second or two to start; so few questions would be answered by then.
+    return min(arguments.concurrency or cores, questions // 4)
+
+
+def _report(arguments: Namespace, questions: Sequence[Question], folder: Path) -> tuple[Row, dict[str, Any]]:
+    from training.bench import gallery, report
+    from training.bench.answers import Run
+    from training.bench.table import of_run
+
+    run = Run.read(folder)
+    row = of_run(run)
+    if arguments.gallery:
+        spectra = gallery.spectra_of(questions)
+        gallery.write(run, row, spectra, arguments.gallery)
+    result = report.write(row, run.settings, gallery.FILE if arguments.gallery else "")
+    return row, result
+
+
+def _told(row: Row, made: Made) -> str:
+    from training.bench import table
+
+    lines = [table.text([row]), ""]
+    if made.asked:
+        lines.append(f"now: {made.asked} questions in {made.seconds:.0f} s")
+    if made.failed:
+        lines.append(f"{made.failed} failed; the next run tries them again:")
+        lines += [f"  {failure}" for failure in made.failures]
+    if made.gone:
+        lines.append(f"ended early: {made.gone}")
+    lines.append(f"report: {row.path / 'report.md'}")
+    return "\n".join(lines)
+
+
+def _file_name(name: str, no_tool: bool) -> str:
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.").lower() or "run"
+    return f"{plain}-no-tool" if no_tool else plain
+
+
+def _whole(text: str) -> int:
+    return _count(text, 1)
+
+
+def _count(text: str, least: int = 0) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < least:
+        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, {least} or more")
+    return number
+
+
+COMMAND = Command("bench", "score a policy on a test set; runs and specialists in one table", add, run)
+
+
+def add_table(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="folders of runs of the bench, files of predictions; the others are held against the first",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, a line a system and task")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
+    parser.add_argument("--no-published", action="store_true", help="leave the paper's own figures out")
+    parser.add_argument("--json", action="store_true", help="print it as one JSON object")
+
+
+def run_table(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError, put
+    from training.bench import table
+    from training.bench.outcomes import OutcomesError
+    from training.bench.table import row
+
+    published = not arguments.no_published
+    try:
+        rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
+        for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
+            if path is not None:
+                put(path, made(rows, published))
+    except (JournalError, OutcomesError) as error:
+        raise CannotRun(str(error)) from error
+    say(arguments, table.to_json(rows, published), table.text(rows, published))
+    return DONE
+
+
+TABLE_COMMAND = Command("table", "put runs, specialists and the published figures in one table", add_table, run_table)

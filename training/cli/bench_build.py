@@ -1,0 +1,222 @@
+"""``spec-o3 bench build``: a benchmark from spectra and a label table, in SpecVI-Bench's layout."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, say
+from agent.cli.simulate import ratio
+
+if TYPE_CHECKING:
+    from agent.tasks import Task
+    from training.bench.build import Built, Entry, Ratio, Recipe, Weak
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("data", nargs="+", type=Path, metavar="PATH", help="spectra: files, folders, lists")
+    parser.add_argument(
+        "--labels", type=Path, required=True, metavar="FILE", help="the catalogue: CSV with file and label"
+    )
+    parser.add_argument("--task", required=True, metavar="KEY", help="the class, such as cv")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the benchmark's folder")
+    parser.add_argument(
+        "--candidates",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="PATH",
+        help="an archive to draw negatives from, besides what the labels call NO",
+    )
+    parser.add_argument(
+        "--weak",
+        type=Path,
+        metavar="FILE",
+        help="probabilities to go by, instead of a classifier trained here",
+    )
+    parser.add_argument(
+        "--keep", type=_share, default=0.8, metavar="P", help="keep negatives with a P(YES) above this (0.8)"
+    )
+    parser.add_argument(
+        "--positives-split",
+        type=_share,
+        default=0.4,
+        metavar="SHARE",
+        help="positives for the test set (0.4)",
+    )
+    for part, default in (("train", (1, 1)), ("test", (1, 5))):
+        parser.add_argument(
+            f"--{part}-ratio",
+            type=_ratio,
+            default=default,
+            metavar="YES:NO",
+            help=f"of the {part} set ({default[0]}:{default[1]})",
+        )
+    parser.add_argument("--snr-min", type=float, default=10.0, metavar="X", help="least S/N a pixel (10)")
+    parser.add_argument("--fill", action="store_true", help="fill up with random negatives, marked as such")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, another draw (0)")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from agent.batch.sources import SourceError
+    from agent.spectrum import SpectrumError
+    from training.bench.build import card
+    from training.data import DataError
+    from training.specialist import SpecialistError
+
+    task = _task(arguments)
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        placed = card.placed(arguments.output, task.key)
+        recipe = _recipe(arguments, task)
+        built, said = _built(arguments, recipe, task, placed)
+        if built.short:
+            say(arguments, {"built": False, **said}, _wanting(built, recipe))
+            return BAD_NEWS
+        _write(arguments.output, built, task, said)
+    except (DataError, JournalError, SourceError, SpecialistError, SpectrumError) as error:
+        raise CannotRun(str(error)) from error
+    except OSError as error:
+        raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
+    text = card.markdown(said, task)
+    say(arguments, {"built": True, **said}, f"{text}\n{arguments.output}")
+    return DONE
+
+
+def _task(arguments: Namespace) -> Task:
+    from agent import tasks
+
+    known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
+    task = tasks.find(known, arguments.task)
+    if task is None:
+        raise CannotRun(f"--task: found {arguments.task!r}, wanted one of {', '.join(known)}")
+    return task
+
+
+def _recipe(arguments: Namespace, task: Task) -> Recipe:
+    from training.bench.build import Recipe
+
+    return Recipe(
+        task=task.key,
+        keep=arguments.keep,
+        test_share=arguments.positives_split,
+        train_ratio=arguments.train_ratio,
+        test_ratio=arguments.test_ratio,
+        snr_min=arguments.snr_min,
+        seed=arguments.seed,
+        fill=arguments.fill,
+    )
+
+
+def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tuple[Built, dict[str, Any]]:
+    from training.bench.build import build
+    from training.bench.build.card import told
+
+    positives, candidates = _entries(arguments, task)
+    weak = _weak(arguments, task)
+    with Bar(None, "negatives found") as bar:
+        built = build(recipe, positives, candidates, weak, placed, bar.at)
+    return built, told(built, recipe, weak.told())
+
+
+def _weak(arguments: Namespace, task: Task) -> Weak:
+    from training.bench.build.candidates import Predictions, Trained
+    from training.specialist import SpecialistSettings
+
+    if arguments.weak is not None:
+        return Predictions(arguments.weak, task)
+    if find_spec("torch") is None:
+        raise CannotRun(
+            "the weak classifier is trained with torch, which is not installed: "
+            "pip install 'spec-o3[train]', or bring predictions with --weak"
+        )
+    return Trained(task, SpecialistSettings(seed=arguments.seed))
+
+
+def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]]:
+    """The positives, and what negatives may be drawn from. :raises DataError: there are none to be used"""
+    from agent.batch.sources import files, spectra
+    from agent.spectrum import read
+    from training.bench.build import Entry
+    from training.data import DataError, questions, source_of
+
+    known = {task.key: task}
+    asked = questions(arguments.data, _known(arguments) | known, arguments.labels, task=task.key)
+    positives = [Entry(one.key, one.source, one.spectrum) for one in asked if one.label == "YES"]
+    candidates = [Entry(one.key, one.source, one.spectrum) for one in asked if one.label == "NO"]
+    if not positives:
+        raise DataError(f"{arguments.labels}: found no spectrum that is YES for {task.key}")
+    for file in files([str(path) for path in arguments.candidates], Path.cwd()):
+        if file.path.resolve() == arguments.labels.resolve():
+            continue
+        for one in spectra(file):
+            source = source_of(one.path.name, one.target)
+            candidates.append(Entry(one.key, source, partial(read, one.path, one.target or None)))
+    if not candidates:
+        raise DataError("found no candidates for negatives; name an archive with --candidates")
+    return positives, candidates
+
+
+def _known(arguments: Namespace) -> dict[str, Task]:
+    from agent import tasks
+
+    return tasks.load_all([arguments.tasks] if arguments.tasks else [])[0]
+
+
+def _write(folder: Path, built: Built, task: Task, said: dict[str, Any]) -> None:
+    """The two files, then what says how they were made: where that is, the benchmark is whole."""
+    import json
+
+    from agent.batch.journal import put
+    from training.bench.build import card, specvi_file
+
+    (folder / "data").mkdir(exist_ok=True)
+    done = 0
+    with Bar(len(built.train) + len(built.test), "writing") as bar:
+
+        def one_more() -> None:
+            nonlocal done
+            done += 1
+            bar.at(done)
+
+        for part in card.PARTS:
+            path = folder / "data" / card.file_name(part, task.key)
+            specvi_file.write(path, built.part(part), task, one_more)
+    put(folder / f"card_{task.key}.md", card.markdown(said, task))
+    put(folder / f"build_{task.key}.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+
+
+def _wanting(built: Built, recipe: Recipe) -> str:
+    wanted = sum(built.needed.values())
+    return (
+        f"found {wanted - built.short} of {wanted} hard negatives: {built.accepted} of {built.looked} "
+        f"candidates have P > {recipe.keep:g}; {built.short} are missing (train {built.missing('train')}, "
+        f"test {built.missing('test')}), and nothing is written. Name more --candidates, lower --keep, or "
+        "let --fill take random ones, marked"
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 < share < 1:
+        raise ArgumentTypeError(f"found {text!r}, wanted a number between 0 and 1")
+    return share
+
+
+def _ratio(text: str) -> Ratio:
+    yes, no = ratio(text)
+    if not yes:
+        raise ArgumentTypeError(f"found {text!r}, wanted YES:NO with a YES, as 1:5")
+    return yes, no
+
+
+COMMAND = Command("build", "make a benchmark from spectra and a label table", add, run)

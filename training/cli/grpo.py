@@ -1,0 +1,132 @@
+"""``spec-o3 grpo``: learn from labels alone, by inspecting."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import DONE, Bar, CannotRun, Command, say
+
+if TYPE_CHECKING:
+    from training.grpo.learning import Prepared
+    from training.grpo.settings import GrpoSettings
+    from training.run import Start
+
+SHOWN = ("reward", "format_rate", "accuracy", "calls", "no_spread")
+"""Of a round's numbers, those that are printed."""
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("--config", required=True, metavar="FILE", help="settings in YAML, or the name of shipped ones")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a setting: rounds=5, model.method=lora; may be given again",
+    )
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        metavar="PATH",
+        help="what to ask: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
+    )
+    parser.add_argument(
+        "--test", nargs="+", metavar="PATH", help="test data: what shares a spectrum with it is refused"
+    )
+    parser.add_argument("--model", metavar="MODEL", help="what to start from; a base: the ablation without SFT")
+    parser.add_argument("--output", metavar="DIR", help="the run's folder")
+    parser.add_argument("--no-tool", action="store_true", help="the ablation without the tool: one turn")
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("--resume", action="store_true", help="go on from the run's last checkpoint")
+    begin.add_argument("--overwrite", action="store_true", help="lose the run that is there, and begin again")
+    parser.add_argument("--dry-run", action="store_true", help="only check the settings and count the data")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    from training.data import DataError
+    from training.environment import missing, quiet
+    from training.model import ModelError
+    from training.run import RunError
+    from training.settings import SettingsError
+
+    if not arguments.dry_run:
+        if problem := missing():
+            raise CannotRun(problem)
+        quiet()
+    try:
+        return _run(arguments, settings_of(arguments))
+    except (DataError, ModelError, RunError, SettingsError) as error:
+        raise CannotRun(str(error)) from error
+
+
+def settings_of(arguments: Namespace) -> GrpoSettings:
+    """:raises SettingsError: see there"""
+    from training.cli.sft import config_file
+    from training.grpo.settings import GrpoSettings
+    from training.settings import read
+
+    given = {"data": arguments.data, "test": arguments.test, "output": arguments.output}
+    if arguments.model:
+        given |= {"model.name": arguments.model, "model.adapter": None}
+    if arguments.no_tool:
+        given["with_tool"] = False
+    named = {"model.adapter"} if arguments.model else set()
+    changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None or key in named]
+    return read(config_file(arguments.config), GrpoSettings, [*arguments.set, *changes])
+
+
+def _run(arguments: Namespace, settings: GrpoSettings) -> int:
+    from training.environment import is_first_process
+    from training.grpo.learning import prepare, processes
+    from training.grpo.settings import batches, rounds
+    from training.run import Run
+
+    start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
+    share = batches(settings, processes())
+    if not arguments.dry_run and is_first_process():
+        # Before the data is read, which takes a while.
+        Run(Path(settings.output)).check(settings, start)
+    prepared = prepare(settings)
+    total = rounds(settings, len(prepared.questions))
+    if is_first_process() and not arguments.json:
+        print(prepared.card.text(), flush=True)
+    if arguments.dry_run:
+        result = {"rounds": total, **vars(share), "updates": share.updates, "card": prepared.card.to_json()}
+        many = f"{total} rounds of {settings.prompts} x {settings.rollouts}"
+        say(arguments, result, f"{many}, learned from in {share.updates} updates each")
+        return DONE
+    return _train(arguments, settings, prepared, start)
+
+
+def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, start: Start) -> int:
+    from training.environment import is_first_process
+    from training.grpo.learning import train
+    from training.run import Card
+
+    with Bar(None, "rounds learned from") as bar:
+
+        def told(number: int, total: int, numbers: Mapping[str, Any]) -> None:
+            bar.expect(total)
+            bar.at(number)
+            if not arguments.json:
+                print(_told(numbers, total), flush=True)
+
+        card = Card(prepared.card.to_json(), prepared.card.markdown())
+        run = train(settings, prepared.questions, card, start, told)
+    if is_first_process():
+        result = {"run": str(run.folder), "model": str(run.model), "last": run.logged()[-1]}
+        say(arguments, result, f"learned: {run.model}")
+    return DONE
+
+
+def _told(numbers: Mapping[str, Any], total: int) -> str:
+    shown = [f"{name} {numbers[name]:.3g}" for name in SHOWN if numbers.get(name) is not None]
+    return f"round {numbers['round']} of {total}: {', '.join(shown)}"
+
+
+COMMAND = Command("grpo", "learn from labels alone: inspect, score the answers, learn (GRPO)", add, run)

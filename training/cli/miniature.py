@@ -1,0 +1,61 @@
+"""``spec-o3 miniature``: both stages of training, from random weights, on simulated spectra, on a CPU."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+from agent.cli.command import DONE, CannotRun, Command, say
+
+RUNS = Path("training/runs/miniature")
+
+
+def add(parser: ArgumentParser) -> None:
+    from training.miniature.stages import SCALES
+
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=RUNS,
+        metavar="DIR",
+        help=f"the proof's folder; it goes on there ({RUNS})",
+    )
+    parser.add_argument(
+        "--seeds", type=_seeds, default=(0, 1), metavar="N,N", help="one process each, side by side (0,1)"
+    )
+    parser.add_argument(
+        "--scale", choices=SCALES, default="hour", help="hour: about that on two cores; quick: learns nothing"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError
+    from training.bench.outcomes import OutcomesError
+    from training.environment import missing
+    from training.miniature.proof import ProofError, prove
+    from training.miniature.stages import SCALES
+    from training.model import ModelError
+    from training.run import RunError
+
+    if problem := missing():
+        raise CannotRun(problem)
+    try:
+        result = prove(arguments.output, arguments.seeds, SCALES[arguments.scale])
+    except (ProofError, ModelError, RunError, JournalError, OutcomesError, OSError) as error:
+        raise CannotRun(str(error)) from error
+    say(arguments, result, f"{result['table']}\ncurves: {result['curves']}")
+    return DONE
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        seeds = tuple(int(one) for one in text.split(","))
+    except ValueError:
+        seeds = ()
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise ArgumentTypeError(f"found {text!r}, wanted different whole numbers, 0 or more, as in 0,1")
+    return seeds
+
+
+COMMAND = Command("miniature", "repeat both stages of training on a small model and simulated spectra", add, run)

@@ -1,0 +1,194 @@
+"""``spec-o3 sft``: the cold start, from a file of settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.cli.command import DONE, Bar, CannotRun, Command, progress, say
+
+if TYPE_CHECKING:
+    from training.data.records import Example
+    from training.render import Renderer
+    from training.run import Start
+    from training.sft import SftSettings
+    from training.sft.settings import Prepared
+
+SHIPPED = Path(__file__).resolve().parent.parent / "configs"
+
+
+def add(parser: ArgumentParser) -> None:
+    parser.add_argument("--config", required=True, metavar="FILE", help="settings in YAML, or the name of shipped ones")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting (model.name=...)"
+    )
+    parser.add_argument("--data", nargs="+", metavar="PATH", help="exports, JSON lines, train_sharegpt.json")
+    parser.add_argument("--output", metavar="FOLDER", help="the folder of the run")
+    there = parser.add_mutually_exclusive_group()
+    there.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    there.add_argument("--overwrite", action="store_true", help="throw away the run in that folder")
+    parser.add_argument(
+        "--show-mask",
+        type=int,
+        nargs="?",
+        const=1,
+        metavar="N",
+        help="print the Nth example's tokens by mask, and stop (1)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print card, mask, what would learn and how long, and stop"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: Namespace) -> int:
+    from training.data import DataError
+    from training.environment import missing, quiet
+    from training.model import ModelError
+    from training.run import RunError
+    from training.settings import SettingsError
+
+    if problem := missing():
+        raise CannotRun(problem)
+    quiet()
+    try:
+        return _run(arguments, settings_of(arguments))
+    except (SettingsError, DataError, ModelError, RunError) as error:
+        raise CannotRun(str(error)) from error
+
+
+def settings_of(arguments: Namespace) -> SftSettings:
+    """:raises SettingsError: see there"""
+    from training.settings import read
+    from training.sft import SftSettings
+
+    given = {"data": arguments.data, "output": arguments.output}
+    changes = [f"{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
+    return read(config_file(arguments.config), SftSettings, [*arguments.set, *changes])
+
+
+def config_file(given: str) -> Path:
+    """The file that is named; of shipped settings the name is enough, with or without its ending."""
+    if not (path := Path(given)).exists() and path.name == given:
+        for name in (given, f"{given}.yaml"):
+            if (SHIPPED / name).is_file():
+                return SHIPPED / name
+    return path
+
+
+def _run(arguments: Namespace, settings: SftSettings) -> int:
+    from training.environment import is_first_process
+    from training.model import processor
+    from training.render import Renderer
+    from training.run import Run
+    from training.sft.settings import prepare
+
+    start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
+    looks_only = arguments.dry_run or arguments.show_mask is not None
+    if not looks_only and is_first_process():
+        # Before the data is read, which takes a while.
+        Run(Path(settings.output)).check(settings, start)
+    renderer = Renderer(processor(settings.model))
+    prepared = prepare(settings, renderer, _watched)
+    if is_first_process() and not arguments.json:
+        print(prepared.card.text(), flush=True)
+    if looks_only:
+        return _look(arguments, settings, renderer, prepared)
+    return _train(arguments, settings, prepared, start)
+
+
+def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
+    from training.sft.mask import shown, totals
+    from training.sft.settings import rendered
+
+    every = [*prepared.examples, *prepared.held_out]
+    number = 1 if arguments.show_mask is None else arguments.show_mask
+    if not 1 <= number <= len(every):
+        raise CannotRun(f"--show-mask: found {number}, wanted 1 to {len(every)}, one of the examples")
+    example = every[number - 1]
+    read = rendered(example, renderer, settings.with_tool)
+    tokenizer = renderer.processor.tokenizer
+    mask = shown(read, tokenizer, sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    counted = totals(read, tokenizer)
+    result: dict[str, Any] = {
+        "example": example.key,
+        "tokens": vars(counted),
+        "card": prepared.card.to_json(),
+    }
+    text = f"\n{example.key}\n\n{mask}\n\n{counted}"
+    if arguments.dry_run:
+        would = _would(settings, prepared)
+        result |= would
+        text += (
+            f"\n\n{would['learning']:,} of {would['parameters']:,} parameters learn"
+            f"\n{would['steps']} steps of {would['examples_a_step']} examples"
+        )
+    say(arguments, result, text)
+    return DONE
+
+
+def _would(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
+    """How much would learn, and in how many steps."""
+    from training.model import load, trainable
+    from training.sft.learning import steps
+
+    learning, parameters = trainable(load(settings.model).model)
+    return {"learning": learning, "parameters": parameters, **steps(settings, len(prepared.examples))}
+
+
+def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, start: Start) -> int:
+    from training.environment import is_first_process
+    from training.run import Card
+    from training.sft.learning import train
+
+    card = Card(prepared.card.to_json(), prepared.card.markdown())
+    with _Watch() as watch:
+        finished = train(settings, prepared.examples, prepared.held_out, card, start, watch.told)
+    if is_first_process():
+        last: dict[str, Any] = next((one for one in reversed(finished.logged()) if "loss" in one), {})
+        result = {"run": str(finished.folder), "model": str(finished.model), **last}
+        say(arguments, result, f"{finished.model}: learned in {last.get('step')} steps, loss {_short(last)}")
+    return DONE
+
+
+class _Watch:
+    """A bar on a terminal; elsewhere a line a step, so that a log file tells how far it is."""
+
+    def __init__(self) -> None:
+        self._bar = Bar(None, "learning")
+
+    def told(self, step: int, steps: int, numbers: Mapping[str, Any]) -> None:
+        if sys.stderr.isatty():
+            self._bar.expect(steps)
+            self._bar.at(step, f", loss {_short(numbers)}")
+        else:
+            print(f"step {step} of {steps}: loss {_short(numbers)}", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> _Watch:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.__exit__(*error)
+
+
+def _watched(examples: Sequence[Example]) -> Iterable[Example]:
+    from training.environment import is_first_process
+
+    return _bar(examples) if is_first_process() else examples
+
+
+def _bar(examples: Sequence[Example]) -> Iterator[Example]:
+    yield from progress(examples, len(examples), "reading")
+
+
+def _short(numbers: Mapping[str, Any]) -> str:
+    return f"{numbers['loss']:.4f}" if isinstance(numbers.get("loss"), float) else "unknown"
+
+
+COMMAND = Command("sft", "Teach a model what reviewers approved: the cold start.", add, run)

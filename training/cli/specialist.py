@@ -1,0 +1,209 @@
+"""``spec-o3 specialist``: a small 1-D network for one class, trained here, and its predictions."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.cli.command import DONE, Bar, CannotRun, Command, progress, say
+
+if TYPE_CHECKING:
+    from training.bench.outcomes import Outcome
+    from training.data.records import Question
+    from training.specialist import Specialist, SpecialistSettings
+    from training.specialist.grid import Sampled
+
+CONFIG = Path(__file__).parents[1] / "configs" / "specialist.yaml"
+PREDICTIONS = "predictions.jsonl"
+_AT_ONCE = 64
+
+
+def add(parser: ArgumentParser) -> None:
+    does = parser.add_subparsers(metavar="", title="what to do", required=True)
+    train = does.add_parser("train", help="train one on labelled spectra", description="Train one.")
+    _add_data(train)
+    train.add_argument("--task", required=True, metavar="KEY", help="the class, such as cv")
+    train.add_argument("--output", type=Path, required=True, metavar="DIR", help="the specialist's folder")
+    train.add_argument(
+        "--config",
+        type=Path,
+        default=CONFIG,
+        metavar="FILE",
+        help="settings (training/configs/specialist.yaml)",
+    )
+    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="other settings, such as seed=1")
+    train.set_defaults(run=run_train)
+    predict = does.add_parser("predict", help="let one judge labelled spectra", description="Let one judge.")
+    predict.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL", help="folders of `specialist train`, one a class"
+    )
+    _add_data(predict)
+    predict.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=f"JSON lines for `bench table` (MODEL/{PREDICTIONS}, of the first)",
+    )
+    predict.set_defaults(run=run_predict)
+
+
+def _add_data(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
+    )
+    parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+def run(arguments: Namespace) -> int:
+    """Never called: argparse asks for one of the two."""
+    raise CannotRun("specialist: wanted train or predict")
+
+
+def run_train(arguments: Namespace) -> int:
+    from training.specialist import SpecialistError, train
+
+    _refuse_without_torch()
+    settings = _settings(arguments)
+    asked = _questions(arguments, arguments.task, "train")
+    questions, rows = _sampled(progress(asked, len(asked), "reading"))
+    try:
+        with Bar(settings.epochs, "epochs") as bar:
+            specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
+        specialist.save(arguments.output)
+    except SpecialistError as error:
+        raise CannotRun(str(error)) from error
+    except OSError as error:
+        raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
+    card = specialist.card
+    text = (
+        f"{arguments.output}: a specialist for {specialist.task}, trained on {_counted(card['train'])}; of "
+        f"{_counted(card['held_out'])} held out, F1 {card['held_out_f1']:.3f} at P ≥ "
+        f"{specialist.threshold:.3f}, which was chosen on them"
+    )
+    told = {key: value for key, value in card.items() if key not in ("log", "sources")}
+    result = {"folder": str(arguments.output), "task": specialist.task, "threshold": specialist.threshold}
+    say(arguments, result | told, text)
+    return DONE
+
+
+def run_predict(arguments: Namespace) -> int:
+    from agent.batch.journal import JournalError, put
+    from training.bench.scores import scores
+    from training.specialist import Specialist, SpecialistError
+
+    _refuse_without_torch()
+    lines, outcomes = [], []
+    try:
+        for folder in arguments.models:
+            specialist = Specialist.load(folder)
+            drafter = {"drafter": specialist.drafter}
+            for one in _answers(arguments, specialist):
+                outcomes.append(one)
+                lines.append(json.dumps(one.to_json() | drafter, ensure_ascii=False) + "\n")
+        output: Path = arguments.output or arguments.models[0] / PREDICTIONS
+        put(output, "".join(lines))
+    except (JournalError, SpecialistError) as error:
+        raise CannotRun(str(error)) from error
+    found = scores(outcomes)
+    f1, accuracy = _percent(found.f1.value), _percent(found.accuracy.value)
+    text = f"{output}: {len(outcomes)} predictions; mean F1 {f1}, accuracy {accuracy}"
+    say(arguments, {"file": str(output), "predictions": len(outcomes), "scores": found.to_json()}, text)
+    return DONE
+
+
+def _answers(arguments: Namespace, specialist: Specialist) -> Iterator[Outcome]:
+    """What one specialist says to the questions of its task."""
+    questions = _questions(arguments, specialist.task, "test")
+    _refuse_what_it_learned(specialist, questions)
+    yield from progress(_judged(specialist, questions), len(questions), specialist.task)
+
+
+def _questions(arguments: Namespace, task: str, part: str) -> list[Question]:
+    from agent import tasks
+    from training.data import DataError, questions
+    from training.data.specvi import PARTS
+
+    known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
+    which = next(one for one in PARTS if one == part)
+    try:
+        return questions(arguments.data, known, arguments.labels, task=task, part=which)
+    except DataError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
+    """The questions with what their spectra say of themselves, and the spectra on the grid.
+
+    :raises CannotRun: a spectrum cannot be read
+    """
+    from agent.spectrum import SpectrumError
+    from training.data import DataError
+    from training.specialist.grid import Sampled, sample
+
+    known, rows = [], []
+    try:
+        for one in questions:
+            spectrum = one.spectrum()
+            known.append(one.known(spectrum))
+            rows.append(sample(spectrum))
+    except (DataError, SpectrumError) as error:
+        raise CannotRun(str(error)) from error
+    return known, Sampled.stack(rows)
+
+
+def _judged(specialist: Specialist, questions: Sequence[Question]) -> Iterator[Outcome]:
+    from training.bench.outcomes import Outcome, asked
+
+    waiting = iter(questions)
+    while some := list(islice(waiting, _AT_ONCE)):
+        known, rows = _sampled(some)
+        for one, p in zip(known, specialist.of_sampled(rows), strict=True):
+            said = specialist.verdict(p)
+            yield Outcome(**asked(one), predicted=said, answered=said, probability=round(float(p), 6))
+
+
+def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question]) -> None:
+    """:raises CannotRun: a spectrum was trained on"""
+    shared = sorted({one.source for one in questions} & set(specialist.card["sources"]))
+    if shared:
+        raise CannotRun(
+            f"--data: found {len(shared)} spectra that the specialist was trained on ({shared[0]}, ...), wanted others"
+        )
+
+
+def _settings(arguments: Namespace) -> SpecialistSettings:
+    from training.settings import SettingsError, read
+    from training.specialist import SpecialistSettings
+
+    try:
+        return read(arguments.config, SpecialistSettings, arguments.set)
+    except SettingsError as error:
+        raise CannotRun(str(error)) from error
+
+
+def _refuse_without_torch() -> None:
+    if find_spec("torch") is None:
+        raise CannotRun("torch is not installed: pip install 'spec-o3[train]'")
+
+
+def _counted(labels: dict[str, int]) -> str:
+    return f"{labels['YES']} YES and {labels['NO']} NO"
+
+
+def _percent(value: float | None) -> str:
+    return "not defined" if value is None else f"{100 * value:.1f} %"
+
+
+COMMAND = Command("specialist", "Train a small 1-D network for a class, and let it judge.", add, run)

@@ -1,0 +1,120 @@
+"""What training works on: an ``Example`` is a trajectory to learn from, a ``Question`` a spectrum to judge.
+
+Pictures and spectra are fetched when they are asked for and not kept: a thousand trajectories with five
+pictures each would fill the memory of a laptop.
+
+``source`` says which spectrum a row is of, whatever file it came in; splits are made and checked by it alone.
+It is the name of the survey's file without its folder and compression (``spec-56414-HD…_sp07-098.fits``),
+with ``#target`` where a file holds several; a spectrum without a name is known by its SHA-256.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from PIL import Image
+
+from agent.spectrum import Spectrum
+from agent.tasks import Task
+from agent.text import OneLine
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Verdict
+
+
+@dataclass(frozen=True)
+class Example:
+    """A trajectory with its pictures: the overview, then one a zoom that got one.
+
+    :param key: names the row in messages: its file and its place there
+    :param source: which spectrum it is of
+    :param pictures: gives the pictures, RGB or RGBA
+    :param survey: where its row or the file's name says so, else ""
+    :param snr: signal-to-noise a pixel where its row says so
+    """
+
+    key: str
+    source: str
+    trajectory: Trajectory
+    pictures: Callable[[], Sequence[Image.Image]] = field(compare=False)
+    survey: str = ""
+    snr: float | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A spectrum, the task, and the truth.
+
+    A list of ten thousand files is made without reading one, so ``survey``, ``snr`` and ``simulated`` may be
+    wanting until the spectrum has been read: ``known`` adds them.
+
+    :param task: its ``prompt`` is what the model reads: a published row's own words where it has them
+    :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...; "" where only
+        the spectrum says it
+    :param snr: median signal-to-noise a pixel, None where nobody knows, or only the spectrum does
+    :param spectrum: gives the spectrum
+    """
+
+    key: str
+    source: str
+    task: Task
+    label: Verdict
+    survey: str
+    snr: float | None
+    simulated: bool
+    spectrum: Callable[[], Spectrum] = field(compare=False)
+
+    def known(self, spectrum: Spectrum) -> Question:
+        """The same question with what its spectrum says of survey, signal-to-noise and simulation."""
+        return replace(
+            self,
+            survey=self.survey or spectrum.survey or "unknown",
+            snr=spectrum.snr_typical if self.snr is None else self.snr,
+            simulated=self.simulated or spectrum.meta.get("simulated") is True,
+        )
+
+
+_NAMELESS = ("", "spectrum")  # the second is what a ``Spectrum`` is called whom nobody named
+_LAMOST = re.compile(r"spec-\d{5}-.+_sp\d\d-\d{3}\.fits")
+
+
+def source_of(name: str, target: str = "", sha256: str | None = None) -> str:
+    """The name of the survey's file without folder and compression, with ``#target`` where it holds several.
+
+    :param name: as a row has it; a ``#target`` may stand in it
+    :param sha256: of the spectrum; what identifies one without a name
+    :raises ValueError: neither name nor hash is there
+    """
+    file, _, inside = name.strip().partition("#")
+    file = PurePath(file.replace("\\", "/")).name
+    if file.lower().endswith(".gz"):
+        file = file[:-3]
+    if file.lower() in _NAMELESS:
+        if not sha256:
+            raise ValueError("found neither name nor hash of the spectrum, wanted one of them")
+        return f"sha256:{sha256}"
+    target = target or inside
+    return f"{file}#{target}" if target else file
+
+
+def survey_of(source: str) -> str:
+    """LAMOST where the file's name is one that only LAMOST gives, else ""."""
+    return "LAMOST" if _LAMOST.fullmatch(source) else ""
+
+
+class DataError(OneLine, ValueError):
+    """Data that cannot be used: which file, row and field, what was found, what was wanted. One line."""
+
+    def __init__(self, message: str) -> None:
+        # A row may hold half characters, which no terminal can be sent.
+        super().__init__(" ".join(message.encode("utf-8", "replace").decode().split()))
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A row that was left out, and why. The data card counts them by reason."""
+
+    key: str
+    reason: str

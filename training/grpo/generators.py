@@ -1,0 +1,208 @@
+"""Who writes the turns of a rollout: the model that learns itself, or a vLLM that is given its weights.
+
+Both sample from the model's own probabilities: no repetition penalty (Qwen's generation settings have one)
+and no other setting of the checkpoint but the tokens that end a turn. The marks that pictures stand for are
+never written: a conversation would have more pictures than it has pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from training.grpo.rollout import Request, Writer, Written
+from training.grpo.settings import seed_of
+from training.render import END, IMAGE, for_writing
+
+VIDEO = "<|video_pad|>"
+_NEVER = -100.0  # as a bias on the logits, the most that vLLM's server takes
+
+
+class RoundWriter(Writer, Protocol):
+    """A writer that is told of each round before it writes for it."""
+
+    def round(self, number: int) -> Any:
+        """A context in which the turns of one round are written, with the weights as they are now."""
+        ...
+
+
+def ends_of(trainer: Any) -> frozenset[int]:
+    """The ids that end a turn: ``<|im_end|>``, and what else the model's generation settings name."""
+    return frozenset((trainer.processing_class.tokenizer.convert_tokens_to_ids(END), *trainer.eos_token_ids))
+
+
+def never_written(tokenizer: Any) -> list[int]:
+    """The ids that stand for pixels."""
+    known = tokenizer.get_vocab()
+    return [known[token] for token in (IMAGE, VIDEO) if token in known]
+
+
+class Transformers:
+    """The model that learns writes itself, ``at_once`` turns a time. Under DeepSpeed and FSDP each process
+    gathers all weights for the length of a round, and then writes on its own.
+
+    :param trainer: TRL's ``GRPOTrainer``
+    """
+
+    def __init__(self, trainer: Any, at_once: int, temperature: float, top_p: float, seed: int) -> None:
+        self.ends = ends_of(trainer)
+        self._trainer = trainer
+        self._at_once = at_once
+        self._seed = seed
+        self._place: tuple[int, ...] = ()
+        self._calls = 0
+        self._model: Any = None
+        tokenizer = trainer.processing_class.tokenizer
+        self._sampling = {
+            "do_sample": True,
+            "temperature": temperature,
+            "top_p": top_p,
+            "top_k": 0,
+            "repetition_penalty": 1.0,
+            "suppress_tokens": never_written(tokenizer),
+            "eos_token_id": sorted(self.ends),
+            "pad_token_id": tokenizer.pad_token_id,
+            "use_cache": True,
+        }
+
+    @contextmanager
+    def round(self, number: int) -> Iterator[None]:
+        import torch
+        from trl.models import unwrap_model_for_generation
+
+        trainer = self._trainer
+        self._place, self._calls = (number, trainer.accelerator.process_index), 0
+        with (
+            # Over the checkpoint's settings too: transformers fills in from those what looks like a default.
+            unwrap_model_for_generation(
+                trainer.model_wrapped,
+                trainer.accelerator,
+                generation_kwargs=self._sampling,
+                gradient_checkpointing_kwargs=trainer.args.gradient_checkpointing_kwargs,
+            ) as self._model,
+            torch.no_grad(),
+            trainer._dist.summon_full_params(trainer.model_wrapped, recurse=False),
+            trainer.accelerator.autocast(),
+        ):
+            yield
+        self._model = None
+
+    def anybody(self, waiting: int) -> bool:
+        return waiting > 0
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        # Neighbours in length share a batch, which is padded to its longest.
+        order = sorted(range(len(requests)), key=lambda n: len(requests[n].so_far), reverse=True)
+        written: dict[int, Written] = {}
+        for start in range(0, len(order), self._at_once):
+            chunk = order[start : start + self._at_once]
+            written |= zip(chunk, self._batch([requests[n] for n in chunk]), strict=True)
+        return [written[n] for n in range(len(requests))]
+
+    def _batch(self, requests: Sequence[Request]) -> list[Written]:
+        import torch
+        from transformers import GenerationConfig
+
+        device = self._trainer.accelerator.device
+        batch = for_writing([one.so_far for one in requests], self._trainer.processing_class)
+        limit = max(one.limit for one in requests)
+        seed = seed_of(self._seed, *self._place, self._calls)
+        self._calls += 1
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(seed)
+            whole = self._model.generate(
+                **{name: tensor.to(device) for name, tensor in batch.items()},
+                generation_config=GenerationConfig(**self._sampling, max_new_tokens=limit),
+            )
+        rows = whole[:, batch["input_ids"].shape[1] :].tolist()
+        return [Written(self._cut(row, one.limit)) for row, one in zip(rows, requests, strict=True)]
+
+    def _cut(self, row: list[int], limit: int) -> tuple[int, ...]:
+        """Without what follows the end, which is padding."""
+        last = next((at for at, token in enumerate(row) if token in self.ends), len(row) - 1)
+        return tuple(row[: min(last + 1, limit)])
+
+
+class Vllm:
+    """A vLLM writes, through TRL's ``VLLMGeneration``, which also carries the weights to it.
+
+    Where processes share a vLLM (a server, or one colocated over several GPUs) all of them must call it
+    together with equally many requests: one that has fewer repeats its last, and drops what comes of it.
+
+    :param trainer: TRL's ``GRPOTrainer`` with ``use_vllm``
+    """
+
+    def __init__(self, trainer: Any) -> None:
+        self.ends = ends_of(trainer)
+        self._trainer = trainer
+        self._vllm = trainer.vllm_generation
+        tokenizer = trainer.processing_class.tokenizer
+        self._image = tokenizer.convert_tokens_to_ids(IMAGE)
+        self._server = self._vllm.mode == "server"
+        shared = self._server or self._vllm.tensor_parallel_size > 1
+        self._together = shared and trainer.accelerator.num_processes > 1
+        self._most = 0
+        self._last: Request | None = None
+
+    @contextmanager
+    def round(self, number: int) -> Iterator[None]:
+        trainer = self._trainer
+        # TRL's own mark for the weights that vLLM has.
+        if trainer.state.global_step != trainer._last_loaded_step:
+            self._vllm.sync_weights()
+            trainer._last_loaded_step = trainer.state.global_step
+        yield
+
+    def anybody(self, waiting: int) -> bool:
+        self._most = self._most_of(waiting) if self._together else waiting
+        return self._most > 0
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        asked = self._filled(requests)
+        # One limit for all that are asked together; the rest of what is longer is dropped below.
+        self._vllm.max_completion_length = max(one.limit for one in asked)
+        read, ids, logprobs, _ = self._vllm.generate(
+            prompts=[self._prompt(one) for one in asked],
+            images=[list(one.so_far.images) for one in asked],
+            num_generations=1,
+        )
+        written = []
+        for one, seen, row, told in zip(asked, read, ids, logprobs, strict=True):
+            if list(seen) != list(one.so_far.ids):
+                raise RuntimeError(
+                    f"vLLM read {len(seen)} tokens where the model that learns reads {len(one.so_far)}: "
+                    "its processor counts pictures otherwise; start it from the same folder, or use "
+                    "`vllm.mode: none`"
+                )
+            chosen = tuple(0.0 if p[0] is None else p[0] for p in told[: one.limit])
+            written.append(Written(tuple(row[: one.limit]), chosen))
+        return written[: len(requests)]
+
+    def _prompt(self, request: Request) -> list[int]:
+        """A colocated vLLM makes one mark the tokens of a picture itself; a server wants them there."""
+        ids = request.so_far.ids
+        if self._server:
+            return list(ids)
+        before = (None, *ids)
+        return [token for token, last in zip(ids, before, strict=False) if token != self._image or last != self._image]
+
+    def _filled(self, requests: Sequence[Request]) -> list[Request]:
+        if requests:
+            self._last = requests[-1]
+        if not self._together:
+            return list(requests)
+        if self._last is None:
+            raise ValueError("a process without a trajectory cannot share a vLLM with others")
+        return [*requests, *[self._last] * (self._most - len(requests))]
+
+    def _most_of(self, waiting: int) -> int:
+        import torch
+
+        accelerator = self._trainer.accelerator
+        return int(accelerator.gather(torch.tensor([waiting], device=accelerator.device)).max())
+
+
+def vllm_options(tokenizer: Any) -> dict[str, Any]:
+    """What a vLLM is told besides TRL's settings."""
+    return {"logit_bias": dict.fromkeys(never_written(tokenizer), _NEVER)}

@@ -1,0 +1,170 @@
+r"""A conversation as the token ids that a Spec-o3 model reads, each marked as spoken by the assistant or not.
+
+One rendering serves SFT, GRPO and the printout of masks, so that what a loss is taken on cannot differ
+between them. The text is the published chat template's, tool block included. It is tokenized piece by piece,
+as it comes to be in an inspection: a model writes after ``<|im_start|>assistant\n`` and ends its turn with
+``<|im_end|>``; what follows is the tool's. The pieces meet at line feeds and special tokens, where the
+tokenizer splits anyway, so the ids are those of the whole text (tests hold that).
+
+Spoken, and so learned, are the assistant's words and the ``<|im_end|>`` that ends them. The published SFT
+(LLaMA-Factory) also took the loss on the line feed that the template writes after it, which no model is ever
+asked to write; here it is not spoken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+
+from agent.tool import TOOL_BLOCK
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Zoom
+from agent.trajectory.tags import turn_text
+
+START, END = "<|im_start|>", "<|im_end|>"
+ASSISTANT = f"{START}assistant\n"
+VISION_START, IMAGE, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Token ids (n,), whether each was spoken by the assistant (n,), and the pictures in their order."""
+
+    ids: tuple[int, ...] = ()
+    spoken: tuple[bool, ...] = ()
+    images: tuple[Image.Image, ...] = ()
+
+    def __add__(self, other: Rendered) -> Rendered:
+        return Rendered(self.ids + other.ids, self.spoken + other.spoken, self.images + other.images)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Renderer:
+    """Renders with one processor: its tokenizer, and its rule for how many tokens a picture takes.
+
+    :param processor: a ``Qwen2_5_VLProcessor``
+    """
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+        self._tokenizer = processor.tokenizer
+        self._image_processor = processor.image_processor
+        self._image = self._tokenizer.convert_tokens_to_ids(IMAGE)
+
+    def opening(self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True) -> Rendered:
+        """System turn and question, up to where the assistant begins to speak."""
+        told = system + (TOOL_BLOCK if with_tool else "")
+        return (
+            self._text(f"{START}system\n{told}{END}\n{START}user\n")
+            + self._picture(overview)
+            + self._text(f"\n{prompt}{END}\n{ASSISTANT}")
+        )
+
+    def speech(self, text: str) -> Rendered:
+        """An assistant turn and its end."""
+        return self._text(text + END, spoken=True)
+
+    def result(self, observation: str, image: Image.Image | None) -> Rendered:
+        """What the tool answered, from the end of one assistant turn to where the next begins."""
+        return (
+            self._text(f"\n{START}user\n<tool_response>\n")
+            + (Rendered() if image is None else self._picture(image))
+            + self._text(f"{observation}\n</tool_response>{END}\n{ASSISTANT}")
+        )
+
+    def example(self, trajectory: Trajectory, pictures: Sequence[Image.Image], with_tool: bool = True) -> Rendered:
+        """A whole trajectory. Without the tool: its thoughts in their order as one turn, then the answer.
+
+        :param pictures: the overview, then one for each zoom that got one; without the tool only the first is
+            shown
+        :raises ValueError: fewer or more pictures than the trajectory has
+        """
+        wanted = 1 + sum(zoom.ok for zoom in trajectory.zooms)
+        if len(pictures) != wanted:
+            raise ValueError(f"pictures: found {len(pictures)}, wanted {wanted}: the overview and one a zoom")
+        rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
+        if not with_tool:
+            said = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
+            return rendered + self.speech(turn_text(said))
+        shown = iter(pictures[1:])
+        for turn in trajectory.turns():
+            rendered += self.speech(turn_text(turn))
+            if isinstance(last := turn[-1], Zoom):
+                rendered += self.result(last.observation, next(shown) if last.ok else None)
+        return rendered
+
+    def image_tokens(self, image: Image.Image) -> int:
+        """How many tokens the model sees of a picture."""
+        merged: int = self._image_processor.merge_size**2
+        patches: int = self._image_processor.get_number_of_image_patches(image.height, image.width, {})
+        return patches // merged
+
+    def _picture(self, image: Image.Image) -> Rendered:
+        opaque = image.convert("RGB")
+        marks = self._tokenizer.convert_tokens_to_ids([VISION_START, VISION_END])
+        ids = (marks[0], *[self._image] * self.image_tokens(opaque), marks[1])
+        return Rendered(ids, (False,) * len(ids), (opaque,))
+
+    def _text(self, text: str, spoken: bool = False) -> Rendered:
+        ids = tuple(self._tokenizer.encode(text, add_special_tokens=False))
+        return Rendered(ids, (spoken,) * len(ids))
+
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+UNSPOKEN = -100
+"""The label of a token that no loss is taken on, as torch and transformers have it."""
+
+
+def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
+    """Rows padded on the right, with labels: ``labels`` is the id where the assistant spoke, else -100.
+
+    :param processor: a ``Qwen2_5_VLProcessor``
+    :returns: ``input_ids``, ``attention_mask``, ``labels`` (rows, longest); what ``pixels`` gives; and
+        ``mm_token_type_ids`` (rows, longest), 1 at picture tokens, where the processor knows of them
+    """
+    import torch
+
+    batch = _padded(rendered, processor, left=False)
+    spoken = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
+    for row, one in enumerate(rendered):
+        spoken[row, : len(one)] = torch.tensor(one.spoken)
+    batch["labels"] = batch["input_ids"].masked_fill(~spoken, UNSPOKEN)
+    return batch
+
+
+def for_writing(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
+    """Rows padded on the left, ready for ``generate``; the same but for ``labels``."""
+    return _padded(rendered, processor, left=True)
+
+
+def pixels(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
+    """``pixel_values`` (patches of all pictures, values) and ``image_grid_thw`` (pictures, 3); empty without
+    pictures. The patches of a picture are the product of its row of ``image_grid_thw``.
+    """
+    images = [image for one in rendered for image in one.images]
+    return dict(processor.image_processor(images=images, return_tensors="pt")) if images else {}
+
+
+def _padded(rendered: Sequence[Rendered], processor: Any, left: bool) -> dict[str, Tensor]:
+    import torch
+
+    tokenizer = processor.tokenizer
+    longest = max(map(len, rendered))
+    ids = torch.full((len(rendered), longest), tokenizer.pad_token_id, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, one in enumerate(rendered):
+        place = slice(longest - len(one), longest) if left else slice(0, len(one))
+        ids[row, place] = torch.tensor(one.ids)
+        mask[row, place] = 1
+    batch = {"input_ids": ids, "attention_mask": mask, **pixels(rendered, processor)}
+    if "mm_token_type_ids" in processor.model_input_names:
+        # Without it transformers 5 places the tokens of a picture, and all that follow, as words.
+        batch["mm_token_type_ids"] = (ids == tokenizer.convert_tokens_to_ids(IMAGE)).int()
+    return batch
