@@ -1,0 +1,230 @@
+"""Settings and task files: TOML or YAML text to checked pydantic models.
+
+Every problem becomes one ``Problem``, which reads "file: field: found X, expected Y". Where a field has a
+``Field(description=...)``, the description is what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+Model = TypeVar("Model")
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Flag = Annotated[bool, Strict()]
+
+DEEPEST = 20
+"""Levels of nested values in a YAML file; settings use three."""
+
+_EXPECTED = {
+    "missing": "a value",
+    "string_type": "a text",
+    "string_too_short": "a text that is not empty",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a table of keys and values",
+    "mapping_type": "a table of keys and values",
+    "model_type": "a table of keys and values",
+    "model_attributes_type": "a table of keys and values",
+    "dataclass_type": "a table of keys and values",
+}
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong in a file: where, what was found and what was expected."""
+
+    source: str
+    field: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.field}: found {self.found}, expected {self.expected}"
+
+
+class Mismatch(ValueError):
+    """Raised by a validator that words its own problem, for example not to quote a secret.
+
+    :param field: replaces the name of the field, as where two fields contradict each other
+    """
+
+    def __init__(self, found: str, expected: str, field: str = "") -> None:
+        super().__init__(found, expected, field)
+        self.found = found
+        self.expected = expected
+        self.field = field
+
+
+class Table(BaseModel):
+    """Base of every model read from a file: frozen, unknown fields refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+MakeError = Callable[[Problem], Exception]
+"""An exception class that takes a ``Problem``, or a function that returns an exception."""
+
+
+def validate(model: type[Model], data: object, source: str, error: MakeError, prefix: str = "") -> Model:
+    """Return ``data`` as ``model``: a pydantic model, a dataclass, or any type that pydantic knows.
+
+    :param source: the file, named in the error
+    :param prefix: stands before the name of each field, such as "feature 1, "
+    :raises Exception: what ``error`` makes of the first problem
+    """
+    try:
+        return TypeAdapter(model).validate_python(data)
+    except ValidationError as invalid:
+        raise error(_problem(model, data, invalid, source, prefix)) from None
+
+
+def load_toml(path: Path, error: MakeError) -> dict[str, Any]:
+    """Return the values of a TOML file. :raises Exception: what ``error`` makes of an unreadable file"""
+    text = _text_of(path, error)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as broken:
+        # Beside tomllib's own errors: a number of 5,000 digits, brackets a thousand levels deep.
+        _refuse_syntax(path, "TOML", broken, error)
+
+
+def load_yaml(path: Path, error: MakeError) -> Any:
+    """Return the value of a YAML file. :raises Exception: what ``error`` makes of an unreadable file"""
+    import yaml
+
+    text = _text_of(path, error)
+    try:
+        return parse_yaml(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as broken:
+        _refuse_syntax(path, "YAML", broken, error)
+
+
+def parse_yaml(text: str) -> Any:
+    """Return the value of a YAML text without aliases: nine lines of aliases can expand to a billion values.
+
+    :raises yaml.YAMLError: broken YAML, a tag other than plain values, an alias, or values nested too deep
+    :raises ValueError: an impossible number or date
+    """
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError(f"found the alias *{event.anchor}, expected every value written out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            # Parsing time grows with the square of the depth.
+            raise yaml.YAMLError(f"found values nested {depth} deep, expected settings")
+    return yaml.safe_load(text)
+
+
+def shown(value: object) -> str:
+    """Return a value as it is quoted in a problem."""
+    return "nothing" if value is None else f"{value!r:.60}"
+
+
+def _text_of(path: Path, error: MakeError) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as unreadable:
+        raise error(Problem(str(path), "file", str(unreadable), "a readable UTF-8 text file")) from None
+
+
+def _refuse_syntax(path: Path, language: str, broken: Exception, error: MakeError) -> NoReturn:
+    found = f"broken {language} ({' '.join(str(broken).split())})"
+    raise error(Problem(str(path), "file", found, f"valid {language}")) from None
+
+
+def _problem(model: Any, data: object, invalid: ValidationError, source: str, prefix: str) -> Problem:
+    first = invalid.errors(include_url=False)[0]
+    kind, location = first["type"], first["loc"]
+    path, value, info, fields = _followed(model, data, location)
+    name = _dotted(path)
+    custom = first.get("ctx", {}).get("error")
+    if isinstance(custom, Mismatch):
+        field, found, expected = custom.field or name, custom.found, custom.expected
+    elif kind == "extra_forbidden":
+        near = difflib.get_close_matches(str(path[-1]), fields, 1, 0.6)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        field, found, expected = name, "an unknown field", f"one of {', '.join(fields)}{hint}"
+    elif info is not None and info.description:
+        field, found, expected = name, shown(value), info.description
+    else:
+        choices = first.get("ctx", {}).get("expected") if kind == "literal_error" else None
+        expected = choices or _EXPECTED.get(kind) or _plain_message(first["msg"])
+        found = "nothing" if kind == "missing" else shown(first["input"])
+        field = name
+    return Problem(source, f"{prefix}{field}" if field else prefix.rstrip(", ") or "file", found, expected)
+
+
+def _plain_message(message: str) -> str:
+    """Return pydantic's own message as what was expected, without its "Input should be"."""
+    message = message.removeprefix("Input should be ").removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _followed(
+    model: Any, data: object, location: Sequence[int | str]
+) -> tuple[list[int | str], object, FieldInfo | None, list[str]]:
+    """Follow an error's location through the data, up to the first field with a description.
+
+    Return the path, the value there (None if missing), the field, and the names of the fields beside it.
+    Names that pydantic adds for the members of a union are left out of the path.
+    """
+    path: list[int | str] = []
+    value: object = data
+    info: FieldInfo | None = None
+    models = list(_models_in(model))
+    fields: list[str] = []
+    for number, part in enumerate(location):
+        last = number == len(location) - 1
+        if isinstance(value, Mapping):
+            if part not in value and not (last or any(part in _fields_of(kind) for kind in models)):
+                continue
+            known = {name: field for kind in models for name, field in _fields_of(kind).items()}
+            fields, info = list(known), known.get(str(part))
+            models = list(_models_in(info.annotation)) if info else models
+            path.append(part)
+            value = value.get(part)
+            if info is not None and info.description:
+                break
+        elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
+            path.append(part)
+            value = value[part]
+    return path, value, info, fields
+
+
+def _models_in(annotation: Any) -> Iterator[Any]:
+    if isinstance(annotation, type) and _fields_of(annotation):
+        yield annotation
+    for inner in typing.get_args(annotation):
+        yield from _models_in(inner)
+
+
+def _fields_of(model: Any) -> dict[str, FieldInfo]:
+    """Return the fields of a pydantic model or dataclass; none for any other type."""
+    fields = getattr(model, "__pydantic_fields__", None) if isinstance(model, type) else None
+    return dict(fields) if fields else {}
+
+
+def _dotted(path: Sequence[int | str]) -> str:
+    """Return a path as ``model.frozen[0]``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
