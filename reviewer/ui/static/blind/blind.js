@@ -24,7 +24,12 @@ class BlindTab {
     const places = { desk: h('div'), sessions: h('div', { hidden: true }) }
     fill(root, places.desk, places.sessions)
     this.places = places
-    this.desk = new BlindDesk(places.desk, { me, keymap, inFront: () => places.desk.getClientRects().length > 0, onSessions: coordinates ? () => this.show('sessions') : null })
+    this.desk = new BlindDesk(places.desk, {
+      me,
+      keymap,
+      inFront: () => places.desk.getClientRects().length > 0,
+      onSessions: coordinates ? () => this.show('sessions') : null,
+    })
     this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('desk') }) : null
     whenBack(root, () => this.refresh())
   }

@@ -31,27 +31,64 @@ export class BlindDesk {
     this.opening = 0
     this.sheets = new Sheets()
     this.actions = new BlindActions(this)
-    this.keys = new Keys(keymap, (action) => this.actions.act(action), () => inFront() && !panels.panelIsOpen())
+    this.keys = new Keys(
+      keymap,
+      (action) => this.actions.act(action),
+      () => inFront() && !panels.panelIsOpen(),
+    )
     this.#layout(onSessions)
     onTheme((theme) => this.spectrum.setTheme(theme))
   }
 
   #layout(onSessions) {
-    const parts = this.parts = {
-      places: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), traces: SIDES.map((side) => h('section', { 'aria-label': `Trace on the ${side}` })),
-      header: h('header.item'), spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }), form: h('div.blind-form', { role: 'form', 'aria-label': 'Answer' }), toasts: h('div.toasts', { role: 'status' }),
-    }
-    this.heads = SIDES.map((side, at) => h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side))
+    const parts = (this.parts = {
+      places: h('aside.queue'),
+      notice: h('div.notice', { hidden: true, role: 'status' }),
+      traces: SIDES.map((side) => h('section', { 'aria-label': `Trace on the ${side}` })),
+      header: h('header.item'),
+      spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }),
+      form: h('div.blind-form', { role: 'form', 'aria-label': 'Answer' }),
+      toasts: h('div.toasts', { role: 'status' }),
+    })
+    this.heads = SIDES.map((side, at) =>
+      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side),
+    )
     this.notices = new Notices(parts.notice, parts.toasts)
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
-    fill(this.root, parts.places, h('div.left', {}, parts.notice, this.heads[0], parts.traces[0]), h('div.left.second', {}, this.heads[1], parts.traces[1]),
-      h('div.right', {}, parts.header, parts.spectrum), parts.form, parts.toasts)
-    this.places = new Places(parts.places, { onOpen: (token) => this.open(token), onSession: (at) => this.#session(at), onSessions })
-    this.views = parts.traces.map((part, at) => new TraceView(part, { onSelect: (id) => this.select(at, id, { scroll: false }), onPicture: panels.openPicture, onMark: (id) => this.markWrong(id) }))
-    this.spectrum = new SpectrumView(parts.spectrum, { onSelect: (id) => this.select(id.startsWith('right') ? 1 : 0, id), onState: keepForNextVisit, state: lastVisit() })
+    fill(
+      this.root,
+      parts.places,
+      h('div.left', {}, parts.notice, this.heads[0], parts.traces[0]),
+      h('div.left.second', {}, this.heads[1], parts.traces[1]),
+      h('div.right', {}, parts.header, parts.spectrum),
+      parts.form,
+      parts.toasts,
+    )
+    this.places = new Places(parts.places, {
+      onOpen: (token) => this.open(token),
+      onSession: (at) => this.#session(at),
+      onSessions,
+    })
+    this.views = parts.traces.map(
+      (part, at) =>
+        new TraceView(part, {
+          onSelect: (id) => this.select(at, id, { scroll: false }),
+          onPicture: panels.openPicture,
+          onMark: (id) => this.markWrong(id),
+        }),
+    )
+    this.spectrum = new SpectrumView(parts.spectrum, {
+      onSelect: (id) => this.select(id.startsWith('right') ? 1 : 0, id),
+      onState: keepForNextVisit,
+      state: lastVisit(),
+    })
     this.form = new BlindForm(parts.form, {
-      onScore: (scale, value) => this.score(scale, value), onFront: (scale) => this.bringForward(scale), onChoose: (choice) => this.choose(choice), onComment: (comment) => this.#said({ comment }, { draw: false }), onSave: () => this.save(),
+      onScore: (scale, value) => this.score(scale, value),
+      onFront: (scale) => this.bringForward(scale),
+      onChoose: (choice) => this.choose(choice),
+      onComment: (comment) => this.#said({ comment }, { draw: false }),
+      onSave: () => this.save(),
     })
   }
 
@@ -92,7 +129,15 @@ export class BlindDesk {
   #nothing() {
     this.current = null
     this.root.classList.add('nothing')
-    fill(this.parts.traces[0], h('div.empty', {}, h('h3', {}, 'Nothing to score'), h('p', {}, 'When a coordinator opens a blind session that asks you, it is here.')))
+    fill(
+      this.parts.traces[0],
+      h(
+        'div.empty',
+        {},
+        h('h3', {}, 'Nothing to score'),
+        h('p', {}, 'When a coordinator opens a blind session that asks you, it is here.'),
+      ),
+    )
   }
 
   async open(token) {
@@ -106,7 +151,7 @@ export class BlindDesk {
   }
 
   #paint(whole) {
-    const { sheet, traces, spectrum, atlas } = this.current = whole
+    const { sheet, traces, spectrum, atlas } = (this.current = whole)
     this.answer = new Answer(this.me.initials, sheet)
     this.notice(this.answer.restored ? 'Your answer is here again as you left it. It has not been saved yet.' : null)
     this.root.classList.toggle('pair', this.pair)
@@ -116,10 +161,38 @@ export class BlindDesk {
       this.views[at].selected = null
       this.views[at].show(this.#state(trace))
     })
-    fill(this.parts.header, h('div.who', {}, h('strong.name', { title: 'what the agent was asked' }, `${sheet.question.title}?`), h('span.spring'),
-      h('span.muted', {}, `${sheet.place} of ${sheet.of}`), ...[['g', 'guide'], ['?', 'rubric']].map(([key, word]) => h('button.guide', { type: 'button', onClick: () => this.actions.act(key === 'g' ? 'guide' : 'keys') }, cap(key), ` ${word}`))))
+    fill(
+      this.parts.header,
+      h(
+        'div.who',
+        {},
+        h('strong.name', { title: 'what the agent was asked' }, `${sheet.question.title}?`),
+        h('span.spring'),
+        h('span.muted', {}, `${sheet.place} of ${sheet.of}`),
+        ...[
+          ['g', 'guide'],
+          ['?', 'rubric'],
+        ].map(([key, word]) =>
+          h(
+            'button.guide',
+            { type: 'button', onClick: () => this.actions.act(key === 'g' ? 'guide' : 'keys') },
+            cap(key),
+            ` ${word}`,
+          ),
+        ),
+      ),
+    )
     this.parts.spectrum.classList.toggle('absent', spectrum === null)
-    if (spectrum) this.spectrum.show({ id: sheet.token, spectrum, redshift: spectrum.redshift, windows: this.#windows(), lines: atlas.lines, bands: atlas.bands, editable: false })
+    if (spectrum)
+      this.spectrum.show({
+        id: sheet.token,
+        spectrum,
+        redshift: spectrum.redshift,
+        windows: this.#windows(),
+        lines: atlas.lines,
+        bands: atlas.bands,
+        editable: false,
+      })
     this.#first()
     this.form.show(this.session.rubric, this.answer)
     this.form.tell(this.answer.changed ? 'not saved yet' : sheet.mine ? 'saved' : '')
@@ -131,14 +204,25 @@ export class BlindDesk {
   /** Off the button that led here, which Enter would press again, and onto the page, where it saves. */
   #takeFocus() {
     const at = document.activeElement
-    if (!panels.panelIsOpen() && !this.root.contains(at) && this.root.getClientRects().length) this.root.focus({ preventScroll: true })
+    if (!panels.panelIsOpen() && !this.root.contains(at) && this.root.getClientRects().length)
+      this.root.focus({ preventScroll: true })
     else if (at?.matches('.place, .comment')) this.root.focus({ preventScroll: true })
   }
 
   #state(trace) {
     return {
-      steps: trace.steps, originals: new Map(), editedBy: {}, marks: this.#marks(), hints: Object.fromEntries(trace.steps.map((step) => [step.id, []])), faults: [],
-      pictureURL: trace.pictureURL, overviewURL: trace.overviewURL, editable: false, markable: !this.pair, offered: WRONG, hidden: false,
+      steps: trace.steps,
+      originals: new Map(),
+      editedBy: {},
+      marks: this.#marks(),
+      hints: Object.fromEntries(trace.steps.map((step) => [step.id, []])),
+      faults: [],
+      pictureURL: trace.pictureURL,
+      overviewURL: trace.overviewURL,
+      editable: false,
+      markable: !this.pair,
+      offered: WRONG,
+      hidden: false,
     }
   }
 
@@ -147,8 +231,13 @@ export class BlindDesk {
   }
 
   #windows() {
-    return this.current.traces.flatMap(({ side, steps }) => windowsOf(steps).map((window) =>
-      side ? { ...window, side, noun: `${side} step`, number: `${side === 'left' ? 'L' : 'R'}${window.number}` } : window))
+    return this.current.traces.flatMap(({ side, steps }) =>
+      windowsOf(steps).map((window) =>
+        side
+          ? { ...window, side, noun: `${side} step`, number: `${side === 'left' ? 'L' : 'R'}${window.number}` }
+          : window,
+      ),
+    )
   }
 
   #first() {
@@ -224,7 +313,12 @@ export class BlindDesk {
   async save() {
     const { answer, current } = this
     if (this.saving) return
-    if (!answer.complete) return this.toast(this.pair ? 'Choose first: 1 left, 2 right, 3 equal, 4 both bad.' : 'Score both scales first, 0 to 5 or t for “cannot tell”.')
+    if (!answer.complete)
+      return this.toast(
+        this.pair
+          ? 'Choose first: 1 left, 2 right, 3 equal, 4 both bad.'
+          : 'Score both scales first, 0 to 5 or t for “cannot tell”.',
+      )
     if (!answer.changed && current.sheet.mine) return this.#next()
     this.saving = true
     this.form.tell('saving …')
@@ -248,7 +342,8 @@ export class BlindDesk {
   #notTaken(error) {
     this.form.tell('not saved', true)
     const kept = 'Your answer is kept in this browser.'
-    if (error instanceof Unreachable) this.notice(`Not saved: the server cannot be reached. ${kept}`, 'Send again', () => this.save())
+    if (error instanceof Unreachable)
+      this.notice(`Not saved: the server cannot be reached. ${kept}`, 'Send again', () => this.save())
     else this.notice(`Not saved: ${error.message} ${kept}`)
   }
 
@@ -258,7 +353,12 @@ export class BlindDesk {
     const next = places.slice(at + 1).find((place) => !place.answered) ?? places.find((place) => !place.answered)
     if (next) return this.open(next.token)
     await this.open(this.current.sheet.token)
-    this.notice(`All ${places.length} are answered. You may change any of them until the session is closed.`, null, null, 'done')
+    this.notice(
+      `All ${places.length} are answered. You may change any of them until the session is closed.`,
+      null,
+      null,
+      'done',
+    )
   }
 
   go(by) {
@@ -276,7 +376,9 @@ export class BlindDesk {
   }
 
   tell(error) {
-    this.notice(error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message)
+    this.notice(
+      error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message,
+    )
     if (!error.kind && !(error instanceof Unreachable)) console.error(error)
   }
 

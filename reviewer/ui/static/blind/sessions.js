@@ -18,7 +18,21 @@ export class BlindSessions {
     this.list = h('div.cards')
     this.form = new SetupForm({ onDrawn: (session) => this.#drawn(session) })
     root.classList.add('blind-sessions')
-    fill(root, h('div.columns', {}, h('section.setup', { 'aria-label': 'New session' }, this.form.root), h('section.list', { 'aria-label': 'Sessions' }, h('header', {}, h('h2', {}, 'Sessions'), this.score), this.said, this.list)))
+    fill(
+      root,
+      h(
+        'div.columns',
+        {},
+        h('section.setup', { 'aria-label': 'New session' }, this.form.root),
+        h(
+          'section.list',
+          { 'aria-label': 'Sessions' },
+          h('header', {}, h('h2', {}, 'Sessions'), this.score),
+          this.said,
+          this.list,
+        ),
+      ),
+    )
     setInterval(() => root.getClientRects().length > 0 && !document.hidden && this.#listed(), AGAIN_AFTER)
   }
 
@@ -48,7 +62,11 @@ export class BlindSessions {
     const wanted = sessions.map(({ id }) => this.cards.get(id).root)
     // Cards that are there stay where they are: one may be read, or have the focus.
     if (wanted.some((card, at) => this.list.children[at] !== card)) fill(this.list, wanted)
-    if (!sessions.length) fill(this.list, h('p.muted', {}, 'None yet. Say on the left what is to be compared and who scores, look at the preview, draw.'))
+    if (!sessions.length)
+      fill(
+        this.list,
+        h('p.muted', {}, 'None yet. Say on the left what is to be compared and who scores, look at the preview, draw.'),
+      )
   }
 
   async #drawn(session) {

@@ -36,7 +36,8 @@ export class Sheets {
       const { spectrum, traces } = await this.whole(token)
       await idle()
       if (spectrum) prepare(spectrum)
-      for (const trace of traces) for (const step of trace.steps) if (step.picture) new Image().src = trace.pictureURL(step)
+      for (const trace of traces)
+        for (const step of trace.steps) if (step.picture) new Image().src = trace.pictureURL(step)
     } catch {
       // opening it will tell what is wrong
     }
@@ -47,7 +48,12 @@ async function fetchWhole(token) {
   const under = `/api/blind/sheet/${token}`
   const [sheet, spectrum, atlas] = await Promise.all([getJSON(under), spectrumOf(under), getJSON(`${under}/atlas`)])
   const sides = sheet.kind === 'pair' ? ['left', 'right'] : ['']
-  return { sheet, spectrum, atlas, traces: sheet.traces.map((trace, at) => asTrace(trace, sides[at], `${under}/picture/${at}`)) }
+  return {
+    sheet,
+    spectrum,
+    atlas,
+    traces: sheet.traces.map((trace, at) => asTrace(trace, sides[at], `${under}/picture/${at}`)),
+  }
 }
 
 async function spectrumOf(under) {
@@ -75,5 +81,15 @@ function asStep({ id, kind, text, ...more }, side) {
   if (kind === 'answer') return { id: own, kind, verdict: more.verdict, explanation: text }
   const { window, frame, z, medium, observation, ok } = more
   // Picture 0 is a picture: as text it counts as one.
-  return { id: own, kind, arguments: { wavelength_range: window, label: text }, frame, z, medium, observation, ok, picture: more.picture === null ? null : String(more.picture) }
+  return {
+    id: own,
+    kind,
+    arguments: { wavelength_range: window, label: text },
+    frame,
+    z,
+    medium,
+    observation,
+    ok,
+    picture: more.picture === null ? null : String(more.picture),
+  }
 }

@@ -48,7 +48,9 @@ export class Away {
   }
 
   #told(state, message) {
-    const kept = lasting.refused ? 'This browser keeps no copy of it (its storage is full or forbidden): leave this page open.' : 'What you write is kept in this browser.'
+    const kept = lasting.refused
+      ? 'This browser keeps no copy of it (its storage is full or forbidden): leave this page open.'
+      : 'What you write is kept in this browser.'
     if (state === 'unreachable') return [h('span', {}, `The server does not answer. ${kept} Trying again …`)]
     if (state === 'signed-out') return [h('span', {}, `You are signed out. ${kept}`), this.#signIn()]
     return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')]
@@ -57,7 +59,17 @@ export class Away {
   /** In this tab where the text is kept in the browser; else in another one, so that this page lives on. */
   #signIn() {
     if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, 'Sign in in another tab')
-    return h('button', { type: 'button', onClick: () => { thisTab.set(RETURN_TO, `${this.who} ${location.hash}`); location.assign('/sign-in') } }, 'Sign in again')
+    return h(
+      'button',
+      {
+        type: 'button',
+        onClick: () => {
+          thisTab.set(RETURN_TO, `${this.who} ${location.hash}`)
+          location.assign('/sign-in')
+        },
+      },
+      'Sign in again',
+    )
   }
 
   #show(content) {

@@ -10,14 +10,19 @@ export function diffWords(before, after) {
   if (before === after) return [{ op: '=', text: after }]
   const a = words(before)
   const b = words(after)
-  if (a.length * b.length > 4e6) return [{ op: '-', text: before }, { op: '+', text: after }]
+  if (a.length * b.length > 4e6)
+    return [
+      { op: '-', text: before },
+      { op: '+', text: after },
+    ]
   const width = b.length + 1
   const length = new Uint16Array((a.length + 1) * width)
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      length[i * width + j] = a[i] === b[j]
-        ? length[(i + 1) * width + j + 1] + 1
-        : Math.max(length[(i + 1) * width + j], length[i * width + j + 1])
+      length[i * width + j] =
+        a[i] === b[j]
+          ? length[(i + 1) * width + j + 1] + 1
+          : Math.max(length[(i + 1) * width + j], length[i * width + j + 1])
     }
   }
   const runs = []
@@ -25,8 +30,12 @@ export function diffWords(before, after) {
   let i = 0
   let j = 0
   while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) { push('=', b[j]); i++; j++ }
-    else if (i < a.length && (j >= b.length || length[(i + 1) * width + j] >= length[i * width + j + 1])) push('-', a[i++])
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      push('=', b[j])
+      i++
+      j++
+    } else if (i < a.length && (j >= b.length || length[(i + 1) * width + j] >= length[i * width + j + 1]))
+      push('-', a[i++])
     else push('+', b[j++])
   }
   return runs
@@ -62,7 +71,10 @@ export function diffSteps(before, after) {
   before.forEach((step, at) => {
     if (ids.has(step.id)) return
     const row = { id: step.id, kind: step.kind, change: 'removed', runs: [{ op: '-', text: stepText(step) }] }
-    const previous = before.slice(0, at).reverse().find((s) => ids.has(s.id))
+    const previous = before
+      .slice(0, at)
+      .reverse()
+      .find((s) => ids.has(s.id))
     const place = previous ? rows.findIndex((r) => r.id === previous.id) + 1 : 0
     rows.splice(place, 0, row)
   })

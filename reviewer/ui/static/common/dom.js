@@ -39,4 +39,7 @@ export function fill(element, ...children) {
 export const cap = (key) => h('kbd.cap', {}, key)
 
 /** A sentence in which our own commands are set apart, so that they can be read and copied whole. */
-export const withCommands = (sentence) => sentence.split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/).map((part, at) => (at % 2 ? h('code.command', {}, part) : part))
+export const withCommands = (sentence) =>
+  sentence
+    .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
+    .map((part, at) => (at % 2 ? h('code.command', {}, part) : part))

@@ -3,7 +3,11 @@
 {
   const night = matchMedia('(prefers-color-scheme: dark)').matches
   let kept = null
-  try { kept = localStorage.getItem('so-theme') } catch { /* a browser that keeps nothing */ }
+  try {
+    kept = localStorage.getItem('so-theme')
+  } catch {
+    /* a browser that keeps nothing */
+  }
   document.documentElement.dataset.theme = kept ?? (night ? 'dark' : 'light')
   document.body?.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')
 }

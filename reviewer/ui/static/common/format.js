@@ -23,7 +23,8 @@ export function significant(value, figures = 3) {
   if (!Number.isFinite(value)) return UNDEFINED
   if (value === 0) return '0'
   const exponent = Math.floor(Math.log10(Math.abs(value)))
-  if (exponent >= 6 || exponent < -3) return `${number(value / 10 ** exponent, figures - 1)} × 10${superscript(exponent)}`
+  if (exponent >= 6 || exponent < -3)
+    return `${number(value / 10 ** exponent, figures - 1)} × 10${superscript(exponent)}`
   return number(value, Math.max(0, figures - 1 - exponent))
 }
 
@@ -81,12 +82,18 @@ export function fluxTitle(unit, exponent = 0) {
 }
 
 function splitPowerOfTen(unit) {
-  const found = unit.match(/^\s*(?:1(?:\.0*)?\s*[eE]\s*([+-]?\d+)|10\s*(?:\*\*|\^)\s*\(?\s*([+-]?\d+)\s*\)?)\s*[*·x×]?\s*(.*)$/)
+  const found = unit.match(
+    /^\s*(?:1(?:\.0*)?\s*[eE]\s*([+-]?\d+)|10\s*(?:\*\*|\^)\s*\(?\s*([+-]?\d+)\s*\)?)\s*[*·x×]?\s*(.*)$/,
+  )
   return found ? { scale: Number(found[1] ?? found[2]), rest: found[3] } : { scale: 0, rest: unit }
 }
 
 /** A unit under the name it is printed with. */
-const unitName = (name) => name.replace(/^(ang(strom)?s?|AA?)$/i, 'Å').replace(/^ergs$/, 'erg').replace(/^um$/, 'µm')
+const unitName = (name) =>
+  name
+    .replace(/^(ang(strom)?s?|AA?)$/i, 'Å')
+    .replace(/^ergs$/, 'erg')
+    .replace(/^um$/, 'µm')
 
 /** "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; what is not understood stays as it is. */
 function prettyUnit(text) {
@@ -97,8 +104,10 @@ function prettyUnit(text) {
     const last = [...powers.keys()].pop()
     if (token === '/') inverse = true
     else if (token === '(') depth += 1
-    else if (token === ')') { depth -= 1; inverse = false }
-    else if (/^[A-Za-zÅµ]/.test(token)) {
+    else if (token === ')') {
+      depth -= 1
+      inverse = false
+    } else if (/^[A-Za-zÅµ]/.test(token)) {
       powers.set(unitName(token), inverse ? -1 : 1)
       if (depth === 0) inverse = false
     } else if (/^[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(token)) return text
@@ -106,6 +115,8 @@ function prettyUnit(text) {
   }
   const order = ['mJy', 'Jy', 'erg', 'W', 's', 'm', 'cm', 'Hz', 'Å', 'nm', 'µm']
   const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length)
-  return [...powers].sort((a, b) => rank(a[0]) - rank(b[0]))
-    .map(([name, power]) => (power === 1 ? name : name + superscript(power))).join(' ')
+  return [...powers]
+    .sort((a, b) => rank(a[0]) - rank(b[0]))
+    .map(([name, power]) => (power === 1 ? name : name + superscript(power)))
+    .join(' ')
 }

@@ -32,14 +32,20 @@ const PROXYS_OWN = [502, 503, 504] // a proxy that found no server behind it
 let initials = null
 
 /** Whose page this is. The server does nothing for it once somebody else has signed in in this browser. */
-export const speakFor = (who) => { initials = who }
+export const speakFor = (who) => {
+  initials = who
+}
 
 const report = (state, message) => line.dispatchEvent(new CustomEvent('became', { detail: { state, message } }))
 
 async function call(path, { headers, ...options } = {}) {
   let response
   try {
-    response = await fetch(path, { credentials: 'same-origin', headers: { ...headers, ...(initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }) }, ...options })
+    response = await fetch(path, {
+      credentials: 'same-origin',
+      headers: { ...headers, ...(initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }) },
+      ...options,
+    })
   } catch {
     report('unreachable')
     throw new Unreachable()
@@ -70,16 +76,27 @@ function sent(body) {
 
 /** @param {{patience?: number | null}} options  ms after which no answer is no answer; null: as long as it takes */
 export const postJSON = async (path, body, { patience = null } = {}) =>
-  (await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, ...sent(body), ...(patience && { signal: AbortSignal.timeout(patience) }) })).json()
+  (
+    await call(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      ...sent(body),
+      ...(patience && { signal: AbortSignal.timeout(patience) }),
+    })
+  ).json()
 
 /** For what does no harm when it arrives twice. */
 export const postSoon = (path, body) => postJSON(path, body, { patience: PATIENCE })
 
 export const postForm = async (path, form) => (await call(path, { method: 'POST', body: form })).json()
-export const remove = async (path) => { await call(path, { method: 'DELETE' }) }
+export const remove = async (path) => {
+  await call(path, { method: 'DELETE' })
+}
 
 /** A key that makes a submit happen once, however often it is sent. Made when the form is drawn. */
-export const newKey = () => crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+export const newKey = () =>
+  crypto.randomUUID?.() ??
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
 
 /** Send again on Unreachable until it arrives or is refused; `onWait` hears of each failed try. */
 export async function postUntilHeard(path, body, onWait, wait = 2000) {

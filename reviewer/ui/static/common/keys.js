@@ -46,7 +46,8 @@ export class Keys {
     if (!entry) return
     if (isTyping(event.target) && !entry.typing) return
     // Enter and space on a focused button mean that button.
-    if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
+    if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary'))
+      return
     // A key held down decides once; the items after it have not been looked at.
     const held = event.repeat && DECIDES.test(entry.action)
     if (!held && this.act(entry.action) === false) return
@@ -61,8 +62,21 @@ export class Keys {
   }
 
   sheet() {
-    return h('div.key-sheet', {}, this.groups.map((group) =>
-      h('section', {}, h('h3', {}, group.title), h('dl', {}, group.keys.map((k) => [
-        h('dt', {}, cap(k.show ?? k.key)), h('dd', {}, k.what)])))))
+    return h(
+      'div.key-sheet',
+      {},
+      this.groups.map((group) =>
+        h(
+          'section',
+          {},
+          h('h3', {}, group.title),
+          h(
+            'dl',
+            {},
+            group.keys.map((k) => [h('dt', {}, cap(k.show ?? k.key)), h('dd', {}, k.what)]),
+          ),
+        ),
+      ),
+    )
   }
 }

@@ -22,9 +22,26 @@ export class Notices {
     line.hidden = !text
     line.className = tone ? `notice ${tone}` : 'notice'
     if (!text) return
-    const close = () => { line.hidden = true }
-    fill(line, h('span', {}, text), action && h('button', { type: 'button', onClick: () => { close(); act() } }, action),
-      h('button.link', { type: 'button', 'aria-label': 'close', onClick: close }, '✕'))
+    const close = () => {
+      line.hidden = true
+    }
+    fill(
+      line,
+      h('span', {}, text),
+      action &&
+        h(
+          'button',
+          {
+            type: 'button',
+            onClick: () => {
+              close()
+              act()
+            },
+          },
+          action,
+        ),
+      h('button.link', { type: 'button', 'aria-label': 'close', onClick: close }, '✕'),
+    )
     keepInView(line.parentElement)
   }
 

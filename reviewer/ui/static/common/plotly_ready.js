@@ -6,7 +6,9 @@ let waiting = null
 export function plotlyReady() {
   if (window.Plotly) return Promise.resolve(window.Plotly)
   waiting ??= new Promise((done, fail) => {
-    const script = document.querySelector('script[src="/ui/plotly.min.js"]') ?? document.head.appendChild(Object.assign(document.createElement('script'), { src: '/ui/plotly.min.js' }))
+    const script =
+      document.querySelector('script[src="/ui/plotly.min.js"]') ??
+      document.head.appendChild(Object.assign(document.createElement('script'), { src: '/ui/plotly.min.js' }))
     script.addEventListener('load', () => done(window.Plotly))
     script.addEventListener('error', () => fail(new Error('plotly.js did not come from this server; restart the app.')))
     if (window.Plotly) done(window.Plotly)

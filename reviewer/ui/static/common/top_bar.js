@@ -10,12 +10,19 @@ export class TopBar {
     this.setVerdictFirst(verdictFirst)
     const roles = me.rules.solo ? 'alone' : me.roles.join(', ')
     document.querySelector('.so-top')?.remove()
-    document.body.append(h('div.so-top', {},
-      this.state, this.first,
-      h('button', { type: 'button', title: 'dark or light (D)', onClick: callbacks.onDark }, '◐'),
-      h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
-      me.has_password && h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
-      h('button', { type: 'button', title: 'all keys', onClick: callbacks.onKeys }, cap('?'))))
+    document.body.append(
+      h(
+        'div.so-top',
+        {},
+        this.state,
+        this.first,
+        h('button', { type: 'button', title: 'dark or light (D)', onClick: callbacks.onDark }, '◐'),
+        h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
+        me.has_password &&
+          h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),
+        h('button', { type: 'button', title: 'all keys', onClick: callbacks.onKeys }, cap('?')),
+      ),
+    )
   }
 
   setVerdictFirst(on) {

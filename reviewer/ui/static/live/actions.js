@@ -4,7 +4,21 @@ import { Menu } from './menu.js'
 import * as panels from '../review/panels.js'
 import { toggleTheme } from '../common/theme.js'
 
-const SPECTRUM_COMMANDS = ['smooth+', 'smooth-', 'error', 'lines', 'sky', 'frame', 'redshift', 'reset', 'linelist', 'name-line', 'unit', 'zoom-in', 'zoom-out']
+const SPECTRUM_COMMANDS = [
+  'smooth+',
+  'smooth-',
+  'error',
+  'lines',
+  'sky',
+  'frame',
+  'redshift',
+  'reset',
+  'linelist',
+  'name-line',
+  'unit',
+  'zoom-in',
+  'zoom-out',
+]
 
 export class LiveActions {
   /** @param desk  the Live page */
@@ -17,11 +31,26 @@ export class LiveActions {
     const { desk } = this
     if (SPECTRUM_COMMANDS.includes(action)) return void desk.spectrum.command(action)
     const does = {
-      run: () => desk.asking.run(), stop: () => this.#stop(), 'run-all': () => desk.asking.runAll(), send: () => desk.asking.send(), settings: () => desk.bar.settings.click(),
-      next: () => this.#row(1), back: () => this.#row(-1), library: () => desk.bringing.fromLibrary(), files: () => desk.bench.choose(), off: () => desk.current && desk.bringing.takeOff(desk.current.row.id),
-      queue: () => desk.root.classList.toggle('no-queue'), 'step-next': () => this.#step(1), 'step-back': () => this.#step(-1), follow: () => desk.trace.follow(),
-      'sample-next': () => this.#sample(1), 'sample-back': () => this.#sample(-1), vote: () => desk.shownRun?.consensus && desk.showSample('vote'),
-      template: () => desk.front.template().catch((error) => desk.tell(error)), guide: () => panels.openGuide(desk.me.tasks[desk.question]), dark: toggleTheme,
+      run: () => desk.asking.run(),
+      stop: () => this.#stop(),
+      'run-all': () => desk.asking.runAll(),
+      send: () => desk.asking.send(),
+      settings: () => desk.bar.settings.click(),
+      next: () => this.#row(1),
+      back: () => this.#row(-1),
+      library: () => desk.bringing.fromLibrary(),
+      files: () => desk.bench.choose(),
+      off: () => desk.current && desk.bringing.takeOff(desk.current.row.id),
+      queue: () => desk.root.classList.toggle('no-queue'),
+      'step-next': () => this.#step(1),
+      'step-back': () => this.#step(-1),
+      follow: () => desk.trace.follow(),
+      'sample-next': () => this.#sample(1),
+      'sample-back': () => this.#sample(-1),
+      vote: () => desk.shownRun?.consensus && desk.showSample('vote'),
+      template: () => desk.front.template().catch((error) => desk.tell(error)),
+      guide: () => panels.openGuide(desk.me.tasks[desk.question]),
+      dark: toggleTheme,
       keys: () => panels.openPanel('Keys', desk.keys.sheet(), { wide: true }),
     }[action]
     if (!does) return false

@@ -28,7 +28,12 @@ export class Asking {
   async #begin(row) {
     const { desk } = this
     desk.notice(null)
-    const run = await desk.runs.start(row, { task: desk.options.task, policy: desk.policies.chosen.key, samples: desk.bar.wanted, ...desk.options.settings })
+    const run = await desk.runs.start(row, {
+      task: desk.options.task,
+      policy: desk.policies.chosen.key,
+      samples: desk.bar.wanted,
+      ...desk.options.settings,
+    })
     if (desk.current?.row.id === row.id) await desk.showBegun(run)
     desk.bench.draw()
     return run
@@ -49,7 +54,9 @@ export class Asking {
         // Whoever looks at another spectrum meanwhile stays there.
         if (desk.current?.row.id === last) await desk.select(row.id)
         last = row.id
-        await (await this.#begin(row)).over
+        await (
+          await this.#begin(row)
+        ).over
       }
     } catch (error) {
       desk.tell(error, 'The rest of the bench was not run. ')
@@ -98,9 +105,19 @@ export class Asking {
   }
 
   get downloads() {
-    const { shownRun: { id }, sample } = this.desk
-    return [['Trace', 'JSON', 'trace.json'], ['Pictures', 'one PNG', 'strip.png'], ['Report', 'Markdown, zip', 'report.zip']]
-      .map(([text, what, file]) => ({ text, what, url: `/api/live/runs/${id}/${file}?sample=${sample === 'vote' ? 0 : sample}` }))
+    const {
+      shownRun: { id },
+      sample,
+    } = this.desk
+    return [
+      ['Trace', 'JSON', 'trace.json'],
+      ['Pictures', 'one PNG', 'strip.png'],
+      ['Report', 'Markdown, zip', 'report.zip'],
+    ].map(([text, what, file]) => ({
+      text,
+      what,
+      url: `/api/live/runs/${id}/${file}?sample=${sample === 'vote' ? 0 : sample}`,
+    }))
   }
 }
 

@@ -17,15 +17,36 @@ export class Bench {
     this.rows = []
     this.current = null
     this.reading = [] // names of the files on their way
-    this.files = h('input', { type: 'file', multiple: true, hidden: true, onChange: () => { this.#take([...this.files.files]); this.files.value = '' } })
+    this.files = h('input', {
+      type: 'file',
+      multiple: true,
+      hidden: true,
+      onChange: () => {
+        this.#take([...this.files.files])
+        this.files.value = ''
+      },
+    })
     this.title = h('div.queue-title')
     this.problems = h('ul.problems', { role: 'status' })
     this.list = h('div.rows', { role: 'list', 'aria-label': 'Bench' })
-    fill(root, this.title,
-      h('div.bring', {},
-        h('button.drop', { type: 'button', onClick: () => this.choose() }, h('strong', {}, 'Drop spectra here'), h('span', {}, 'or choose files')),
-        h('button.library', { type: 'button', onClick: () => this.on.onLibrary() }, 'from the library ', cap('/'))),
-      this.files, this.problems, this.list)
+    fill(
+      root,
+      this.title,
+      h(
+        'div.bring',
+        {},
+        h(
+          'button.drop',
+          { type: 'button', onClick: () => this.choose() },
+          h('strong', {}, 'Drop spectra here'),
+          h('span', {}, 'or choose files'),
+        ),
+        h('button.library', { type: 'button', onClick: () => this.on.onLibrary() }, 'from the library ', cap('/')),
+      ),
+      this.files,
+      this.problems,
+      this.list,
+    )
     this.#listen(tab)
     this.draw()
   }
@@ -49,28 +70,86 @@ export class Bench {
 
   /** Draw what is new: a row that stays the same is not put in anew under somebody's pointer. */
   draw() {
-    const key = JSON.stringify([this.rows, this.rows.map((row) => this.on.statusOf(row)), this.current, this.reading, this.runningAll])
+    const key = JSON.stringify([
+      this.rows,
+      this.rows.map((row) => this.on.statusOf(row)),
+      this.current,
+      this.reading,
+      this.runningAll,
+    ])
     if (key === this.drawn) return
     this.drawn = key
-    const focused = this.list.contains(document.activeElement) ? document.activeElement.closest('.row')?.dataset.bench : null
+    const focused = this.list.contains(document.activeElement)
+      ? document.activeElement.closest('.row')?.dataset.bench
+      : null
     const count = this.rows.length
-    fill(this.title, h('div.top', {}, h('strong', {}, 'Bench'), h('span.muted', { title: 'spectra on the bench' }, count ? String(count) : 'empty'),
-      count > 1 && h('button.link', { type: 'button', title: 'one after the other, with the question and the policy below', onClick: () => this.on.onRunAll() }, this.runningAll ? 'stop all' : 'run all', ' ', cap('A'))))
-    fill(this.list, this.rows.map((row) => this.#row(row)), this.reading.map((name) => h('div.row.reading', { role: 'listitem' }, h('span.spinner'), ' ', name)))
+    fill(
+      this.title,
+      h(
+        'div.top',
+        {},
+        h('strong', {}, 'Bench'),
+        h('span.muted', { title: 'spectra on the bench' }, count ? String(count) : 'empty'),
+        count > 1 &&
+          h(
+            'button.link',
+            {
+              type: 'button',
+              title: 'one after the other, with the question and the policy below',
+              onClick: () => this.on.onRunAll(),
+            },
+            this.runningAll ? 'stop all' : 'run all',
+            ' ',
+            cap('A'),
+          ),
+      ),
+    )
+    fill(
+      this.list,
+      this.rows.map((row) => this.#row(row)),
+      this.reading.map((name) => h('div.row.reading', { role: 'listitem' }, h('span.spinner'), ' ', name)),
+    )
     if (focused) this.list.querySelector(`[data-bench="${focused}"] .pick`)?.focus()
   }
 
   #row(row) {
     const { running, outcome } = this.on.statusOf(row)
-    return h(`div.row${row.id === this.current ? '.current' : ''}`, { 'data-bench': row.id, role: 'listitem' },
-      h('button.pick', { type: 'button', title: row.name, 'aria-current': String(row.id === this.current), onClick: () => this.on.onSelect(row.id) },
+    return h(
+      `div.row${row.id === this.current ? '.current' : ''}`,
+      { 'data-bench': row.id, role: 'listitem' },
+      h(
+        'button.pick',
+        {
+          type: 'button',
+          title: row.name,
+          'aria-current': String(row.id === this.current),
+          onClick: () => this.on.onSelect(row.id),
+        },
         h('div.name', {}, nameInQueue(row.name)),
-        h('div.sub', {},
+        h(
+          'div.sub',
+          {},
           running && h('span.running', {}, h('span.spinner'), ` ${running}`),
           outcome && h(`span.pill.${TONES[outcome] ?? 'grey'}`, {}, outcome),
           row.simulated && h('span.pill.grey', {}, 'simulated'),
-          h('span.muted', {}, [surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')))),
-      h('button.off', { type: 'button', 'aria-label': `take ${row.name} off the bench`, title: 'take it off the bench', onClick: () => this.on.onRemove(row.id) }, '×'))
+          h(
+            'span.muted',
+            {},
+            [surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · '),
+          ),
+        ),
+      ),
+      h(
+        'button.off',
+        {
+          type: 'button',
+          'aria-label': `take ${row.name} off the bench`,
+          title: 'take it off the bench',
+          onClick: () => this.on.onRemove(row.id),
+        },
+        '×',
+      ),
+    )
   }
 
   // ---- files
@@ -115,7 +194,12 @@ export class Bench {
   }
 
   #problem(sentence) {
-    const problem = h('li', {}, sentence, h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'))
+    const problem = h(
+      'li',
+      {},
+      sentence,
+      h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'),
+    )
     this.problems.append(problem)
   }
 }

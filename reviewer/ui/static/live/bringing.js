@@ -14,7 +14,9 @@ export class Bringing {
     const { bench, runs } = this.desk
     bench.show(await getJSON('/api/live/bench'))
     // A run that is not kept any more leaves its row as one that was not asked about.
-    await Promise.all(bench.rows.filter((row) => row.runs.length).map((row) => runs.find(row.runs.at(-1)).catch(() => null)))
+    await Promise.all(
+      bench.rows.filter((row) => row.runs.length).map((row) => runs.find(row.runs.at(-1)).catch(() => null)),
+    )
     bench.draw()
   }
 

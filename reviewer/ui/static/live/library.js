@@ -12,41 +12,78 @@ export const findInLibrary = (q, limit = SHOWN) => getJSON(`/api/live/library?${
 
 /** Let the person pick one. Resolves with its row of the library, or null. */
 export function pickFromLibrary(tasks) {
-  return openPanel('From the library', (dialog) => {
-    const found = h('div.found', { role: 'listbox', 'aria-label': 'Spectra in the library' })
-    const take = (row) => { dialog.result = row; dialog.close() }
-    let asked = 0
-    const look = async () => {
-      const ticket = ++asked
-      let rows
-      try {
-        rows = await findInLibrary(field.value.trim())
-      } catch (error) {
-        fill(found, h('p.note.look', {}, error.message))
-        return
+  return openPanel(
+    'From the library',
+    (dialog) => {
+      const found = h('div.found', { role: 'listbox', 'aria-label': 'Spectra in the library' })
+      const take = (row) => {
+        dialog.result = row
+        dialog.close()
       }
-      if (ticket !== asked) return
-      fill(found, rows.map((row) => option(row, tasks, take)), !rows.length && h('p.muted', {}, field.value.trim()
-        ? 'Nothing in the library fits these words.' : 'The library holds no spectra yet. Drop a file on the page instead.'))
-    }
-    let soon
-    const field = h('input', {
-      type: 'search', placeholder: 'part of a name, a survey, a class', 'aria-label': 'Search the library', autocomplete: 'off',
-      onInput: () => { clearTimeout(soon); soon = setTimeout(look, 150) },
-      onKeydown: (event) => { if (event.key === 'Enter') { event.preventDefault(); found.querySelector('button')?.click() } },
-    })
-    dialog.addEventListener('keydown', (event) => walk(event, [field, ...found.querySelectorAll('button')]))
-    look()
-    queueMicrotask(() => field.focus())
-    return h('div.picking', {}, field, found)
-  }, { wide: false })
+      let asked = 0
+      const look = async () => {
+        const ticket = ++asked
+        let rows
+        try {
+          rows = await findInLibrary(field.value.trim())
+        } catch (error) {
+          fill(found, h('p.note.look', {}, error.message))
+          return
+        }
+        if (ticket !== asked) return
+        fill(
+          found,
+          rows.map((row) => option(row, tasks, take)),
+          !rows.length &&
+            h(
+              'p.muted',
+              {},
+              field.value.trim()
+                ? 'Nothing in the library fits these words.'
+                : 'The library holds no spectra yet. Drop a file on the page instead.',
+            ),
+        )
+      }
+      let soon
+      const field = h('input', {
+        type: 'search',
+        placeholder: 'part of a name, a survey, a class',
+        'aria-label': 'Search the library',
+        autocomplete: 'off',
+        onInput: () => {
+          clearTimeout(soon)
+          soon = setTimeout(look, 150)
+        },
+        onKeydown: (event) => {
+          if (event.key === 'Enter') {
+            event.preventDefault()
+            found.querySelector('button')?.click()
+          }
+        },
+      })
+      dialog.addEventListener('keydown', (event) => walk(event, [field, ...found.querySelectorAll('button')]))
+      look()
+      queueMicrotask(() => field.focus())
+      return h('div.picking', {}, field, found)
+    },
+    { wide: false },
+  )
 }
 
 function option(row, tasks, take) {
-  return h('button.option', { type: 'button', role: 'option', onClick: () => take(row) },
+  return h(
+    'button.option',
+    { type: 'button', role: 'option', onClick: () => take(row) },
     h('span.name', {}, row.name),
-    h('span.muted', {}, [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`].filter(Boolean).join(' · ')),
-    row.simulated && h('span.pill.grey', {}, 'simulated'))
+    h(
+      'span.muted',
+      {},
+      [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`]
+        .filter(Boolean)
+        .join(' · '),
+    ),
+    row.simulated && h('span.pill.grey', {}, 'simulated'),
+  )
 }
 
 /** Arrow keys go through the field and what was found. */

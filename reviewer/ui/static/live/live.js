@@ -50,35 +50,80 @@ class LiveDesk {
     this.actions = new LiveActions(this)
     this.asking = new Asking(this)
     this.bringing = new Bringing(this)
-    this.keys = new Keys(keymap, (action) => this.actions.act(action), () => this.inFront() && !panels.panelIsOpen())
-    this.runs = new Runs({ onChange: (run) => this.#changed(run), onOver: (run) => this.#over(run), titleOf: (key) => this.policies.titleOf(key) })
+    this.keys = new Keys(
+      keymap,
+      (action) => this.actions.act(action),
+      () => this.inFront() && !panels.panelIsOpen(),
+    )
+    this.runs = new Runs({
+      onChange: (run) => this.#changed(run),
+      onOver: (run) => this.#over(run),
+      titleOf: (key) => this.policies.titleOf(key),
+    })
     this.#layout()
     setInterval(() => this.inFront() && this.trace.tick(), 200)
     onTheme((theme) => this.spectrum.setTheme(theme))
   }
 
   #layout() {
-    const parts = this.parts = {
-      bench: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), trace: h('div.pane'), header: h('header.item'),
-      spectrum: h('section.spectrum.absent', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' }), toasts: h('div.toasts', { role: 'status' }),
-    }
+    const parts = (this.parts = {
+      bench: h('aside.queue'),
+      notice: h('div.notice', { hidden: true, role: 'status' }),
+      trace: h('div.pane'),
+      header: h('header.item'),
+      spectrum: h('section.spectrum.absent', { 'aria-label': 'Spectrum' }),
+      bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' }),
+      toasts: h('div.toasts', { role: 'status' }),
+    })
     this.notices = new Notices(parts.notice, parts.toasts)
     this.root.classList.add('so-live', 'so-desk')
-    fill(this.root, parts.bench, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum, h('p.nothing', {}, 'Here the spectrum will be: all of it above, the window that the agent looks at below.')), parts.bar, parts.toasts, h('div.drop-here', {}, 'Drop: the spectra go on your bench'))
+    fill(
+      this.root,
+      parts.bench,
+      h('div.left', {}, parts.notice, parts.trace),
+      h(
+        'div.right',
+        {},
+        parts.header,
+        parts.spectrum,
+        h('p.nothing', {}, 'Here the spectrum will be: all of it above, the window that the agent looks at below.'),
+      ),
+      parts.bar,
+      parts.toasts,
+      h('div.drop-here', {}, 'Drop: the spectra go on your bench'),
+    )
     this.bench = new Bench(parts.bench, this.root, {
-      onSelect: (id) => this.select(id), onRemove: (id) => this.bringing.takeOff(id), onAdded: (rows) => this.bringing.added(rows), onLibrary: () => this.bringing.fromLibrary(), onRunAll: () => this.asking.runAll(),
+      onSelect: (id) => this.select(id),
+      onRemove: (id) => this.bringing.takeOff(id),
+      onAdded: (rows) => this.bringing.added(rows),
+      onLibrary: () => this.bringing.fromLibrary(),
+      onRunAll: () => this.asking.runAll(),
       statusOf: (row) => this.runs.statusOf(row),
     })
     this.trace = new LiveTrace(parts.trace, {
-      keys: this.keys, onSelect: (id) => this.choose(id), onPicture: panels.openPicture, onAgain: () => this.asking.run(), onSample: (sample) => this.showSample(sample),
+      keys: this.keys,
+      onSelect: (id) => this.choose(id),
+      onPicture: panels.openPicture,
+      onAgain: () => this.asking.run(),
+      onSample: (sample) => this.showSample(sample),
     })
     this.front = new LiveSpectrum(parts.spectrum, (id) => this.choose(id, { scroll: true }))
     this.spectrum = this.front.view
     this.options = remembered()
-    this.policies = new Policies({ looking: () => this.inFront() && !document.hidden, onChoose: (policy) => this.#optionsChanged({ policy }) })
-    this.bar = new LiveBar(parts.bar, { tasks: this.me.tasks, policies: this.policies, keys: this.keys, options: this.options }, {
-      onPrimary: () => (this.shownRun?.state === 'running' ? this.asking.stop() : this.asking.run()), onSend: () => this.asking.send(), onOptions: () => this.#optionsChanged({}), downloads: () => this.asking.downloads,
+    this.policies = new Policies({
+      looking: () => this.inFront() && !document.hidden,
+      onChoose: (policy) => this.#optionsChanged({ policy }),
     })
+    this.bar = new LiveBar(
+      parts.bar,
+      { tasks: this.me.tasks, policies: this.policies, keys: this.keys, options: this.options },
+      {
+        onPrimary: () => (this.shownRun?.state === 'running' ? this.asking.stop() : this.asking.run()),
+        onSend: () => this.asking.send(),
+        onOptions: () => this.#optionsChanged({}),
+        downloads: () => this.asking.downloads,
+      },
+    )
   }
 
   async start() {
@@ -136,14 +181,27 @@ class LiveDesk {
     this.front.hide()
     this.header = null
     fill(this.parts.header, h('div.who', {}, h('strong.name', {}, 'No spectrum yet')))
-    this.trace.showInstead(firstSteps({ onFiles: () => this.bench.choose(), onLibrary: () => this.bringing.fromLibrary(), onTry: () => this.bringing.tryOne() }))
+    this.trace.showInstead(
+      firstSteps({
+        onFiles: () => this.bench.choose(),
+        onLibrary: () => this.bringing.fromLibrary(),
+        onTry: () => this.bringing.tryOne(),
+      }),
+    )
     this.showBar()
   }
 
   #noRun() {
     this.shownRun = this.vote = null
     this.#showHeader()
-    this.trace.showInstead(nothingYet({ task: this.me.tasks[this.options.task], policy: this.policies.chosen, keys: this.keys, onRun: () => this.asking.run() }))
+    this.trace.showInstead(
+      nothingYet({
+        task: this.me.tasks[this.options.task],
+        policy: this.policies.chosen,
+        keys: this.keys,
+        onRun: () => this.asking.run(),
+      }),
+    )
     this.showBar()
   }
 
@@ -154,7 +212,12 @@ class LiveDesk {
     const key = JSON.stringify([row.id, title, drafter.name])
     if (this.header === key) return
     this.header = key
-    drawHeader(this.parts.header, { item: { row: { ...row, drafter }, task: { title } }, spectrum, onGuide: () => this.actions.act('guide'), toast: (text) => this.toast(text) })
+    drawHeader(this.parts.header, {
+      item: { row: { ...row, drafter }, task: { title } },
+      spectrum,
+      onGuide: () => this.actions.act('guide'),
+      toast: (text) => this.toast(text),
+    })
   }
 
   /** A run has begun on the spectrum in front: the same zoom, and the lines of its question. */
@@ -185,7 +248,10 @@ class LiveDesk {
   }
 
   #showVote(run) {
-    this.vote = new Vote(run, this.current.spectrum.redshift, { onWindow: (id) => this.choose(id), onStep: (sample, turn) => this.#showTurn(sample, turn) })
+    this.vote = new Vote(run, this.current.spectrum.redshift, {
+      onWindow: (id) => this.choose(id),
+      onStep: (sample, turn) => this.#showTurn(sample, turn),
+    })
     this.trace.showVote(run, this.vote.element)
   }
 
@@ -276,7 +342,10 @@ class LiveDesk {
   }
 
   tell(error, before = '') {
-    this.notice(before + (error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message))
+    this.notice(
+      before +
+        (error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message),
+    )
     if (!error.kind && !(error instanceof Unreachable)) console.error(error)
   }
 

@@ -25,7 +25,10 @@ export class Menu {
     button.setAttribute('aria-expanded', 'false')
     button.addEventListener('click', () => (this.sheet.hidden ? this.open() : this.close()))
     this.content = content
-    document.addEventListener('pointerdown', (event) => !this.root.contains(event.target) && this.close({ focus: false }))
+    document.addEventListener(
+      'pointerdown',
+      (event) => !this.root.contains(event.target) && this.close({ focus: false }),
+    )
   }
 
   open() {

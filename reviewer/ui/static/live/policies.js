@@ -15,7 +15,11 @@ export class Policies {
     this.looking = looking
     this.all = []
     this.health = null
-    this.select = h('select', { 'aria-label': 'Who is asked', title: 'who is asked', onChange: () => this.#chosen(onChoose) })
+    this.select = h('select', {
+      'aria-label': 'Who is asked',
+      title: 'who is asked',
+      onChange: () => this.#chosen(onChoose),
+    })
     this.words = h('button.health', { type: 'button' })
     this.menu = new Menu(this.words, 'The server', () => this.#facts())
     this.root = h('span.policy', {}, this.select, this.menu.root)
@@ -25,7 +29,10 @@ export class Policies {
   /** @param {string} [wanted]  the key to choose, if there is such a policy */
   async load(wanted) {
     this.all = await getJSON('/api/live/policies')
-    fill(this.select, this.all.map(({ key, title }) => h('option', { value: key }, title)))
+    fill(
+      this.select,
+      this.all.map(({ key, title }) => h('option', { value: key }, title)),
+    )
     this.select.value = this.all.some(({ key }) => key === wanted) ? wanted : this.all[0].key
     this.select.title = this.chosen.note || 'who is asked'
     this.look()
@@ -73,9 +80,23 @@ export class Policies {
   #facts() {
     const { health, chosen } = this
     if (!health) return h('p', {}, 'Asking …')
-    const rows = [['model', health.model], ['server', health.server], ['version', health.version], ['context', health.context && `${health.context} tokens`],
-      ['running', health.running], ['waiting', health.waiting]].filter(([, value]) => value !== null && value !== undefined && value !== '')
-    return [h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)), h('dl', {}, rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))])), chosen?.note && h('p.muted', {}, chosen.note)]
+    const rows = [
+      ['model', health.model],
+      ['server', health.server],
+      ['version', health.version],
+      ['context', health.context && `${health.context} tokens`],
+      ['running', health.running],
+      ['waiting', health.waiting],
+    ].filter(([, value]) => value !== null && value !== undefined && value !== '')
+    return [
+      h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)),
+      h(
+        'dl',
+        {},
+        rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))]),
+      ),
+      chosen?.note && h('p.muted', {}, chosen.note),
+    ]
   }
 }
 
@@ -83,6 +104,10 @@ export class Policies {
 function inWords(health) {
   if (health === null) return 'asking …'
   if (!health.ok) return withCommands(health.sentence)
-  const busy = health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
-  return [health.model, [health.server, health.version].filter(Boolean).join(' '), busy].filter(Boolean).join(' · ') || health.sentence
+  const busy =
+    health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
+  return (
+    [health.model, [health.server, health.version].filter(Boolean).join(' '), busy].filter(Boolean).join(' · ') ||
+    health.sentence
+  )
 }

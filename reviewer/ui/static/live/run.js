@@ -6,7 +6,17 @@ import { aloud } from './words.js'
 /** What the server says of a run, before any of its events. */
 export function newRun(about) {
   const traces = Array.from({ length: about.samples }, () => ({
-    overview: null, maxTurns: null, drafter: null, steps: [], hints: {}, turn: 0, text: '', thought: false, call: null, verdict: null, ended: null,
+    overview: null,
+    maxTurns: null,
+    drafter: null,
+    steps: [],
+    hints: {},
+    turn: 0,
+    text: '',
+    thought: false,
+    call: null,
+    verdict: null,
+    ended: null,
   }))
   return { ...about, state: 'running', last: 0, traces, consensus: null, changed: 0 }
 }
@@ -75,7 +85,15 @@ export function coming(trace, medium) {
 }
 
 function called({ window, label, frame, z }, medium) {
-  return { id: 'coming-zoom', kind: 'zoom', arguments: { wavelength_range: window, label }, frame, z, medium, pending: 'drawing the picture …' }
+  return {
+    id: 'coming-zoom',
+    kind: 'zoom',
+    arguments: { wavelength_range: window, label },
+    frame,
+    z,
+    medium,
+    pending: 'drawing the picture …',
+  }
 }
 
 /** Whether the trace is still being made, and has not only been waiting for its turn. */

@@ -36,7 +36,10 @@ export class Runs {
   async start(row, wanted) {
     const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...wanted })
     row.runs.push(id)
-    return this.#listen({ id, bench: row.id, spectrum: row.spectrum, task: wanted.task, policy: wanted.policy, samples: wanted.samples }, Date.now())
+    return this.#listen(
+      { id, bench: row.id, spectrum: row.spectrum, task: wanted.task, policy: wanted.policy, samples: wanted.samples },
+      Date.now(),
+    )
   }
 
   /** A run of before, with everything it has said. */
@@ -58,9 +61,17 @@ export class Runs {
   }
 
   #listen(about, since) {
-    const run = Object.assign(newRun(about), { since, policyTitle: this.on.titleOf(about.policy), lost: '', stopping: false, sent: new Map() })
+    const run = Object.assign(newRun(about), {
+      since,
+      policyTitle: this.on.titleOf(about.policy),
+      lost: '',
+      stopping: false,
+      sent: new Map(),
+    })
     this.known.set(run.id, run)
-    run.over = new Promise((done) => { run.isOver = done })
+    run.over = new Promise((done) => {
+      run.isOver = done
+    })
     const told = (lost) => {
       run.lost = lost
       this.on.onChange(run)

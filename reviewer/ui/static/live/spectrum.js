@@ -38,9 +38,17 @@ export class LiveSpectrum {
 
   /** Put a spectrum in front, without windows. */
   show(shown) {
-    const { row, spectrum, atlas } = this.shown = shown
+    const { row, spectrum, atlas } = (this.shown = shown)
     this.root.classList.remove('absent')
-    this.view.show({ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines: atlas.lines, bands: atlas.bands, editable: false })
+    this.view.show({
+      id: row.id,
+      spectrum,
+      redshift: spectrum.redshift,
+      windows: [],
+      lines: atlas.lines,
+      bands: atlas.bands,
+      editable: false,
+    })
     this.drawn = '[]'
   }
 

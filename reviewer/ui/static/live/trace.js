@@ -20,14 +20,31 @@ export class LiveTrace {
     this.lost = h('span.lost', { role: 'status' })
     this.by = h('span.by')
     this.said = h('span')
-    this.head = h('div.run-head', { hidden: true }, this.spinner, this.turn, h('span.spring'), this.lost, this.by, this.said)
+    this.head = h(
+      'div.run-head',
+      { hidden: true },
+      this.spinner,
+      this.turn,
+      h('span.spring'),
+      this.lost,
+      this.by,
+      this.said,
+    )
     this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Trace of which sample', hidden: true })
     this.cards = h('div')
     this.end = h('div.run-end', { role: 'status' })
-    this.scroller = h('section.live-trace', { 'aria-label': 'Trace', onScroll: () => this.#scrolled() }, this.cards, this.end)
+    this.scroller = h(
+      'section.live-trace',
+      { 'aria-label': 'Trace', onScroll: () => this.#scrolled() },
+      this.cards,
+      this.end,
+    )
     this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, 'follow ↓')
     fill(root, this.head, this.chips, this.scroller, this.chip)
-    this.view = new TraceView(this.cards, { onSelect: (id) => this.on.onSelect(id), onPicture: (url) => this.on.onPicture(url) })
+    this.view = new TraceView(this.cards, {
+      onSelect: (id) => this.on.onSelect(id),
+      onPicture: (url) => this.on.onPicture(url),
+    })
     this.following = true
     this.shown = null
   }
@@ -59,8 +76,17 @@ export class LiveTrace {
     this.view.selected = null
     this.shown.withOverview = trace.overview !== null
     this.view.show({
-      steps: [], originals: new Map(), editedBy: {}, marks: {}, hints: trace.hints, faults: [], editable: false, markable: false, hidden: false,
-      overviewURL: trace.overview && pictureURL(run, trace.overview), pictureURL: (step) => pictureURL(run, step.picture),
+      steps: [],
+      originals: new Map(),
+      editedBy: {},
+      marks: {},
+      hints: trace.hints,
+      faults: [],
+      editable: false,
+      markable: false,
+      hidden: false,
+      overviewURL: trace.overview && pictureURL(run, trace.overview),
+      pictureURL: (step) => pictureURL(run, step.picture),
     })
     fill(this.end)
     this.paint()
@@ -162,7 +188,9 @@ export class LiveTrace {
     if (this.shown.end === state) return
     this.shown.end = state
     if (!trace.ended) {
-      const gone = run.state !== 'running' && h('article.ending.red', {}, h('p', {}, run.lost || 'This run ended before the trace did.'), this.#again())
+      const gone =
+        run.state !== 'running' &&
+        h('article.ending.red', {}, h('p', {}, run.lost || 'This run ended before the trace did.'), this.#again())
       fill(this.end, gone)
       return
     }
@@ -170,39 +198,101 @@ export class LiveTrace {
     const single = run.traces.length === 1
     const verdict = single && run.state !== 'running' ? outcome(run) : trace.verdict
     const failed = tone === 'red'
-    fill(this.end, h(`article.ending${tone && `.${tone}`}`, { 'aria-label': 'How it ended' },
-      verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, verdict === 'ask a person' ? 'Ask a person' : verdict),
-      verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
-      text && h('p', {}, withCommands(text)),
-      h('p.muted', {}, [trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`, trace.ended.seconds >= 0.05 && duration(trace.ended.seconds), tokens(trace.ended.usage)].filter(Boolean).join(' · ')),
-      trace.ended.faults?.length > 0 && h('details.faults', {}, h('summary', {}, trace.ended.faults.length === 1 ? '1 fault noted' : `${trace.ended.faults.length} faults noted`),
-        h('ul', {}, trace.ended.faults.map((fault) => h('li', {}, fault)))),
-      (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again()))
+    fill(
+      this.end,
+      h(
+        `article.ending${tone && `.${tone}`}`,
+        { 'aria-label': 'How it ended' },
+        verdict &&
+          h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, verdict === 'ask a person' ? 'Ask a person' : verdict),
+        verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
+        text && h('p', {}, withCommands(text)),
+        h(
+          'p.muted',
+          {},
+          [
+            trace.ended.reason === 'answered' && `answered in turn ${trace.turn} of ${trace.maxTurns}`,
+            trace.ended.seconds >= 0.05 && duration(trace.ended.seconds),
+            tokens(trace.ended.usage),
+          ]
+            .filter(Boolean)
+            .join(' · '),
+        ),
+        trace.ended.faults?.length > 0 &&
+          h(
+            'details.faults',
+            {},
+            h(
+              'summary',
+              {},
+              trace.ended.faults.length === 1 ? '1 fault noted' : `${trace.ended.faults.length} faults noted`,
+            ),
+            h(
+              'ul',
+              {},
+              trace.ended.faults.map((fault) => h('li', {}, fault)),
+            ),
+          ),
+        (failed || trace.ended.reason === 'stopped') && run.state !== 'running' && this.#again(),
+      ),
+    )
   }
 
-  #again = () => h('div.buttons', {}, h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))))
+  #again = () =>
+    h(
+      'div.buttons',
+      {},
+      h('button', { type: 'button', onClick: () => this.on.onAgain() }, 'Again ', cap(this.on.keys.of('run'))),
+    )
 }
 
 /** Why no YES or NO is given, and what was answered. */
 export const reasonList = (consensus, answered) => [
   answered && h('p', {}, `The agent says ${answered}. A person should look, because:`),
-  h('ul.reasons', {}, consensus.reasons.map((reason) => h('li', {}, reason))),
+  h(
+    'ul.reasons',
+    {},
+    consensus.reasons.map((reason) => h('li', {}, reason)),
+  ),
 ]
 
 /** "vote · 1 YES · 2 NO …": which trace is shown. */
 function drawChips(root, run, chosen, onSample) {
-  const vote = run.consensus && h('button.sample.all', { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') }, 'vote')
-  fill(root, vote, run.traces.map((trace, at) => {
-    const said = inShort(trace)
-    const going = said === '…'
-    return h(`button.sample${TONES[said] ? `.${TONES[said]}` : ''}`, { type: 'button', role: 'tab', 'aria-selected': String(chosen === at), title: `sample ${at + 1}: ${going ? 'going on' : said}`, onClick: () => onSample(at) },
-      String(at + 1), ' ', going ? h('span.spinner') : h('span', {}, said))
-  }))
+  const vote =
+    run.consensus &&
+    h(
+      'button.sample.all',
+      { type: 'button', role: 'tab', 'aria-selected': String(chosen === 'vote'), onClick: () => onSample('vote') },
+      'vote',
+    )
+  fill(
+    root,
+    vote,
+    run.traces.map((trace, at) => {
+      const said = inShort(trace)
+      const going = said === '…'
+      return h(
+        `button.sample${TONES[said] ? `.${TONES[said]}` : ''}`,
+        {
+          type: 'button',
+          role: 'tab',
+          'aria-selected': String(chosen === at),
+          title: `sample ${at + 1}: ${going ? 'going on' : said}`,
+          onClick: () => onSample(at),
+        },
+        String(at + 1),
+        ' ',
+        going ? h('span.spinner') : h('span', {}, said),
+      )
+    }),
+  )
 }
 
 export const pictureURL = (run, picture) => `/api/live/runs/${run.id}/picture/${picture}`
 
 function byLine(drafter, run) {
-  const settings = Object.entries(drafter?.settings ?? {}).filter(([, value]) => typeof value !== 'object').map(([name, value]) => `${name}: ${value}`)
+  const settings = Object.entries(drafter?.settings ?? {})
+    .filter(([, value]) => typeof value !== 'object')
+    .map(([name, value]) => `${name}: ${value}`)
   return [drafter?.name ?? run.policyTitle, ...settings].join('\n')
 }

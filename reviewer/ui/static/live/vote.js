@@ -20,13 +20,16 @@ export class Vote {
     this.on = callbacks
     this.samples = consensus.samples
     this.windows = windowsOfTree(consensus.paths, redshift)
-    this.element = h('article.vote', { 'aria-label': 'The vote' },
+    this.element = h(
+      'article.vote',
+      { 'aria-label': 'The vote' },
       said && h(`strong.outcome.${TONES[said]}`, {}, said === 'ask a person' ? 'Ask a person' : said),
       counts(consensus),
       fraction(consensus),
       consensus.ask && reasonList(consensus),
       h('h3', {}, parting(consensus)),
-      h('div.paths', {}, this.#branches(consensus.paths)))
+      h('div.paths', {}, this.#branches(consensus.paths)),
+    )
   }
 
   /** Mark every line of the tree that is about this window. */
@@ -50,13 +53,38 @@ export class Vote {
   #line(node) {
     const { turn, samples } = node
     const window = node.window && this.windows.find(({ id }) => id === idOf(node.window))
-    const see = (sample, text) => h('button.link', { type: 'button', title: `show turn ${turn} of sample ${sample + 1}`, onClick: () => this.on.onStep(sample, turn) }, text)
+    const see = (sample, text) =>
+      h(
+        'button.link',
+        {
+          type: 'button',
+          title: `show turn ${turn} of sample ${sample + 1}`,
+          onClick: () => this.on.onStep(sample, turn),
+        },
+        text,
+      )
     const all = samples.length === this.samples && this.samples > 1
-    return h('div.path', { 'data-window': window?.id },
+    return h(
+      'div.path',
+      { 'data-window': window?.id },
       h('span.turn', { title: `turn ${turn}` }, String(turn)),
-      h('button.does', { type: 'button', title: window ? 'select it on the spectrum' : 'show it', onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)) },
-        window && h('span.seen', { title: `window ${window.number} on the spectrum` }, String(window.number)), does(node)),
-      this.samples > 1 && h('span.who', {}, all ? see(samples[0], 'all') : samples.map((sample, at) => [at > 0 && ' ', see(sample, String(sample + 1))])))
+      h(
+        'button.does',
+        {
+          type: 'button',
+          title: window ? 'select it on the spectrum' : 'show it',
+          onClick: () => (window ? this.on.onWindow(window.id) : this.on.onStep(samples[0], turn)),
+        },
+        window && h('span.seen', { title: `window ${window.number} on the spectrum` }, String(window.number)),
+        does(node),
+      ),
+      this.samples > 1 &&
+        h(
+          'span.who',
+          {},
+          all ? see(samples[0], 'all') : samples.map((sample, at) => [at > 0 && ' ', see(sample, String(sample + 1))]),
+        ),
+    )
   }
 }
 
@@ -70,7 +98,17 @@ function windowsOfTree(nodes, redshift) {
     if (node.window) {
       const id = idOf(node.window)
       const [lo, hi] = node.window
-      if (!found.has(id)) found.set(id, { id, number: found.size + 1, noun: 'window', lo, hi, frame: 'observed', z: redshift ?? 0, label: node.label })
+      if (!found.has(id))
+        found.set(id, {
+          id,
+          number: found.size + 1,
+          noun: 'window',
+          lo,
+          hi,
+          frame: 'observed',
+          z: redshift ?? 0,
+          label: node.label,
+        })
     }
     node.next?.forEach(read)
   }
@@ -82,16 +120,37 @@ const idOf = (window) => windowText(...window)
 
 /** A bar of the votes as they were cast; its words say the same. */
 function counts({ samples, yes, no, none }) {
-  const parts = [['green', yes, 'YES'], ['red', no, 'NO'], ['grey', none, 'no answer']].filter(([, count]) => count > 0)
-  return h('div.cast', {},
-    h('div.bar', { 'aria-hidden': 'true' }, parts.map(([tone, count]) => h(`span.${tone}`, { style: `width:${(100 * count) / samples}%` }))),
-    h('p', {}, parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, {}, `${count} ${word}`)]), ` of ${samples}`))
+  const parts = [
+    ['green', yes, 'YES'],
+    ['red', no, 'NO'],
+    ['grey', none, 'no answer'],
+  ].filter(([, count]) => count > 0)
+  return h(
+    'div.cast',
+    {},
+    h(
+      'div.bar',
+      { 'aria-hidden': 'true' },
+      parts.map(([tone, count]) => h(`span.${tone}`, { style: `width:${(100 * count) / samples}%` })),
+    ),
+    h(
+      'p',
+      {},
+      parts.map(([tone, count, word], at) => [at ? ' · ' : '', h(`span.${tone}`, {}, `${count} ${word}`)]),
+      ` of ${samples}`,
+    ),
+  )
 }
 
 function fraction({ yes_fraction: share, interval, definition }) {
   if (share === null) return null
   const range = interval && ` (${percent(interval[0])} to ${percent(interval[1])} %)`
-  return h('details.fraction', { title: definition }, h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, 'what is this?')), h('p', {}, definition))
+  return h(
+    'details.fraction',
+    { title: definition },
+    h('summary', {}, `YES ${percent(share)} %`, range, h('span.about', {}, 'what is this?')),
+    h('p', {}, definition),
+  )
 }
 
 function parting({ parts_at: turn, samples }) {

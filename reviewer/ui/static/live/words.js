@@ -21,7 +21,13 @@ export function aloud(text) {
   }
 }
 
-const unboxed = (text) => text.replace(/<\/answer>[\s\S]*/, '').replace(HALF_TAG, '').replace(/\\boxed\s*\{([^{}]*)\}?/, '$1').replace(HALF_BOX, '').trim()
+const unboxed = (text) =>
+  text
+    .replace(/<\/answer>[\s\S]*/, '')
+    .replace(HALF_TAG, '')
+    .replace(/\\boxed\s*\{([^{}]*)\}?/, '$1')
+    .replace(HALF_BOX, '')
+    .trim()
 
 /** 3.2 s, 14 s, 2 min 05 s */
 export function duration(seconds) {
@@ -40,11 +46,16 @@ export function tokens(usage) {
 /** Why a trace ended, as a sentence for the person, and how loud it is to be said. */
 export function ending({ reason, detail }, { maxTurns }) {
   switch (reason) {
-    case 'answered': return { tone: '', text: '' }
-    case 'stopped': return { tone: 'grey', text: 'Stopped by you. What was said until then is kept.' }
-    case 'turn limit': return { tone: 'amber', text: `No answer in ${maxTurns} turns. The limit can be set higher in the settings.` }
-    case 'no call and no answer': return { tone: 'amber', text: 'The agent ended its turn without looking and without an answer.' }
-    default: return { tone: 'red', text: detail || reason }
+    case 'answered':
+      return { tone: '', text: '' }
+    case 'stopped':
+      return { tone: 'grey', text: 'Stopped by you. What was said until then is kept.' }
+    case 'turn limit':
+      return { tone: 'amber', text: `No answer in ${maxTurns} turns. The limit can be set higher in the settings.` }
+    case 'no call and no answer':
+      return { tone: 'amber', text: 'The agent ended its turn without looking and without an answer.' }
+    default:
+      return { tone: 'red', text: detail || reason }
   }
 }
 

@@ -42,7 +42,14 @@ export function perDay(figures, colours) {
   if (!days.length) return { none: 'No decisions yet.' }
   const occurring = ROUNDS.filter((round) => days.some((day) => figures.per_day[day][round]))
   return {
-    traces: occurring.map((round) => dayBars(days, days.map((day) => figures.per_day[day][round] ?? 0), round, colours)),
+    traces: occurring.map((round) =>
+      dayBars(
+        days,
+        days.map((day) => figures.per_day[day][round] ?? 0),
+        round,
+        colours,
+      ),
+    ),
     layout: dayLayout(days, colours, 'decisions'),
     legend: legend(occurring, colours),
   }
@@ -60,14 +67,29 @@ export function decidedPerDay(figures, colours) {
       dayBars(days, count('approved'), 'approved', colours),
       dayBars(days, count('rejected'), 'rejected', colours),
       {
-        type: 'scatter', mode: 'lines+markers', name: 'yield so far', yaxis: 'y2', x: days.map(noon), y: yields.map((y) => 100 * y),
-        line: { color: colours.ink, width: 1.5 }, marker: { size: 5, color: colours.ink }, hovertemplate: '%{y:.0f}\u202f% yield so far<extra></extra>',
+        type: 'scatter',
+        mode: 'lines+markers',
+        name: 'yield so far',
+        yaxis: 'y2',
+        x: days.map(noon),
+        y: yields.map((y) => 100 * y),
+        line: { color: colours.ink, width: 1.5 },
+        marker: { size: 5, color: colours.ink },
+        hovertemplate: '%{y:.0f}\u202f% yield so far<extra></extra>',
       },
     ],
     layout: {
       ...layout,
       margin: { ...layout.margin, r: 52 },
-      yaxis2: { ...axis(colours), overlaying: 'y', side: 'right', range: [0, 105], tickvals: [0, 50, 100], ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'], showgrid: false },
+      yaxis2: {
+        ...axis(colours),
+        overlaying: 'y',
+        side: 'right',
+        range: [0, 105],
+        tickvals: [0, 50, 100],
+        ticktext: ['0\u202f%', '50\u202f%', '100\u202f%'],
+        showgrid: false,
+      },
     },
     legend: [...legend(['approved', 'rejected'], colours), { name: 'yield so far', line: true }],
   }
@@ -91,17 +113,42 @@ function stackedRows(rows, kinds, colours, unit, roomForNotes) {
   const labels = rows.map((row) => plain(row.label))
   return {
     traces: occurring.map((kind) => ({
-      type: 'bar', orientation: 'h', name: kind, y: keys, customdata: labels, x: rows.map((row) => row.counts[kind] ?? 0),
-      text: rows.map((row) => (row.counts[kind] ? number(row.counts[kind]) : '')), textposition: 'inside', insidetextanchor: 'middle', textangle: 0,
-      marker: paint(kind, colours), hovertemplate: `%{customdata}<br>${kind}: %{x} ${unit}<extra></extra>`,
+      type: 'bar',
+      orientation: 'h',
+      name: kind,
+      y: keys,
+      customdata: labels,
+      x: rows.map((row) => row.counts[kind] ?? 0),
+      text: rows.map((row) => (row.counts[kind] ? number(row.counts[kind]) : '')),
+      textposition: 'inside',
+      insidetextanchor: 'middle',
+      textangle: 0,
+      marker: paint(kind, colours),
+      hovertemplate: `%{customdata}<br>${kind}: %{x} ${unit}<extra></extra>`,
     })),
     layout: {
       ...frame(colours),
       margin: { l: 10, r: roomForNotes, t: 6, b: 4 },
       xaxis: { ...axis(colours), range: [0, longest], showgrid: false, showticklabels: false },
-      yaxis: { ...axis(colours), type: 'category', tickvals: keys, ticktext: labels, automargin: true, autorange: 'reversed', showgrid: false, tickfont: { color: colours.ink }, ticksuffix: '  ' },
+      yaxis: {
+        ...axis(colours),
+        type: 'category',
+        tickvals: keys,
+        ticktext: labels,
+        automargin: true,
+        autorange: 'reversed',
+        showgrid: false,
+        tickfont: { color: colours.ink },
+        ticksuffix: '  ',
+      },
       annotations: rows.map((row) => ({
-        x: sum(row.counts), y: row.key, text: row.note, xanchor: 'left', xshift: 5, showarrow: false, font: { color: colours.muted, size: 12 },
+        x: sum(row.counts),
+        y: row.key,
+        text: row.note,
+        xanchor: 'left',
+        xshift: 5,
+        showarrow: false,
+        font: { color: colours.muted, size: 12 },
       })),
     },
     legend: legend(occurring, colours),
@@ -111,7 +158,12 @@ function stackedRows(rows, kinds, colours, unit, roomForNotes) {
 
 function dayBars(days, counts, kind, colours) {
   return {
-    type: 'bar', name: kind, x: days.map(noon), y: counts, width: 0.74 * DAY, marker: paint(kind, colours),
+    type: 'bar',
+    name: kind,
+    x: days.map(noon),
+    y: counts,
+    width: 0.74 * DAY,
+    marker: paint(kind, colours),
     hovertemplate: `%{x|%-d %b %Y}<br>${kind}: %{y}<extra></extra>`,
   }
 }
@@ -122,19 +174,43 @@ function dayLayout(days, colours, unit) {
   return {
     ...frame(colours),
     margin: { l: 46, r: 14, t: 8, b: 30 },
-    xaxis: { ...axis(colours), type: 'date', range: [first - 0.6 * DAY, last + 0.6 * DAY], showgrid: false, tickformat: '%-d %b', hoverformat: '%-d %b %Y', nticks: 8 },
-    yaxis: { ...axis(colours), rangemode: 'tozero', title: { text: unit, font: { color: colours.muted, size: 12 } }, nticks: 5, tickformat: ',d' },
+    xaxis: {
+      ...axis(colours),
+      type: 'date',
+      range: [first - 0.6 * DAY, last + 0.6 * DAY],
+      showgrid: false,
+      tickformat: '%-d %b',
+      hoverformat: '%-d %b %Y',
+      nticks: 8,
+    },
+    yaxis: {
+      ...axis(colours),
+      rangemode: 'tozero',
+      title: { text: unit, font: { color: colours.muted, size: 12 } },
+      nticks: 5,
+      tickformat: ',d',
+    },
   }
 }
 
 const frame = (colours) => ({
-  barmode: 'stack', bargap: 0.26, showlegend: false, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', separators: '.\u202f',
-  font: { family: colours.font, size: 12.5, color: colours.ink }, uniformtext: { minsize: 11, mode: 'hide' },
+  barmode: 'stack',
+  bargap: 0.26,
+  showlegend: false,
+  paper_bgcolor: 'rgba(0,0,0,0)',
+  plot_bgcolor: 'rgba(0,0,0,0)',
+  separators: '.\u202f',
+  font: { family: colours.font, size: 12.5, color: colours.ink },
+  uniformtext: { minsize: 11, mode: 'hide' },
   hoverlabel: { bgcolor: colours.ink, font: { color: colours.card, family: colours.font }, bordercolor: colours.ink },
 })
 
 const axis = (colours) => ({
-  fixedrange: true, gridcolor: colours.line, zeroline: false, linecolor: colours.line, tickfont: { color: colours.muted },
+  fixedrange: true,
+  gridcolor: colours.line,
+  zeroline: false,
+  linecolor: colours.line,
+  tickfont: { color: colours.muted },
 })
 
 /** Rejected and adjudication are hatched: they differ from their neighbours without colour vision, too. */
@@ -143,13 +219,26 @@ function paint(kind, colours) {
   return {
     color: colours[kind],
     line: { width: 1, color: colours.card },
-    ...(hatched && { pattern: { shape: '/', size: 6, solidity: 0.2, fgopacity: 0.4, fgcolor: colours.card, fillmode: 'overlay', bgcolor: colours[kind] } }),
+    ...(hatched && {
+      pattern: {
+        shape: '/',
+        size: 6,
+        solidity: 0.2,
+        fgopacity: 0.4,
+        fgcolor: colours.card,
+        fillmode: 'overlay',
+        bgcolor: colours[kind],
+      },
+    }),
   }
 }
 
 /** A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it asks for. */
-const plain = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
-  .replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const plain = (name) =>
+  (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
 
 const legend = (kinds, colours) => kinds.map((name) => ({ name, colour: colours[name] }))
 const several = (count, what) => `${number(count)} ${what}${count === 1 ? '' : 's'}`

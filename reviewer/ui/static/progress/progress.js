@@ -7,10 +7,13 @@ import { plotlyReady } from '../common/plotly_ready.js'
 import { AgreementCards, defined } from './agreement.js'
 import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 
-const TASKS_MEANING = 'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
-const PEOPLE_MEANING = 'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an earlier version is counted. Versions are texts this person wrote.'
+const TASKS_MEANING =
+  'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
+const PEOPLE_MEANING =
+  'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an earlier version is counted. Versions are texts this person wrote.'
 const DAYS_MEANING = 'Decisions in force by the UTC day on which they were made.'
-const DECIDED_MEANING = 'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided until then.'
+const DECIDED_MEANING =
+  'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided until then.'
 
 /** Put the tab's content into `root`. */
 export function mountProgress(root) {
@@ -19,7 +22,9 @@ export function mountProgress(root) {
   const page = new ProgressPage(root)
   // Opening the tab makes it intersect; so does coming back to it.
   new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
-  new MutationObserver(() => page.draw()).observe(document.documentElement, { attributeFilter: ['data-theme', 'class'] })
+  new MutationObserver(() => page.draw()).observe(document.documentElement, {
+    attributeFilter: ['data-theme', 'class'],
+  })
 }
 
 class ProgressPage {
@@ -38,12 +43,26 @@ class ProgressPage {
       new Chart('Approved and rejected per day', DECIDED_MEANING, decidedPerDay),
     ]
     this.agreement = new AgreementCards()
-    this.grid = h('div.charts', {}, this.charts.map((chart) => chart.card), this.agreement.cards)
-    fill(root,
-      h('div.bar', {},
-        h('label', {}, 'Task', this.task), h('label', {}, 'Batch', this.batch),
-        h('button', { type: 'button', onclick: () => this.refresh() }, 'Refresh'), this.asof),
-      this.tiles, this.empty, this.grid)
+    this.grid = h(
+      'div.charts',
+      {},
+      this.charts.map((chart) => chart.card),
+      this.agreement.cards,
+    )
+    fill(
+      root,
+      h(
+        'div.bar',
+        {},
+        h('label', {}, 'Task', this.task),
+        h('label', {}, 'Batch', this.batch),
+        h('button', { type: 'button', onclick: () => this.refresh() }, 'Refresh'),
+        this.asof,
+      ),
+      this.tiles,
+      this.empty,
+      this.grid,
+    )
     this.#options({}, [])
   }
 
@@ -92,10 +111,16 @@ class ProgressPage {
 
   #options(tasks, batches) {
     const [task, batch] = [this.task.value, this.batch.value]
-    fill(this.task, h('option', { value: '' }, 'all tasks'),
-      Object.entries(tasks).map(([key, title]) => h('option', { value: key }, title)))
-    fill(this.batch, h('option', { value: '*' }, 'all batches'),
-      batches.map((name) => h('option', { value: name }, name || 'without a name')))
+    fill(
+      this.task,
+      h('option', { value: '' }, 'all tasks'),
+      Object.entries(tasks).map(([key, title]) => h('option', { value: key }, title)),
+    )
+    fill(
+      this.batch,
+      h('option', { value: '*' }, 'all batches'),
+      batches.map((name) => h('option', { value: name }, name || 'without a name')),
+    )
     this.task.value = task in tasks ? task : ''
     this.batch.value = batches.includes(batch) ? batch : '*'
   }
@@ -109,8 +134,13 @@ class Chart {
     this.plot = h('div.plot')
     this.none = h('p.none', { hidden: true })
     this.scroll = h('div.scroll', {}, this.plot)
-    this.card = h('section.chart', { 'aria-label': title },
-      h('header', {}, h('h3', {}, defined(title, meaning)), this.legend), this.scroll, this.none)
+    this.card = h(
+      'section.chart',
+      { 'aria-label': title },
+      h('header', {}, h('h3', {}, defined(title, meaning)), this.legend),
+      this.scroll,
+      this.none,
+    )
     new ResizeObserver(() => this.drawn && this.draw(this.drawn)).observe(this.scroll)
   }
 
@@ -119,7 +149,17 @@ class Chart {
     const figure = this.figureOf(figures, colours(this.card))
     this.#say(figure.none)
     if (figure.none) return
-    fill(this.legend, figure.legend.map((entry) => h('span', {}, h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }), entry.name)))
+    fill(
+      this.legend,
+      figure.legend.map((entry) =>
+        h(
+          'span',
+          {},
+          h(entry.line ? 'i.line' : 'i', { style: entry.line ? '' : `background:${entry.colour}` }),
+          entry.name,
+        ),
+      ),
+    )
     const { clientWidth: width, clientHeight: height } = this.scroll
     if (!width) return
     const layout = { ...figure.layout, width: width - 2, height: Math.max(height - 4, figure.least ?? 0) }
@@ -146,18 +186,36 @@ function tiles(figures, items) {
   return [
     tile('Items', 'Everything in the filter: one spectrum with one drafted trajectory is one item.', number(items)),
     tile('Open', 'Items that are neither approved nor rejected.', number(items - decided)),
-    tile('Approved', 'Items approved by vote or adjudication. These are what an export holds.', number(yielded.approved)),
+    tile(
+      'Approved',
+      'Items approved by vote or adjudication. These are what an export holds.',
+      number(yielded.approved),
+    ),
     tile('Rejected', 'Items rejected in any round.', number(yielded.rejected)),
-    tile('Yield', 'Approved / (approved + rejected). Open items are not counted.', ...share(yielded.fraction, yielded.approved, decided, 'nothing is decided yet')),
-    tile('Disagreement', 'Of the items on whose current version two or more people decided in one round of audit or vote: those on which they pulled in different directions (pass or approve against return or reject).',
-      ...share(disagreement.fraction, disagreement.disagreed, disagreement.compared, 'nothing was judged by two yet')),
+    tile(
+      'Yield',
+      'Approved / (approved + rejected). Open items are not counted.',
+      ...share(yielded.fraction, yielded.approved, decided, 'nothing is decided yet'),
+    ),
+    tile(
+      'Disagreement',
+      'Of the items on whose current version two or more people decided in one round of audit or vote: those on which they pulled in different directions (pass or approve against return or reject).',
+      ...share(disagreement.fraction, disagreement.disagreed, disagreement.compared, 'nothing was judged by two yet'),
+    ),
   ]
 }
 
 function tile(name, meaning, value, of = '', isUndefined = false) {
-  return h('div.tile', {}, h('dt', {}, defined(name, meaning)),
-    h(isUndefined ? 'dd.undefined' : 'dd', { title: isUndefined ? `undefined: ${of}` : '' },
-      isUndefined ? `${value}: ${of}` : [value, of && h('span.of', {}, of)]))
+  return h(
+    'div.tile',
+    {},
+    h('dt', {}, defined(name, meaning)),
+    h(
+      isUndefined ? 'dd.undefined' : 'dd',
+      { title: isUndefined ? `undefined: ${of}` : '' },
+      isUndefined ? `${value}: ${of}` : [value, of && h('span.of', {}, of)],
+    ),
+  )
 }
 
 function share(fraction, part, whole, why) {
@@ -165,12 +223,25 @@ function share(fraction, part, whole, why) {
   return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, ` ${number(part)} of ${number(whole)}`]
 }
 
-const total = (byTask) => Object.values(byTask).flatMap((states) => Object.values(states)).reduce((sum, n) => sum + n, 0)
+const total = (byTask) =>
+  Object.values(byTask)
+    .flatMap((states) => Object.values(states))
+    .reduce((sum, n) => sum + n, 0)
 
 function emptyWords(filtered) {
-  if (filtered) return [h('h3', {}, 'No item matches this filter'), h('p', {}, 'Choose all tasks and all batches to see the whole campaign.')]
-  return [h('h3', {}, 'Nothing to review yet'),
-    h('p', {}, 'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with the first item.')]
+  if (filtered)
+    return [
+      h('h3', {}, 'No item matches this filter'),
+      h('p', {}, 'Choose all tasks and all batches to see the whole campaign.'),
+    ]
+  return [
+    h('h3', {}, 'Nothing to review yet'),
+    h(
+      'p',
+      {},
+      'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with the first item.',
+    ),
+  ]
 }
 
 /** The theme's colours as plotly understands them: whatever CSS says, painted once and read back as rgb. */
@@ -187,8 +258,15 @@ function colours(element) {
     const [r, g, b] = brush.getImageData(0, 0, 1, 1).data
     return `rgb(${r}, ${g}, ${b})`
   }
-  const found = { ink: read('--so-ink'), muted: read('--so-muted'), line: read('--so-line'), card: read('--so-card'), font: style.fontFamily }
-  for (const state of ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']) found[state] = read(`--so-state-${state}`)
+  const found = {
+    ink: read('--so-ink'),
+    muted: read('--so-muted'),
+    line: read('--so-line'),
+    card: read('--so-card'),
+    font: style.fontFamily,
+  }
+  for (const state of ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected'])
+    found[state] = read(`--so-state-${state}`)
   probe.remove()
   return found
 }

@@ -20,12 +20,16 @@ export class Deciding {
     const { item } = this.desk.current
     if (item.hidden) return
     const before = item.marks.mine[id]
-    const kept = note ?? (mark === 'cleared' ? '' : before?.note ?? '')
+    const kept = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
     if (mark === 'cleared') delete item.marks.mine[id]
     else item.marks.mine[id] = { mark, note: kept }
     this.desk.trace.refresh({ marks: item.marks.mine })
     try {
-      const { at } = await postUntilHeard(`/api/item/${item.id}/mark`, { version: item.version.id, step: id, mark, note: kept, key: newKey() }, (e) => this.desk.top.unsaved(e.message))
+      const { at } = await postUntilHeard(
+        `/api/item/${item.id}/mark`,
+        { version: item.version.id, step: id, mark, note: kept, key: newKey() },
+        (e) => this.desk.top.unsaved(e.message),
+      )
       this.desk.top.saved(at)
     } catch (error) {
       if (before) item.marks.mine[id] = before
@@ -39,7 +43,9 @@ export class Deciding {
     const { item } = this.desk.current
     if (!item.hidden) return
     try {
-      await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) => this.desk.top.unsent(e.message))
+      await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) =>
+        this.desk.top.unsent(e.message),
+      )
       this.desk.items.stale(item.id)
       await this.desk.open(item.id)
     } catch (error) {
@@ -52,15 +58,30 @@ export class Deciding {
     await this.desk.editing.settled()
     if (!this.desk.drafting.dirty) return this.desk.current.item.version.id
     const { item } = this.desk.current
-    const { drafting, drafting: { steps } } = this.desk
+    const {
+      drafting,
+      drafting: { steps },
+    } = this.desk
     try {
-      const made = await this.#underLease(`/api/item/${item.id}/version`, { base: item.version.id, steps, reason: drafting.comment, key: newKey() })
+      const made = await this.#underLease(`/api/item/${item.id}/version`, {
+        base: item.version.id,
+        steps,
+        reason: drafting.comment,
+        key: newKey(),
+      })
       if (made === null) return null
       if (this.desk.drafting.steps === steps) drafting.close()
       this.desk.top.saved(made.at)
       return made.version
     } catch (error) {
-      if (error.kind === 'version_moved') this.conflict(error.message, item.version.id, steps, error.detail.steps, `v${error.detail.number} by ${error.detail.author ?? '?'}`)
+      if (error.kind === 'version_moved')
+        this.conflict(
+          error.message,
+          item.version.id,
+          steps,
+          error.detail.steps,
+          `v${error.detail.number} by ${error.detail.author ?? '?'}`,
+        )
       else if (error instanceof Refused && MOVED_ON.includes(error.kind)) await this.#asItIsNow(item, error)
       else this.desk.tell(error)
       return null
@@ -136,13 +157,22 @@ export class Deciding {
 
   async #send(item, verb, reason, comment, stay) {
     const following = this.desk.current.place?.next[0] ?? null
-    const { drafting, drafting: { steps, comment: typed } } = this.desk
+    const {
+      drafting,
+      drafting: { steps, comment: typed },
+    } = this.desk
     let version = item.version.id
     try {
       await drafting.hold()
       if (verb === 'submit') version = await this.saveVersion()
       if (version === null) return
-      const answer = await this.#underLease(`/api/item/${item.id}/decide`, { version, verb, reason, comment, key: this.desk.decideKey })
+      const answer = await this.#underLease(`/api/item/${item.id}/decide`, {
+        version,
+        verb,
+        reason,
+        comment,
+        key: this.desk.decideKey,
+      })
       if (answer === null) return
       drafting.decided(steps, typed) // what was typed meanwhile stays, as unsent text on the version before
       this.desk.lastDecided = item.id
@@ -182,7 +212,9 @@ export class Deciding {
     const id = this.desk.current?.item.may.undo ? this.desk.current.item.id : this.desk.lastDecided
     if (!id) return this.desk.toast('There is no decision of yours to take back here.')
     try {
-      const answer = await postUntilHeard(`/api/item/${id}/undo`, { key: newKey() }, (e) => this.desk.top.unsaved(e.message))
+      const answer = await postUntilHeard(`/api/item/${id}/undo`, { key: newKey() }, (e) =>
+        this.desk.top.unsaved(e.message),
+      )
       this.desk.lastDecided = null
       this.desk.items.stale(id)
       this.desk.queue.update(id, { state: answer.state })
@@ -194,7 +226,16 @@ export class Deciding {
   }
 }
 
-const shown = (verb) => ({ keep: 'Kept', submit: 'Submitted', pass: 'Passed', approve: 'Approved', reject: 'Rejected', return: 'Returned', abstain: 'Abstained' })[verb]
+const shown = (verb) =>
+  ({
+    keep: 'Kept',
+    submit: 'Submitted',
+    pass: 'Passed',
+    approve: 'Approved',
+    reject: 'Rejected',
+    return: 'Returned',
+    abstain: 'Abstained',
+  })[verb]
 
 const countsOf = (progress) => {
   const counted = /(\d+) of (\d+)/.exec(progress)

@@ -16,15 +16,34 @@ export class Drawing {
     const { item, hints } = desk.current
     const { steps } = desk.drafting
     desk.trace.show({
-      steps, originals: new Map((item.originals.length ? item.originals : item.trajectory.steps).map((s) => [s.id, s])),
-      editedBy: this.editedBy(), marks: item.marks.mine, hints: item.row.spectrum ? hints : Object.fromEntries(steps.map((s) => [s.id, []])),
-      pictureURL: (step) => desk.editing.pictures.get(step.picture) ?? pictureURL(item.trajectory, step.picture, step.arguments),
-      overviewURL: pictureURL(item.trajectory, item.trajectory.overview, {}), editable: desk.editable, markable: !item.hidden && item.standing.round !== null,
-      hidden: item.hidden, faults: item.trajectory.faults,
+      steps,
+      originals: new Map((item.originals.length ? item.originals : item.trajectory.steps).map((s) => [s.id, s])),
+      editedBy: this.editedBy(),
+      marks: item.marks.mine,
+      hints: item.row.spectrum ? hints : Object.fromEntries(steps.map((s) => [s.id, []])),
+      pictureURL: (step) =>
+        desk.editing.pictures.get(step.picture) ?? pictureURL(item.trajectory, step.picture, step.arguments),
+      overviewURL: pictureURL(item.trajectory, item.trajectory.overview, {}),
+      editable: desk.editable,
+      markable: !item.hidden && item.standing.round !== null,
+      hidden: item.hidden,
+      faults: item.trajectory.faults,
     })
     if (item.marks.others.length) {
-      desk.parts.trace.prepend(h('details.note', {}, h('summary', {}, `Marks by others: ${item.marks.others.length}`),
-        h('ul', {}, item.marks.others.map((m) => h('li', {}, `${m.person} · step ${this.numberOf(m.step)}: ${m.mark}${m.note ? ` “${m.note}”` : ''}`)))))
+      desk.parts.trace.prepend(
+        h(
+          'details.note',
+          {},
+          h('summary', {}, `Marks by others: ${item.marks.others.length}`),
+          h(
+            'ul',
+            {},
+            item.marks.others.map((m) =>
+              h('li', {}, `${m.person} · step ${this.numberOf(m.step)}: ${m.mark}${m.note ? ` “${m.note}”` : ''}`),
+            ),
+          ),
+        ),
+      )
     }
   }
 
@@ -35,10 +54,18 @@ export class Drawing {
     desk.parts.spectrum.classList.toggle('absent', spectrum === null)
     if (spectrum === null) return
     if (sameItem) return this.windows()
-    const moved = item.originals.length && JSON.stringify(windowsOf(item.originals)) !== JSON.stringify(windowsOf(item.trajectory.steps))
+    const moved =
+      item.originals.length &&
+      JSON.stringify(windowsOf(item.originals)) !== JSON.stringify(windowsOf(item.trajectory.steps))
     desk.spectrum.show({
-      id: item.id, spectrum, redshift: item.trajectory.redshift ?? spectrum.redshift, windows: windowsOf(steps), lines: atlas.lines, bands: atlas.bands,
-      second: moved ? windowsOf(item.originals) : [], editable: desk.editable,
+      id: item.id,
+      spectrum,
+      redshift: item.trajectory.redshift ?? spectrum.redshift,
+      windows: windowsOf(steps),
+      lines: atlas.lines,
+      bands: atlas.bands,
+      second: moved ? windowsOf(item.originals) : [],
+      editable: desk.editable,
     })
     const first = steps.find((s) => s.kind === 'zoom' && windowOf(s))
     if (first) desk.select(first.id, { zoomTo: true, scroll: false })

@@ -48,7 +48,10 @@ export class Editing {
 
   /** Draw the steps as they are now; where the selected one is gone, the one in its place is selected. */
   #redraw(before) {
-    const { drafting: { steps }, trace } = this.desk
+    const {
+      drafting: { steps },
+      trace,
+    } = this.desk
     const { selected } = trace
     this.desk.over('edit')
     trace.state.editedBy = this.desk.drawing.editedBy()
@@ -65,7 +68,8 @@ export class Editing {
   /** The server's hints on the version in front have come. */
   hintsCame(hints) {
     const { item } = this.desk.current
-    for (const step of item.trajectory.steps) if (step.kind === 'zoom') this.hints.set(asked(item.id, step), hints[step.id] ?? [])
+    for (const step of item.trajectory.steps)
+      if (step.kind === 'zoom') this.hints.set(asked(item.id, step), hints[step.id] ?? [])
     this.#showHints()
   }
 
@@ -151,19 +155,33 @@ export class Editing {
   async add(after, kind) {
     if (!this.desk.editable) return
     const steps = this.desk.drafting.steps
-    const id = newStepId(steps, this.desk.current.item.originals.map((s) => s.id))
+    const id = newStepId(
+      steps,
+      this.desk.current.item.originals.map((s) => s.id),
+    )
     if (kind === 'think') {
       this.restep(insertAfter(steps, after, { id, kind: 'think', text: '' }))
       this.desk.select(id)
       this.desk.trace.edit(id)
       return
     }
-    if (!this.desk.current.spectrum) return this.desk.toast('This item came without its spectrum, so no window can be drawn.')
+    if (!this.desk.current.spectrum)
+      return this.desk.toast('This item came without its spectrum, so no window can be drawn.')
     const { medium, redshift } = this.desk.current.item.trajectory
     const rest = this.desk.current.spectrum.frame === 'observed' && Boolean(redshift)
     const [lo, hi] = newWindow(this.desk.spectrum.visibleRange(), rest ? 1 + redshift : 1)
     const frame = rest ? 'rest' : this.desk.current.spectrum.frame
-    const blank = { id, kind: 'zoom', arguments: { wavelength_range: [lo, hi] }, frame, z: rest ? redshift : 0, medium, observation: '', ok: true, picture: null }
+    const blank = {
+      id,
+      kind: 'zoom',
+      arguments: { wavelength_range: [lo, hi] },
+      frame,
+      z: rest ? redshift : 0,
+      medium,
+      observation: '',
+      ok: true,
+      picture: null,
+    }
     this.restep(insertAfter(steps, after, blank))
     this.desk.select(id)
     await this.look(id, lo, hi)

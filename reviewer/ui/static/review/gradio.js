@@ -50,7 +50,8 @@ function living(part) {
   return script
 }
 
-const loaded = (sheet) => new Promise((done) => {
-  sheet.addEventListener('load', done)
-  sheet.addEventListener('error', done)
-})
+const loaded = (sheet) =>
+  new Promise((done) => {
+    sheet.addEventListener('load', done)
+    sheet.addEventListener('error', done)
+  })

@@ -39,7 +39,12 @@ export class Holding {
   #told(error, item) {
     this.refused = error.kind === 'held'
     const dirty = this.desk.drafting?.dirty ? ' Your text is kept, unsent.' : ''
-    this.desk.notice(`${error.message}${dirty}`, this.refused ? 'Try again' : null, () => this.take(item.id, item).catch((failed) => this.desk.tell(failed)), 'held')
+    this.desk.notice(
+      `${error.message}${dirty}`,
+      this.refused ? 'Try again' : null,
+      () => this.take(item.id, item).catch((failed) => this.desk.tell(failed)),
+      'held',
+    )
     this.desk.showBar(error.message)
   }
 

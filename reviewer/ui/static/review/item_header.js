@@ -4,21 +4,71 @@ import { cap, fill, h } from '../common/dom.js'
 
 export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
   const about = spectrum
-  const facts = [about?.survey || item.row.survey || 'no survey', dateOf(about), item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
-    ].filter(Boolean)
+  const facts = [
+    about?.survey || item.row.survey || 'no survey',
+    dateOf(about),
+    item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
+  ].filter(Boolean)
   const place = about?.position
-  fill(root,
-    h('div.who', {}, h('strong.name', { title: item.row.name }, item.row.name), item.row.simulated && h('span.pill.amber', { title: 'made by a program from stated physics, not observed' }, 'simulated'),
-      item.row.drafter.kind === 'baseline' && h('span.pill.grey', { title: 'drafted by a rule that measures; no model was asked' }, item.row.drafter.name),
-      h('span.spring'), h('button.guide', { type: 'button', onClick: onGuide, title: item.task.title }, `${shortTitle(item.task.title)}?`, ' ', cap('g'), ' guide')),
-    h('div.facts-line', {}, facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]), about?.catalogue_class && [' · ', h('span', { title: 'class in the catalogue or header' }, about.catalogue_class)], place && [' · ', h('button.link', { type: 'button', title: 'copy', onClick: () => navigator.clipboard?.writeText(`${place.ra} ${place.dec}`).then(() => toast('Coordinates copied (degrees, ICRS).')) },
-      place.text.replace('-', '−'))],
-      (about?.links ?? []).map((link) => [' · ', h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name)]),
-      about === null && h('span.look', {}, ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings it along)')))
+  fill(
+    root,
+    h(
+      'div.who',
+      {},
+      h('strong.name', { title: item.row.name }, item.row.name),
+      item.row.simulated &&
+        h('span.pill.amber', { title: 'made by a program from stated physics, not observed' }, 'simulated'),
+      item.row.drafter.kind === 'baseline' &&
+        h('span.pill.grey', { title: 'drafted by a rule that measures; no model was asked' }, item.row.drafter.name),
+      h('span.spring'),
+      h(
+        'button.guide',
+        { type: 'button', onClick: onGuide, title: item.task.title },
+        `${shortTitle(item.task.title)}?`,
+        ' ',
+        cap('g'),
+        ' guide',
+      ),
+    ),
+    h(
+      'div.facts-line',
+      {},
+      facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
+      about?.catalogue_class && [
+        ' · ',
+        h('span', { title: 'class in the catalogue or header' }, about.catalogue_class),
+      ],
+      place && [
+        ' · ',
+        h(
+          'button.link',
+          {
+            type: 'button',
+            title: 'copy',
+            onClick: () =>
+              navigator.clipboard
+                ?.writeText(`${place.ra} ${place.dec}`)
+                .then(() => toast('Coordinates copied (degrees, ICRS).')),
+          },
+          place.text.replace('-', '−'),
+        ),
+      ],
+      (about?.links ?? []).map((link) => [
+        ' · ',
+        h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
+      ]),
+      about === null &&
+        h(
+          'span.look',
+          {},
+          ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings it along)',
+        ),
+    ),
+  )
 }
 
 /** "Cataclysmic Variable (CV)" is CV to whoever works on it; shorter titles stay whole. */
-const shortTitle = (title) => (title.length > 21 ? /\(([^)]+)\)$/.exec(title)?.[1] ?? title : title)
+const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.[1] ?? title) : title)
 
 function dateOf(about) {
   const date = about?.meta?.date_obs ?? about?.meta?.['date-obs'] ?? about?.meta?.date

@@ -146,10 +146,14 @@ function loaded(url, signal) {
   return new Promise((done, failed) => {
     const image = new Image()
     image.onload = image.onerror = () => done(image) // its card tells what is wrong with it
-    signal.addEventListener('abort', () => {
-      if (!image.complete) image.src = ''
-      failed(signal.reason)
-    }, { once: true })
+    signal.addEventListener(
+      'abort',
+      () => {
+        if (!image.complete) image.src = ''
+        failed(signal.reason)
+      },
+      { once: true },
+    )
     image.src = url
   })
 }

@@ -29,7 +29,10 @@ export class KeptText {
    */
   keep(item, { steps, comment, after, sent }, page = this.page) {
     const { id, version } = item
-    return lasting.set(this.#name(id, version.id, page), JSON.stringify({ at: new Date().toISOString(), born: version.at, steps, comment, after, sent }))
+    return lasting.set(
+      this.#name(id, version.id, page),
+      JSON.stringify({ at: new Date().toISOString(), born: version.at, steps, comment, after, sent }),
+    )
   }
 
   /** The server has the text of this page. */
@@ -40,8 +43,20 @@ export class KeptText {
   /** All that is kept of this person on an item, the latest first. Another database behind the same address has other versions. */
   found(item) {
     const prefix = `${PREFIX} ${this.who} ${item.id} `
-    const entries = lasting.names(prefix).map((name) => ({ ...lasting.read(name), name, raw: lasting.get(name), base: Number(name.slice(prefix.length).split(' ')[0]) }))
-    return entries.filter((entry) => Array.isArray(entry.steps) && (entry.base === item.version.id ? entry.born === item.version.at : entry.born < item.version.at))
+    const entries = lasting
+      .names(prefix)
+      .map((name) => ({
+        ...lasting.read(name),
+        name,
+        raw: lasting.get(name),
+        base: Number(name.slice(prefix.length).split(' ')[0]),
+      }))
+    return entries
+      .filter(
+        (entry) =>
+          Array.isArray(entry.steps) &&
+          (entry.base === item.version.id ? entry.born === item.version.at : entry.born < item.version.at),
+      )
       .sort((a, b) => (a.at < b.at ? 1 : -1))
   }
 

@@ -27,7 +27,14 @@ async function bringTabs() {
 
 /** A part of Gradio was lost on the way, as when the network is cut meanwhile. Only a reload asks for it again. */
 function notTabs(why) {
-  row.lastChild.replaceWith(h('span', { role: 'alert' }, `The other tabs did not come.${why} `, h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')))
+  row.lastChild.replaceWith(
+    h(
+      'span',
+      { role: 'alert' },
+      `The other tabs did not come.${why} `,
+      h('button', { type: 'button', onClick: () => location.reload() }, 'Reload'),
+    ),
+  )
 }
 
 /** The Review tab is there. */
@@ -45,7 +52,9 @@ function into(place, desk) {
   if (place.parentElement.moveBefore) place.parentElement.moveBefore(desk, place)
   else {
     const typing = desk.contains(document.activeElement) ? document.activeElement : null
-    const scrolled = [...desk.querySelectorAll('*')].filter((part) => part.scrollTop).map((part) => [part, part.scrollTop])
+    const scrolled = [...desk.querySelectorAll('*')]
+      .filter((part) => part.scrollTop)
+      .map((part) => [part, part.scrollTop])
     place.before(desk)
     for (const [part, top] of scrolled) part.scrollTop = top
     typing?.focus({ preventScroll: true })

@@ -8,8 +8,16 @@ export function openPanel(title, content, { wide = false } = {}) {
   document.querySelector('dialog.panel')?.close()
   const before = document.activeElement
   return new Promise((done) => {
-    const dialog = h(`dialog.panel${wide ? '.wide' : ''}`, { 'aria-label': title },
-      h('header', {}, h('h2', {}, title), h('button', { type: 'button', 'aria-label': 'close', onClick: () => dialog.close('') }, cap('Esc'))))
+    const dialog = h(
+      `dialog.panel${wide ? '.wide' : ''}`,
+      { 'aria-label': title },
+      h(
+        'header',
+        {},
+        h('h2', {}, title),
+        h('button', { type: 'button', 'aria-label': 'close', onClick: () => dialog.close('') }, cap('Esc')),
+      ),
+    )
     dialog.append(typeof content === 'function' ? content(dialog) : content)
     dialog.addEventListener('close', () => {
       dialog.remove()
@@ -30,29 +38,65 @@ const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? 
 
 /** The guide's markdown as elements: bullets, bold, nothing else, so no markup can come in by a task file. */
 export function guideElements(text) {
-  return text.split('\n').filter((line) => line.trim()).map((line) => {
-    const bullet = /^(\s*)[-*] (.*)$/.exec(line)
-    return bullet ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2])) : h('p', {}, bold(line))
-  })
+  return text
+    .split('\n')
+    .filter((line) => line.trim())
+    .map((line) => {
+      const bullet = /^(\s*)[-*] (.*)$/.exec(line)
+      return bullet
+        ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2]))
+        : h('p', {}, bold(line))
+    })
 }
 
 export function openGuide(task) {
-  return openPanel(task?.title ?? 'Guide', h('div.guide', {}, h('p', {}, h('em', {}, bold(task?.question ?? ''))), guideElements(task?.guide ?? 'This class has no task file here.')))
+  return openPanel(
+    task?.title ?? 'Guide',
+    h(
+      'div.guide',
+      {},
+      h('p', {}, h('em', {}, bold(task?.question ?? ''))),
+      guideElements(task?.guide ?? 'This class has no task file here.'),
+    ),
+  )
 }
 
 /** Ask why: digits choose, Enter rejects. Resolves with {reason, comment} or null. */
 export function askReason(reasons, comment) {
   const entries = Object.entries(reasons)
   return openPanel('Reject: why?', (dialog) => {
-    const text = h('textarea', { value: comment, rows: 3, placeholder: 'in your own words (needed for “Other”)', 'aria-label': 'Comment' })
+    const text = h('textarea', {
+      value: comment,
+      rows: 3,
+      placeholder: 'in your own words (needed for “Other”)',
+      'aria-label': 'Comment',
+    })
     const note = h('p.note.look', { hidden: true })
-    const form = h('form.reasons', {},
-      entries.map(([code, label], at) => h('label', {}, h('input', { type: 'radio', name: 'reason', value: code }), ' ', cap(String(at + 1)), ' ', label)),
-      text, note,
-      h('footer', {}, h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))))
+    const form = h(
+      'form.reasons',
+      {},
+      entries.map(([code, label], at) =>
+        h(
+          'label',
+          {},
+          h('input', { type: 'radio', name: 'reason', value: code }),
+          ' ',
+          cap(String(at + 1)),
+          ' ',
+          label,
+        ),
+      ),
+      text,
+      note,
+      h('footer', {}, h('button.danger', { type: 'submit' }, 'Reject ', cap('Enter'))),
+    )
     const submit = () => {
       const reason = new FormData(form).get('reason')
-      const missing = !reason ? 'Choose a reason.' : reason === 'other' && !text.value.trim() ? 'Say in a few words why.' : null
+      const missing = !reason
+        ? 'Choose a reason.'
+        : reason === 'other' && !text.value.trim()
+          ? 'Say in a few words why.'
+          : null
       if (missing) {
         note.hidden = false
         fill(note, missing)
@@ -61,15 +105,27 @@ export function askReason(reasons, comment) {
       dialog.result = { reason, comment: text.value.trim() }
       dialog.close()
     }
-    form.addEventListener('submit', (event) => { event.preventDefault(); submit() })
+    form.addEventListener('submit', (event) => {
+      event.preventDefault()
+      submit()
+    })
     dialog.addEventListener('keydown', (event) => {
       if (event.target === text) {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); submit() }
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+          event.preventDefault()
+          submit()
+        }
         return
       }
       const input = form.querySelectorAll('input')[Number(event.key) - 1]
-      if (input) { input.checked = true; event.preventDefault(); if (input.value === 'other') text.focus() }
-      else if (event.key === 'Enter') { event.preventDefault(); submit() }
+      if (input) {
+        input.checked = true
+        event.preventDefault()
+        if (input.value === 'other') text.focus()
+      } else if (event.key === 'Enter') {
+        event.preventDefault()
+        submit()
+      }
     })
     queueMicrotask(() => form.querySelector('input').focus())
     return form
@@ -80,10 +136,28 @@ export function askReason(reasons, comment) {
 export function askText(title, value, action) {
   return openPanel(title, (dialog) => {
     const area = h('textarea', { value, rows: 3, 'aria-label': title })
-    const take = () => { dialog.result = area.value.trim(); dialog.close() }
-    area.addEventListener('keydown', (event) => { if (event.key === 'Enter' && !event.shiftKey) { event.preventDefault(); take() } })
+    const take = () => {
+      dialog.result = area.value.trim()
+      dialog.close()
+    }
+    area.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter' && !event.shiftKey) {
+        event.preventDefault()
+        take()
+      }
+    })
     queueMicrotask(() => area.focus())
-    return h('form.reasons', { onSubmit: (e) => { e.preventDefault(); take() } }, area, h('footer', {}, h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))))
+    return h(
+      'form.reasons',
+      {
+        onSubmit: (e) => {
+          e.preventDefault()
+          take()
+        },
+      },
+      area,
+      h('footer', {}, h('button.primary', { type: 'submit' }, action, ' ', cap('Enter'))),
+    )
   })
 }
 
@@ -96,41 +170,140 @@ export function openHistory(history) {
   const { versions, decisions, withheld } = history
   const diff = h('div.diff')
   const show = (index) => {
-    const rows = index === 0 ? [] : diffSteps(versions[index - 1].steps, versions[index].steps).filter((r) => r.change !== 'same')
-    for (const [at, button] of content.querySelectorAll('.version').entries()) button.classList.toggle('shown', at === index)
-    fill(diff, h('h3', {}, index === 0 ? 'Version 1 is the draft; later versions are compared here' : `Version ${versions[index].number} against ${versions[index - 1].number}`),
+    const rows =
+      index === 0 ? [] : diffSteps(versions[index - 1].steps, versions[index].steps).filter((r) => r.change !== 'same')
+    for (const [at, button] of content.querySelectorAll('.version').entries())
+      button.classList.toggle('shown', at === index)
+    fill(
+      diff,
+      h(
+        'h3',
+        {},
+        index === 0
+          ? 'Version 1 is the draft; later versions are compared here'
+          : `Version ${versions[index].number} against ${versions[index - 1].number}`,
+      ),
       index > 0 && !rows.length && h('p.muted', {}, 'The same steps.'),
-      rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs)))))
+      rows.map((r) =>
+        h(
+          'div.diff-row',
+          {},
+          h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`),
+          h('p', {}, runsOf(r.runs)),
+        ),
+      ),
+    )
   }
-  const content = h('div.history', {},
+  const content = h(
+    'div.history',
+    {},
     withheld && h('p.note', {}, 'What others decided, and earlier texts, are shown once you have decided.'),
-    h('ol.timeline', {}, versions.map((v, at) => h('li', {}, h('button.link.version', { type: 'button', title: 'what it changed', onClick: () => show(at) },
-      `v${v.number} · ${v.author ?? 'drafted'} · ${when(v.at)}`), v.reason && h('span', {}, ` “${v.reason}”`)))),
-    h('ol.timeline', {}, decisions.map((d) => h(`li${d.withdrawn ? '.withdrawn' : ''}`, {},
-      h('strong', {}, d.person), ` ${d.verb} in ${d.round}`, d.version ? ` on v${d.version}` : '', d.at ? ` · ${when(d.at)}` : '',
-      d.reason && ` · ${d.reason}`, d.comment && h('span', {}, ` “${d.comment}”`)))),
-    diff)
+    h(
+      'ol.timeline',
+      {},
+      versions.map((v, at) =>
+        h(
+          'li',
+          {},
+          h(
+            'button.link.version',
+            { type: 'button', title: 'what it changed', onClick: () => show(at) },
+            `v${v.number} · ${v.author ?? 'drafted'} · ${when(v.at)}`,
+          ),
+          v.reason && h('span', {}, ` “${v.reason}”`),
+        ),
+      ),
+    ),
+    h(
+      'ol.timeline',
+      {},
+      decisions.map((d) =>
+        h(
+          `li${d.withdrawn ? '.withdrawn' : ''}`,
+          {},
+          h('strong', {}, d.person),
+          ` ${d.verb} in ${d.round}`,
+          d.version ? ` on v${d.version}` : '',
+          d.at ? ` · ${when(d.at)}` : '',
+          d.reason && ` · ${d.reason}`,
+          d.comment && h('span', {}, ` “${d.comment}”`),
+        ),
+      ),
+    ),
+    diff,
+  )
   if (versions.length) show(versions.length - 1)
   return openPanel('History', content, { wide: true })
 }
 
-export const openPicture = (url) => openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
+export const openPicture = (url) =>
+  openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
 
 /** Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or null. */
 function chooseBetween(title, told, mine, theirs, choices) {
   const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
-  const take = (dialog, name) => { dialog.result = name; dialog.close() }
-  return openPanel(title, (dialog) => h('div.history', {}, told.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
-    h('div.diff', {}, rows.map((r) => h('div.diff-row', {}, h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`), h('p', {}, runsOf(r.runs))))),
-    h('footer', {}, choices.map(([name, label, look]) => h(`button${look}`, { type: 'button', onClick: () => take(dialog, name) }, label)))), { wide: true })
+  const take = (dialog, name) => {
+    dialog.result = name
+    dialog.close()
+  }
+  return openPanel(
+    title,
+    (dialog) =>
+      h(
+        'div.history',
+        {},
+        told.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
+        h(
+          'div.diff',
+          {},
+          rows.map((r) =>
+            h(
+              'div.diff-row',
+              {},
+              h('span.pill.grey', {}, `${r.kind} ${r.id.slice(1)} ${r.change}`),
+              h('p', {}, runsOf(r.runs)),
+            ),
+          ),
+        ),
+        h(
+          'footer',
+          {},
+          choices.map(([name, label, look]) =>
+            h(`button${look}`, { type: 'button', onClick: () => take(dialog, name) }, label),
+          ),
+        ),
+      ),
+    { wide: true },
+  )
 }
 
 /** Somebody else's version came first: both texts side by side, nothing merged, nothing lost. */
-export const openConflict = (message, mine, theirs, who) => chooseBetween('The item has moved on',
-  [message, `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`], mine, theirs,
-  [['discard', 'Discard mine', '.danger'], ['theirs', `Show ${who}`, '.primary'], ['rebase', 'Put my steps on top of it', '']])
+export const openConflict = (message, mine, theirs, who) =>
+  chooseBetween(
+    'The item has moved on',
+    [
+      message,
+      `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`,
+    ],
+    mine,
+    theirs,
+    [
+      ['discard', 'Discard mine', '.danger'],
+      ['theirs', `Show ${who}`, '.primary'],
+      ['rebase', 'Put my steps on top of it', ''],
+    ],
+  )
 
 /** Two unsent texts of one person: that of another tab or machine, and the one on the page. */
-export const openTexts = (other, onPage) => chooseBetween('Two unsent texts of yours',
-  ['You have written on this item twice.', 'Struck out: the text on this page. Inserted: the other one.'], other, onPage,
-  [['discard', 'Throw the other one away', '.danger'], ['keep', 'Keep both for now', '.primary'], ['rebase', 'Put the other one here', '']])
+export const openTexts = (other, onPage) =>
+  chooseBetween(
+    'Two unsent texts of yours',
+    ['You have written on this item twice.', 'Struck out: the text on this page. Inserted: the other one.'],
+    other,
+    onPage,
+    [
+      ['discard', 'Throw the other one away', '.danger'],
+      ['keep', 'Keep both for now', '.primary'],
+      ['rebase', 'Put the other one here', ''],
+    ],
+  )

@@ -56,11 +56,27 @@ class ReviewDesk {
     this.me = me
     this.verdictFirst = lasting.get('so-verdict-first') === 'yes'
     this.items = new Items(() => this.verdictFirst)
-    this.keys = new Keys(keymap, (action) => this.actions.act(action), () => root.getClientRects().length > 0 && !panels.panelIsOpen())
+    this.keys = new Keys(
+      keymap,
+      (action) => this.actions.act(action),
+      () => root.getClientRects().length > 0 && !panels.panelIsOpen(),
+    )
     this.actions = new Actions(this)
     this.#layout()
-    this.top = new TopBar(me, { onKeys: () => (Keys.inFront() ?? this.keys).act('keys'), onDark: () => this.actions.act('dark'), onVerdictFirst: () => this.actions.act('verdict-first') }, this.verdictFirst)
-    this.queue = new QueueView(this.parts.queue, { onOpen: (id) => this.open(id), onFilter: () => this.#refilter() }, me)
+    this.top = new TopBar(
+      me,
+      {
+        onKeys: () => (Keys.inFront() ?? this.keys).act('keys'),
+        onDark: () => this.actions.act('dark'),
+        onVerdictFirst: () => this.actions.act('verdict-first'),
+      },
+      this.verdictFirst,
+    )
+    this.queue = new QueueView(
+      this.parts.queue,
+      { onOpen: (id) => this.open(id), onFilter: () => this.#refilter() },
+      me,
+    )
     this.drawing = new Drawing(this)
     this.trace = new TraceView(this.parts.trace, this.drawing.callbacks())
     this.spectrum = new SpectrumView(this.parts.spectrum, {
@@ -70,8 +86,12 @@ class ReviewDesk {
       state: lastVisit(),
     })
     this.bar = new DecisionBar(this.parts.bar, this.keys, {
-      onVerb: (verb) => this.deciding.decide(verb), onVerdict: (verdict) => this.deciding.commitVerdict(verdict), onComment: (text) => this.drafting?.setComment(text),
-      onUndo: () => this.deciding.undo(), onNext: () => this.next(), onHistory: () => this.actions.act('history'),
+      onVerb: (verb) => this.deciding.decide(verb),
+      onVerdict: (verdict) => this.deciding.commitVerdict(verdict),
+      onComment: (text) => this.drafting?.setComment(text),
+      onUndo: () => this.deciding.undo(),
+      onNext: () => this.next(),
+      onHistory: () => this.actions.act('history'),
     })
     onTheme((theme) => this.spectrum.setTheme(theme))
     this.editing = new Editing(this)
@@ -92,17 +112,31 @@ class ReviewDesk {
       if (this.unsent.onlyHere) event.preventDefault()
       this.holding.release(this.#leave())
     })
-    document.addEventListener('visibilitychange', () => document.hidden ? this.drafting?.flush() : this.holding.renew())
+    document.addEventListener('visibilitychange', () =>
+      document.hidden ? this.drafting?.flush() : this.holding.renew(),
+    )
   }
 
   #layout() {
-    const parts = this.parts = {
-      queue: h('aside.queue'), notice: h('div.notice', { hidden: true, role: 'status' }), trace: h('section', { 'aria-label': 'Trace' }),
-      header: h('header.item'), spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }), bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' }), toasts: h('div.toasts', { role: 'status' }),
-    }
+    const parts = (this.parts = {
+      queue: h('aside.queue'),
+      notice: h('div.notice', { hidden: true, role: 'status' }),
+      trace: h('section', { 'aria-label': 'Trace' }),
+      header: h('header.item'),
+      spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }),
+      bar: h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' }),
+      toasts: h('div.toasts', { role: 'status' }),
+    })
     this.notices = new Notices(parts.notice, parts.toasts)
     this.root.classList.add('so-review', 'so-desk')
-    fill(this.root, parts.queue, h('div.left', {}, parts.notice, parts.trace), h('div.right', {}, parts.header, parts.spectrum), parts.bar, parts.toasts)
+    fill(
+      this.root,
+      parts.queue,
+      h('div.left', {}, parts.notice, parts.trace),
+      h('div.right', {}, parts.header, parts.spectrum),
+      parts.bar,
+      parts.toasts,
+    )
     this.root.classList.toggle('no-queue', lasting.get('so-queue') === 'hidden')
   }
 
@@ -110,7 +144,8 @@ class ReviewDesk {
     try {
       await this.queue.load()
       const asked = Number(/item=(\d+)/.exec(location.hash)?.[1])
-      const id = asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows.find((row) => !row.blind)?.id
+      const id =
+        asked || (await getJSON(`/api/first?${this.queue.query()}`)).id || this.queue.rows.find((row) => !row.blind)?.id
       if (id) await this.open(id)
       else this.#nothing()
       const left = this.me.problems.length ? [`Task files left out: ${this.me.problems.join(' · ')}`] : []
@@ -147,11 +182,24 @@ class ReviewDesk {
 
   #paint({ item, spectrum, atlas }, { keepView = false } = {}) {
     const sameItem = keepView && this.current?.item.id === item.id
-    this.current = { item, spectrum, atlas, hints: sameItem ? this.current.hints : {}, place: sameItem ? this.current.place : null, ahead: this.#ahead(item.id) }
+    this.current = {
+      item,
+      spectrum,
+      atlas,
+      hints: sameItem ? this.current.hints : {},
+      place: sameItem ? this.current.place : null,
+      ahead: this.#ahead(item.id),
+    }
     this.decideKey = newKey()
     this.unsent.begin(item, { keepView })
     this.bar.comment.value = this.drafting.comment
-    drawHeader(this.parts.header, { item, spectrum, task: this.me.tasks[item.task.key], onGuide: () => this.actions.act('guide'), toast: (t) => this.toast(t) })
+    drawHeader(this.parts.header, {
+      item,
+      spectrum,
+      task: this.me.tasks[item.task.key],
+      onGuide: () => this.actions.act('guide'),
+      toast: (t) => this.toast(t),
+    })
     this.drawing.trace()
     this.drawing.spectrum(sameItem)
     this.showBar()
@@ -167,10 +215,13 @@ class ReviewDesk {
     place.catch(() => {}) // told where it is waited for
     this.queue.setCurrent(id, null)
     if (item.row.spectrum) {
-      this.items.hintsOf(id, item.stamp).then((hints) => {
-        if (!still()) return
-        this.editing.hintsCame(hints)
-      }).catch((error) => this.tell(error))
+      this.items
+        .hintsOf(id, item.stamp)
+        .then((hints) => {
+          if (!still()) return
+          this.editing.hintsCame(hints)
+        })
+        .catch((error) => this.tell(error))
     }
     await released // it may be the same item's, opened again
     await this.holding.take(id, item, still)
@@ -179,7 +230,11 @@ class ReviewDesk {
     this.current.place = here
     this.queue.setCurrent(id, this.current.place.before)
     const { next, back } = this.current.place
-    await this.items.prefetch([...next.slice(0, 2), ...back, ...next.slice(2)], (other) => picturesOf(other.trajectory), signal)
+    await this.items.prefetch(
+      [...next.slice(0, 2), ...back, ...next.slice(2)],
+      (other) => picturesOf(other.trajectory),
+      signal,
+    )
   }
 
   /** Show the present state of the same item; what is being typed stays. */
@@ -225,8 +280,18 @@ class ReviewDesk {
     this.holding.release(this.#leave())
     this.current = this.drafting = null
     this.parts.spectrum.classList.add('absent')
-    fill(this.parts.header, h('strong.name', {}, this.queue.filter.mine === 'true' ? 'Nothing waits for you' : 'No item fits this filter'))
-    fill(this.parts.trace, h('p.empty', {}, 'Every item under this filter is done, waits for somebody else, or is in a blind session of yours. Press / to widen the filter, or bring in more in the Library tab.'))
+    fill(
+      this.parts.header,
+      h('strong.name', {}, this.queue.filter.mine === 'true' ? 'Nothing waits for you' : 'No item fits this filter'),
+    )
+    fill(
+      this.parts.trace,
+      h(
+        'p.empty',
+        {},
+        'Every item under this filter is done, waits for somebody else, or is in a blind session of yours. Press / to widen the filter, or bring in more in the Library tab.',
+      ),
+    )
     this.bar.show({ item: null, message: '' })
   }
 
@@ -253,7 +318,8 @@ class ReviewDesk {
     const at = this.current
     // Faster than the server tells what follows: ask, or the key would lead back to the first item that waits.
     if (id === null && at && !at.place && !at.ahead.length) at.place = await this.#place(at.item.id)
-    const to = id ?? (at?.place ? at.place.next[0] : at?.ahead[0]) ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
+    const to =
+      id ?? (at?.place ? at.place.next[0] : at?.ahead[0]) ?? (await getJSON(`/api/first?${this.queue.query()}`)).id
     if (to && to !== this.current?.item.id) return this.open(to)
     await this.queue.load()
     if (!this.queue.rows.length) return this.#nothing()
@@ -300,6 +366,11 @@ class ReviewDesk {
     if (error instanceof Unreachable || (error.passes && error.kind !== 'store')) return
     if (!(error instanceof Refused)) console.error(error)
     const store = error.kind === 'store'
-    this.notice(store ? `${error.message} What you write is kept in this browser.` : error.message, null, null, store ? 'heard' : null)
+    this.notice(
+      store ? `${error.message} What you write is kept in this browser.` : error.message,
+      null,
+      null,
+      store ? 'heard' : null,
+    )
   }
 }

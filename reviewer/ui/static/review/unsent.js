@@ -31,11 +31,17 @@ export class Unsent {
   begin(item, { keepView = false } = {}) {
     const { desk } = this
     const former = this.written.get(item.id)
-    const drafting = desk.drafting = new Drafting(item, this.kept, {
-      onSaved: (iso) => { desk.top.saved(iso); desk.over('heard') },
-      onUnsaved: (error) => { desk.top.unsaved(error.message); if (error.kind === 'store') desk.tell(error) },
+    const drafting = (desk.drafting = new Drafting(item, this.kept, {
+      onSaved: (iso) => {
+        desk.top.saved(iso)
+        desk.over('heard')
+      },
+      onUnsaved: (error) => {
+        desk.top.unsaved(error.message)
+        if (error.kind === 'store') desk.tell(error)
+      },
       onOther: (other) => this.#replaced(item, drafting, other),
-    })
+    }))
     desk.notice(null)
     this.written.set(item.id, drafting)
     if (former && !former.closed && former.base === item.version.id) {
@@ -52,7 +58,11 @@ export class Unsent {
     const here = this.#inBrowser(item, onServer)
     const mine = here.find((entry) => entry.base === item.version.id)
     const editable = item.may.edit === null
-    const continued = mine && (onServer?.base !== item.version.id || onServer.at === mine.after || mine.sent?.includes(digest(asText(onServer.body))))
+    const continued =
+      mine &&
+      (onServer?.base !== item.version.id ||
+        onServer.at === mine.after ||
+        mine.sent?.includes(digest(asText(onServer.body))))
     if (continued && editable) {
       drafting.restore(mine.steps, mine.comment, mine)
       if (drafting.dirty) this.#hereAgain(`Your unsent text of ${clock(mine.at)} is here again.`)
@@ -69,7 +79,8 @@ export class Unsent {
   #inBrowser(item, onServer) {
     const known = onServer && asText(onServer.body)
     return this.kept.found(item).filter((entry) => {
-      const same = entry.base === onServer?.base ? asText(entry) === known : sameSteps(entry.steps, item.trajectory.steps)
+      const same =
+        entry.base === onServer?.base ? asText(entry) === known : sameSteps(entry.steps, item.trajectory.steps)
       if (same) this.kept.forget(entry)
       return !same
     })
@@ -77,11 +88,18 @@ export class Unsent {
 
   /** Written on a version that is no longer the current one. */
   #earlier(item, kept, onServer) {
-    const found = kept ?? (onServer?.body.steps ? { base: onServer.base, steps: onServer.body.steps, at: onServer.at } : null)
+    const found =
+      kept ?? (onServer?.body.steps ? { base: onServer.base, steps: onServer.body.steps, at: onServer.at } : null)
     if (!found) return
     this.desk.notice(`You have unsent text of ${clock(found.at)}, written on an earlier version.`, 'Compare', () => {
       const { version, trajectory } = item
-      return this.desk.deciding.conflict('Your unsent text was written on an earlier version.', found.base, found.steps, trajectory.steps, `v${version.number} by ${version.author ?? 'the drafter'}`)
+      return this.desk.deciding.conflict(
+        'Your unsent text was written on an earlier version.',
+        found.base,
+        found.steps,
+        trajectory.steps,
+        `v${version.number} by ${version.author ?? 'the drafter'}`,
+      )
     })
   }
 
@@ -97,7 +115,11 @@ export class Unsent {
   }
 
   #offer(entry) {
-    this.desk.notice('You have written on this item in another tab or on another machine as well. Both texts are kept.', 'Compare', () => this.#compare(entry))
+    this.desk.notice(
+      'You have written on this item in another tab or on another machine as well. Both texts are kept.',
+      'Compare',
+      () => this.#compare(entry),
+    )
   }
 
   async #compare(entry) {

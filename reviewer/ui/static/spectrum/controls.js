@@ -19,17 +19,38 @@ export class Controls {
     this.act = act
     this.unit = h('button.so-unit', { type: 'button', title: 'Redshift or velocity', onclick: () => act('unit') }, 'z')
     this.field = h('input.so-field', {
-      type: 'text', inputMode: 'decimal', autocomplete: 'off', spellcheck: false, 'aria-label': 'Redshift',
-      title: 'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a feature in a plot and name its line',
-      onkeydown: (event) => this.#key(event), oninput: () => { this.typed = true }, onchange: () => this.#apply(), onblur: () => this.#leave(),
+      type: 'text',
+      inputMode: 'decimal',
+      autocomplete: 'off',
+      spellcheck: false,
+      'aria-label': 'Redshift',
+      title:
+        'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a feature in a plot and name its line',
+      onkeydown: (event) => this.#key(event),
+      oninput: () => {
+        this.typed = true
+      },
+      onchange: () => this.#apply(),
+      onblur: () => this.#leave(),
     })
     this.other = h('output.so-other')
-    this.back = h('button.so-icon', { type: 'button', onclick: () => act('z-file'), 'aria-label': "Back to the file's redshift" }, '↺')
+    this.back = h(
+      'button.so-icon',
+      { type: 'button', onclick: () => act('z-file'), 'aria-label': "Back to the file's redshift" },
+      '↺',
+    )
     this.width = h('output.so-width')
     this.toggles = ['error', 'lines', 'sky', 'template'].map((name) => this.#toggle(name))
-    this.list = h('select.so-list', { 'aria-label': 'Which lines', title: 'Which lines are drawn', onchange: () => act('linelist', this.list.value) },
-      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)))
-    this.frame = h('button.so-button', { type: 'button', title: 'Rest or observed wavelengths along the bottom (the other along the top)', onclick: () => act('frame') })
+    this.list = h(
+      'select.so-list',
+      { 'aria-label': 'Which lines', title: 'Which lines are drawn', onchange: () => act('linelist', this.list.value) },
+      ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)),
+    )
+    this.frame = h('button.so-button', {
+      type: 'button',
+      title: 'Rest or observed wavelengths along the bottom (the other along the top)',
+      onclick: () => act('frame'),
+    })
     this.brush = h('button.so-button.so-brush-button', { type: 'button', onclick: () => act('brush') }, 'set window')
     const lines = this.toggles[1]
     host.classList.add('so-controls')
@@ -37,11 +58,25 @@ export class Controls {
     host.setAttribute('aria-label', 'Spectrum')
     host.append(
       h('span.so-chip', {}, this.unit, this.field, this.other, this.back),
-      h('span.so-chip', {}, this.#step('smooth-', '−', 'Smooth less'), this.width, this.#step('smooth+', '+', 'Smooth more')),
+      h(
+        'span.so-chip',
+        {},
+        this.#step('smooth-', '−', 'Smooth less'),
+        this.width,
+        this.#step('smooth+', '+', 'Smooth more'),
+      ),
       this.toggles[0],
       h('span.so-chip', {}, lines, this.list),
-      this.toggles[2], this.toggles[3], this.frame, this.brush,
-      h('button.so-button', { type: 'button', title: 'The whole spectrum and the whole window again', onclick: () => act('reset') }, 'reset view'))
+      this.toggles[2],
+      this.toggles[3],
+      this.frame,
+      this.brush,
+      h(
+        'button.so-button',
+        { type: 'button', title: 'The whole spectrum and the whole window again', onclick: () => act('reset') },
+        'reset view',
+      ),
+    )
     for (const toggle of [0, 2, 3]) this.toggles[toggle].classList.add('so-chip')
   }
 
@@ -55,8 +90,10 @@ export class Controls {
     this.width.textContent = smoothingText(state.smoothing, item)
     for (const toggle of this.toggles) toggle.firstChild.checked = Boolean(state[toggle.dataset.name])
     this.toggles[0].lastChild.textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
-    this.toggles[0].title = item.spectrum.errors === 'estimated'
-      ? '±1σ. The file has no errors: estimated from the scatter between pixels' : '±1σ from the inverse variances of the file'
+    this.toggles[0].title =
+      item.spectrum.errors === 'estimated'
+        ? '±1σ. The file has no errors: estimated from the scatter between pixels'
+        : '±1σ from the inverse variances of the file'
     this.toggles[3].hidden = !item.template
     this.toggles[3].lastChild.textContent = item.template ? `template: ${item.template.name}` : ''
     this.list.value = state.lineList
@@ -64,8 +101,10 @@ export class Controls {
     this.frame.textContent = `frame: ${axisFrame(item, state)}`
     this.brush.setAttribute('aria-pressed', String(state.brush))
     this.brush.textContent = item.editable === false ? 'look closer' : 'set window'
-    this.brush.title = item.editable === false
-      ? 'Drag across a plot (or hold Shift) to look at a range' : "Drag across a plot (or hold Shift) to set the selected step's window"
+    this.brush.title =
+      item.editable === false
+        ? 'Drag across a plot (or hold Shift) to look at a range'
+        : "Drag across a plot (or hold Shift) to set the selected step's window"
     this.state = state
   }
 
@@ -77,7 +116,9 @@ export class Controls {
   #file(item, state) {
     const known = Number.isFinite(item.redshift)
     this.back.disabled = state.z === (item.redshift ?? 0)
-    this.back.title = known ? `Back to the file's z = ${redshift(item.redshift)}` : 'The file gives no redshift; lines are drawn at z = 0 until you try one'
+    this.back.title = known
+      ? `Back to the file's z = ${redshift(item.redshift)}`
+      : 'The file gives no redshift; lines are drawn at z = 0 until you try one'
     this.field.placeholder = known ? '' : 'unknown'
   }
 
@@ -87,7 +128,12 @@ export class Controls {
 
   #toggle(name) {
     const text = { error: 'error', lines: 'lines', sky: 'sky, telluric', template: 'template' }[name]
-    return h('label', { 'data-name': name }, h('input', { type: 'checkbox', onchange: (event) => this.act(name, event.target.checked) }), h('span', {}, text))
+    return h(
+      'label',
+      { 'data-name': name },
+      h('input', { type: 'checkbox', onchange: (event) => this.act(name, event.target.checked) }),
+      h('span', {}, text),
+    )
   }
 
   #step(command, text, title) {
@@ -98,8 +144,7 @@ export class Controls {
     if (event.key === 'Enter') {
       this.#apply()
       if (!this.typed) this.field.blur()
-    }
-    else if (event.key === 'Escape') this.field.blur()
+    } else if (event.key === 'Escape') this.field.blur()
     else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
       event.preventDefault()
       this.typed = false
@@ -116,7 +161,8 @@ export class Controls {
     const wrong = !(z > -1 && z < 20)
     this.field.setAttribute('aria-invalid', String(wrong))
     if (wrong) {
-      const wanted = this.state.unit === 'km/s' ? 'a velocity in km/s, for example −120' : 'a redshift above −1, for example 0.00123'
+      const wanted =
+        this.state.unit === 'km/s' ? 'a velocity in km/s, for example −120' : 'a redshift above −1, for example 0.00123'
       this.field.title = `"${this.field.value}" is not usable; wanted ${wanted}`
       return
     }

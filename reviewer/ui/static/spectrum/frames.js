@@ -13,7 +13,8 @@ export function shownFactor(spectrum, z, shown) {
 }
 
 /** The axis's frame. Data at rest whose redshift nobody knows or tries have no observed wavelengths to show. */
-export const axisFrame = ({ spectrum, redshift }, { z, frame }) => (spectrum.frame === 'rest' && !redshift && z === 0 ? 'rest' : frame)
+export const axisFrame = ({ spectrum, redshift }, { z, frame }) =>
+  spectrum.frame === 'rest' && !redshift && z === 0 ? 'rest' : frame
 
 export const otherFrame = (frame) => (frame === 'rest' ? 'observed' : 'rest')
 

@@ -30,7 +30,8 @@ export function attachGestures(panel, act, signal) {
     const g = panel.geometry
     return g && x >= g.left && x <= g.right && y >= g.top && y <= g.bottom
   }
-  const wavelengthAt = (x) => panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))
+  const wavelengthAt = (x) =>
+    panel.geometry.wavelength(Math.max(panel.geometry.left, Math.min(panel.geometry.right, x)))
 
   function begin(event) {
     if (event.button !== 0 || !panel.geometry) return
@@ -41,7 +42,13 @@ export function attachGestures(panel, act, signal) {
     // Shift or brush mode says "a new window from here", even where an old edge is near.
     if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
     else if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
-    else if (badge) drag = { kind: 'badge', id: badge.dataset.step, movable: panel.scene.editable && window?.id === badge.dataset.step, start: window?.span }
+    else if (badge)
+      drag = {
+        kind: 'badge',
+        id: badge.dataset.step,
+        movable: panel.scene.editable && window?.id === badge.dataset.step,
+        start: window?.span,
+      }
     else if (inPlot(point)) drag = { kind: 'plain' }
     else return
     drag.from = point
@@ -92,29 +99,43 @@ export function attachGestures(panel, act, signal) {
 
   host.addEventListener('pointerdown', begin, { capture: true })
   // plotly listens for the mouse event that follows; it must not also start a zoom.
-  host.addEventListener('mousedown', (event) => { if (drag && drag.kind !== 'plain') event.stopPropagation() }, { capture: true })
+  host.addEventListener(
+    'mousedown',
+    (event) => {
+      if (drag && drag.kind !== 'plain') event.stopPropagation()
+    },
+    { capture: true },
+  )
   host.addEventListener('pointermove', move)
   host.addEventListener('pointerleave', () => act.hover(null))
   // plotly puts a sheet over the page while it drags, so the end of a plain click is heard on the window.
   window.addEventListener('pointerup', end, { signal })
   host.addEventListener('pointercancel', cancel)
-  window.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || !drag?.moved || drag.kind === 'plain') return
-    event.stopPropagation()
-    cancel()
-  }, { capture: true, signal })
+  window.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.key !== 'Escape' || !drag?.moved || drag.kind === 'plain') return
+      event.stopPropagation()
+      cancel()
+    },
+    { capture: true, signal },
+  )
   host.addEventListener('contextmenu', (event) => {
     const point = at(event)
     if (!inPlot(point)) return
     event.preventDefault()
     act.name(wavelengthAt(point.x))
   })
-  host.addEventListener('wheel', (event) => {
-    const point = at(event)
-    if (!inPlot(point)) return
-    event.preventDefault()
-    act.wheel(panel, wavelengthAt(point.x), event)
-  }, { passive: false })
+  host.addEventListener(
+    'wheel',
+    (event) => {
+      const point = at(event)
+      if (!inPlot(point)) return
+      event.preventDefault()
+      act.wheel(panel, wavelengthAt(point.x), event)
+    },
+    { passive: false },
+  )
   for (const edge of panel.edges) edge.addEventListener('keydown', (event) => nudge(event, edge, act))
   panel.over.addEventListener('pointerover', (event) => {
     const mark = event.target.closest('[data-line]')
@@ -141,5 +162,5 @@ function nudge(event, edge, act) {
 function narrowest(panel, wavelength) {
   return panel.scene.windows
     .filter(({ span }) => wavelength >= span[0] && wavelength <= span[1])
-    .sort((a, b) => (a.span[1] - a.span[0]) - (b.span[1] - b.span[0]))[0]
+    .sort((a, b) => a.span[1] - a.span[0] - (b.span[1] - b.span[0]))[0]
 }

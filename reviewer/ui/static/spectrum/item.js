@@ -14,10 +14,16 @@ export function decodeArray({ dtype, base64 }) {
 export function decodeItem(json) {
   const { wavelength, flux, ivar, mask, ...about } = json.spectrum
   const template = json.template && {
-    ...json.template, wavelength: decodeArray(json.template.wavelength), flux: decodeArray(json.template.flux),
+    ...json.template,
+    wavelength: decodeArray(json.template.wavelength),
+    flux: decodeArray(json.template.flux),
   }
   const spectrum = {
-    ...about, wavelength: decodeArray(wavelength), flux: decodeArray(flux), ivar: decodeArray(ivar), mask: decodeArray(mask),
+    ...about,
+    wavelength: decodeArray(wavelength),
+    flux: decodeArray(flux),
+    ivar: decodeArray(ivar),
+    mask: decodeArray(mask),
   }
   return { ...json, spectrum, template }
 }

@@ -51,12 +51,26 @@ export function skyBands(geometry, bands) {
   for (const band of bands) {
     const at = span(geometry, band.span, 2)
     if (!at) continue
-    group.append(svg('rect', { class: `so-band so-${band.kind}`, x: at.x, width: at.width, y: geometry.top, height: geometry.height }))
+    group.append(
+      svg('rect', {
+        class: `so-band so-${band.kind}`,
+        x: at.x,
+        width: at.width,
+        y: geometry.top,
+        height: geometry.height,
+      }),
+    )
     const width = band.short.length * 5.8
     const middle = at.x + at.width / 2
     if (width > at.width || middle - width / 2 < free) continue
     free = middle + width / 2 + 6
-    names.push(svg('text', { class: 'so-band-name', x: round(middle), y: geometry.top + 12, 'text-anchor': 'middle' }, band.short))
+    names.push(
+      svg(
+        'text',
+        { class: 'so-band-name', x: round(middle), y: geometry.top + 12, 'text-anchor': 'middle' },
+        band.short,
+      ),
+    )
   }
   group.append(...names)
   return group
@@ -65,8 +79,10 @@ export function skyBands(geometry, bands) {
 /** Stretches without data hatched over the full height; pixels the survey flags as marks along the foot. */
 export function gapMarks(geometry, gaps, masked) {
   const group = svg('g', { class: 'so-gaps' })
-  const strokes = (stretches, y, height) => merged(geometry, stretches)
-    .map(([x, width]) => `M${x} ${y}h${width}v${height}h${-width}z`).join('')
+  const strokes = (stretches, y, height) =>
+    merged(geometry, stretches)
+      .map(([x, width]) => `M${x} ${y}h${width}v${height}h${-width}z`)
+      .join('')
   const missing = strokes(gaps, geometry.top, geometry.height)
   const flagged = strokes(masked, geometry.bottom - 5, 5)
   if (missing) group.append(svg('path', { class: 'so-gap', d: missing, fill: `url(#${geometry.hatch})` }))
@@ -97,7 +113,16 @@ export function windowBands(geometry, windows) {
     const at = span(geometry, window.span, 2)
     if (!at) continue
     const kind = `so-window${window.selected ? ' so-selected' : ''}${sideOf(window)}`
-    group.append(svg('rect', { class: kind, x: at.x, width: at.width, y: geometry.top, height: geometry.height, 'data-step': window.id }))
+    group.append(
+      svg('rect', {
+        class: kind,
+        x: at.x,
+        width: at.width,
+        y: geometry.top,
+        height: geometry.height,
+        'data-step': window.id,
+      }),
+    )
   }
   return group
 }
@@ -107,7 +132,16 @@ export function selectedOutline(geometry, windows) {
   const group = svg('g', { class: 'so-outline' })
   const selected = windows.find((window) => window.selected)
   const at = selected && span(geometry, selected.span, 2)
-  if (at) group.append(svg('rect', { class: sideOf(selected).trim() || undefined, x: Math.round(at.x), width: Math.round(at.width), y: geometry.top, height: geometry.height }))
+  if (at)
+    group.append(
+      svg('rect', {
+        class: sideOf(selected).trim() || undefined,
+        x: Math.round(at.x),
+        width: Math.round(at.width),
+        y: geometry.top,
+        height: geometry.height,
+      }),
+    )
   return group
 }
 
@@ -118,9 +152,17 @@ export function secondRow(geometry, windows) {
   for (const window of windows) {
     const at = span(geometry, window.span, 4)
     if (!at) continue
-    group.append(svg('path', { d: `M${at.x} ${y - 4}v8M${at.x} ${y}h${at.width}M${round(at.x + at.width)} ${y - 4}v8` }))
-    group.append(svg('text', { x: round(at.x + at.width / 2), y: y - 4, 'text-anchor': 'middle' }, String(window.number),
-      svg('title', {}, `The other trajectory's step ${window.number}: ${window.title}`)))
+    group.append(
+      svg('path', { d: `M${at.x} ${y - 4}v8M${at.x} ${y}h${at.width}M${round(at.x + at.width)} ${y - 4}v8` }),
+    )
+    group.append(
+      svg(
+        'text',
+        { x: round(at.x + at.width / 2), y: y - 4, 'text-anchor': 'middle' },
+        String(window.number),
+        svg('title', {}, `The other trajectory's step ${window.number}: ${window.title}`),
+      ),
+    )
   }
   return group
 }
@@ -135,13 +177,18 @@ export function placeNames(positions, weights, gap, farthest) {
   let places = []
   for (const candidate of order) {
     const trial = [...kept, candidate].sort((a, b) => a - b)
-    const spaced = spread(trial.map((i) => positions[i]), gap)
+    const spaced = spread(
+      trial.map((i) => positions[i]),
+      gap,
+    )
     if (spaced.some((place, k) => Math.abs(place - positions[trial[k]]) > farthest)) continue
     kept = trial
     places = spaced
   }
   const result = positions.map(() => null)
-  kept.forEach((i, k) => { result[i] = places[k] })
+  kept.forEach((i, k) => {
+    result[i] = places[k]
+  })
   return result
 }
 
@@ -162,41 +209,83 @@ function spread(positions, gap) {
 /** Dotted lines through the plot, and their names above it, upright, clear of the data and of each other. */
 export function lineMarks(geometry, lines) {
   const seen = inRange(geometry, lines)
-  const places = placeNames(seen.map(({ x }) => x), seen.map(({ weight }) => weight), NAME_GAP, NAME_SHIFT)
+  const places = placeNames(
+    seen.map(({ x }) => x),
+    seen.map(({ weight }) => weight),
+    NAME_GAP,
+    NAME_SHIFT,
+  )
   const foot = geometry.top - geometry.axisHeight - 4
-  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
-    const at = places[i] === null ? null : round(places[i])
-    return lineMark(geometry, mark, at !== null && [
-      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}` }),
-      svg('text', { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` }, shortened(mark.line.name)),
-    ])
-  }))
+  return svg(
+    'g',
+    { class: 'so-lines' },
+    ...seen.map((mark, i) => {
+      const at = places[i] === null ? null : round(places[i])
+      return lineMark(
+        geometry,
+        mark,
+        at !== null && [
+          svg('path', {
+            class: 'so-leader',
+            d: `M${mark.x} ${geometry.top}V${geometry.top - 3}L${at} ${foot + 3}V${foot}`,
+          }),
+          svg(
+            'text',
+            { class: 'so-name', transform: `translate(${round(at + 4)} ${foot - 2})rotate(-90)` },
+            shortened(mark.line.name),
+          ),
+        ],
+      )
+    }),
+  )
 }
 
 /** The same where lines are few: names lie flat, like flags on poles, in `FLAG_ROWS` rows. */
 export function flaggedLines(geometry, lines) {
   const seen = inRange(geometry, lines)
-  const rows = placeFlags(seen.map(({ x }) => x), seen.map(({ line }) => line.name.length * CHARACTER + 8), seen.map(({ weight }) => weight), FLAG_ROWS)
+  const rows = placeFlags(
+    seen.map(({ x }) => x),
+    seen.map(({ line }) => line.name.length * CHARACTER + 8),
+    seen.map(({ weight }) => weight),
+    FLAG_ROWS,
+  )
   const foot = geometry.top - geometry.axisHeight - 4
-  return svg('g', { class: 'so-lines' }, ...seen.map((mark, i) => {
-    const y = foot - (rows[i] ?? 0) * FLAG_ROW
-    const outside = mark.x + mark.line.name.length * CHARACTER > geometry.right + 10
-    return lineMark(geometry, mark, rows[i] !== null && [
-      svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
-      svg('text', { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined }, mark.line.name),
-    ])
-  }))
+  return svg(
+    'g',
+    { class: 'so-lines' },
+    ...seen.map((mark, i) => {
+      const y = foot - (rows[i] ?? 0) * FLAG_ROW
+      const outside = mark.x + mark.line.name.length * CHARACTER > geometry.right + 10
+      return lineMark(
+        geometry,
+        mark,
+        rows[i] !== null && [
+          svg('path', { class: 'so-leader', d: `M${mark.x} ${geometry.top}V${y - 8}` }),
+          svg(
+            'text',
+            { class: 'so-name', x: mark.x + (outside ? -3 : 3), y, 'text-anchor': outside ? 'end' : undefined },
+            mark.line.name,
+          ),
+        ],
+      )
+    }),
+  )
 }
 
 function inRange(geometry, lines) {
-  return lines.filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
+  return lines
+    .filter(({ at }) => at >= geometry.range[0] && at <= geometry.range[1])
     .map((line) => ({ line, x: round(geometry.x(line.at)), weight: (line.task ? 2 : 0) + (line.major ? 1 : 0) }))
 }
 
 function lineMark(geometry, { line, x }, name) {
   const kind = `so-line so-${line.kind}${line.task ? ' so-task' : ''}${name ? '' : ' so-unnamed'}`
-  return svg('g', { class: kind, 'data-line': line.index },
-    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }), ...(name || []))
+  return svg(
+    'g',
+    { class: kind, 'data-line': line.index },
+    svg('path', { class: 'so-dots', d: `M${x} ${geometry.bottom}V${geometry.top}` }),
+    ...(name || []),
+  )
 }
 
 /**
@@ -236,7 +325,9 @@ export function otherAxis(geometry, { factor, label }) {
     const x = round(geometry.x(value / factor))
     group.append(svg('path', { d: `M${x} ${geometry.top}v-4` }))
     if (x < labelled + 14 || x > geometry.right - 10) continue
-    group.append(svg('text', { x, y: geometry.top - 6, 'text-anchor': 'middle' }, number(value, digits, { group: false })))
+    group.append(
+      svg('text', { x, y: geometry.top - 6, 'text-anchor': 'middle' }, number(value, digits, { group: false })),
+    )
   }
   group.append(svg('text', { class: 'so-axis-name', x: geometry.left, y: geometry.top - 6 }, label))
   return group
@@ -246,9 +337,20 @@ export function otherAxis(geometry, { factor, label }) {
 export function titles(geometry, { wavelength, flux }) {
   const long = flux.text.length * 6.4 < geometry.height + 30
   const y = Math.round((geometry.top + geometry.bottom) / 2)
-  return svg('g', { class: 'so-titles' },
-    svg('text', { x: (geometry.left + geometry.right) / 2, y: geometry.bottom + 34, 'text-anchor': 'middle' }, wavelength),
-    svg('text', { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' }, ...fluxSpans(long ? flux.text : flux.quantity)))
+  return svg(
+    'g',
+    { class: 'so-titles' },
+    svg(
+      'text',
+      { x: (geometry.left + geometry.right) / 2, y: geometry.bottom + 34, 'text-anchor': 'middle' },
+      wavelength,
+    ),
+    svg(
+      'text',
+      { transform: `translate(13 ${y})rotate(-90)`, 'text-anchor': 'middle' },
+      ...fluxSpans(long ? flux.text : flux.quantity),
+    ),
+  )
 }
 
 /** "Fλ" with its index lowered, as it is printed. */
@@ -271,5 +373,9 @@ export function offScale(geometry, { wavelength, flux, sigma, scale }, [from, to
     last = x
     d += above ? `M${x - 4} ${geometry.top + 7}l4 -6l4 6z` : `M${x - 4} ${geometry.bottom - 7}l4 6l4 -6z`
   }
-  return svg('g', { class: 'so-off-scale' }, d ? svg('path', { d }, svg('title', {}, 'The data go on beyond the drawn range')) : null)
+  return svg(
+    'g',
+    { class: 'so-off-scale' },
+    d ? svg('path', { d }, svg('title', {}, 'The data go on beyond the drawn range')) : null,
+  )
 }

@@ -113,7 +113,12 @@ export function robustRange(flux, sigma, from = 0, to = flux.length) {
   })
   if (kept.length === 0) return [0, 1]
   const middles = kept.map((_, i) => median5(kept, i))
-  const scatter = 1.4826 * quantile(kept.map((value, i) => Math.abs(value - middles[i])), 0.5)
+  const scatter =
+    1.4826 *
+    quantile(
+      kept.map((value, i) => Math.abs(value - middles[i])),
+      0.5,
+    )
   const believed = kept.map((value, i) => {
     const reach = Math.max(5 * scatter, 0.65 * Math.abs(middles[i] - base))
     return Math.max(middles[i] - reach, Math.min(middles[i] + reach, value))

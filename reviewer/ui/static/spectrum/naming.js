@@ -18,8 +18,12 @@ export class Naming {
     this.on = on
     this.title = h('div.so-naming-title')
     this.list = h('select.so-naming-list', {
-      size: 9, 'aria-label': 'Which line is this', onchange: () => this.on.onRedshift(Number(this.list.value)),
-      onclick: () => this.close(), onblur: () => this.close(), onkeydown: (event) => this.#key(event),
+      size: 9,
+      'aria-label': 'Which line is this',
+      onchange: () => this.on.onRedshift(Number(this.list.value)),
+      onclick: () => this.close(),
+      onblur: () => this.close(),
+      onkeydown: (event) => this.#key(event),
     })
     this.menu = h('div.so-naming', { hidden: true }, this.title, this.list)
     root.append(this.menu)
@@ -37,7 +41,9 @@ export class Naming {
     const peak = peakNear(spectrum.wavelength, panel.scene.drawn.flux, ...pixels)
     this.before = state.z
     this.title.textContent = `${angstrom(peak * shownFactor(spectrum, state.z, state.frame))} ${state.frame} is`
-    this.list.replaceChildren(...candidates(item, peak, state).map(({ name, z }) => h('option', { value: z }, `${name} · z ${redshift(z)}`)))
+    this.list.replaceChildren(
+      ...candidates(item, peak, state).map(({ name, z }) => h('option', { value: z }, `${name} · z ${redshift(z)}`)),
+    )
     this.list.selectedIndex = -1
     this.#place(panel, peak)
     this.on.onMark(peak)

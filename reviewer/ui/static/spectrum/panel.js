@@ -32,11 +32,17 @@ export class Panel {
     this.layer = h('div.so-layer')
     this.brush = h('div.so-brush', { hidden: true })
     this.cursor = h('div.so-cursor', { hidden: true })
-    this.edges = ['lo', 'hi'].map((end) => h(`div.so-edge.so-${end}`, {
-      tabIndex: 0, role: 'slider', 'data-end': end, hidden: true, 'aria-orientation': 'horizontal',
-      'aria-label': end === 'lo' ? 'Start of the window' : 'End of the window',
-      title: 'Drag to change the window (or arrow keys: one pixel; with Shift, ten)',
-    }))
+    this.edges = ['lo', 'hi'].map((end) =>
+      h(`div.so-edge.so-${end}`, {
+        tabIndex: 0,
+        role: 'slider',
+        'data-end': end,
+        hidden: true,
+        'aria-orientation': 'horizontal',
+        'aria-label': end === 'lo' ? 'Start of the window' : 'End of the window',
+        title: 'Drag to change the window (or arrow keys: one pixel; with Shift, ten)',
+      }),
+    )
     this.layer.append(this.cursor, this.brush, ...this.edges)
     host.classList.add('so-panel')
     host.append(this.under, this.plot, this.over, this.layer)
@@ -91,8 +97,21 @@ export class Panel {
     const { scene } = this
     const before = this.drawnFrom
     this.drawnFrom = [
-      scene.id, scene.wavelength, scene.drawn, scene.raw, scene.error, scene.template, scene.scale, scene.factor, scene.colours,
-      this.revision, this.width, this.height, top, ...range, ...yRange,
+      scene.id,
+      scene.wavelength,
+      scene.drawn,
+      scene.raw,
+      scene.error,
+      scene.template,
+      scene.scale,
+      scene.factor,
+      scene.colours,
+      this.revision,
+      this.width,
+      this.height,
+      top,
+      ...range,
+      ...yRange,
     ]
     return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before[i]))
   }
@@ -101,14 +120,19 @@ export class Panel {
   paintMarks() {
     const { scene, geometry } = this
     if (!geometry) return
-    this.under.replaceChildren(hatching(geometry), marks.skyBands(geometry, scene.bands), marks.gapMarks(geometry, scene.gaps, scene.masked))
+    this.under.replaceChildren(
+      hatching(geometry),
+      marks.skyBands(geometry, scene.bands),
+      marks.gapMarks(geometry, scene.gaps, scene.masked),
+    )
     const pixels = pixelsIn(scene.wavelength, geometry.range)
     this.over.replaceChildren(
       scene.otherAxis ? marks.otherAxis(geometry, scene.otherAxis) : '',
       this.name === 'step' ? marks.flaggedLines(geometry, scene.lines) : marks.lineMarks(geometry, scene.lines),
       marks.offScale(geometry, { ...scene.drawn, wavelength: scene.wavelength, scale: scene.scale }, pixels),
       marks.titles(geometry, scene.titles),
-      scene.second.length ? marks.secondRow(geometry, scene.second) : '')
+      scene.second.length ? marks.secondRow(geometry, scene.second) : '',
+    )
     this.paintWindows()
   }
 
@@ -127,11 +151,19 @@ export class Panel {
   }
 
   showCursor(wavelength) {
-    const inside = wavelength !== null && this.geometry && wavelength >= this.geometry.range[0] && wavelength <= this.geometry.range[1]
+    const inside =
+      wavelength !== null &&
+      this.geometry &&
+      wavelength >= this.geometry.range[0] &&
+      wavelength <= this.geometry.range[1]
     this.cursor.hidden = !inside
     if (!inside) return
     const { x, top, height } = this.geometry
-    Object.assign(this.cursor.style, { transform: `translateX(${Math.round(x(wavelength))}px)`, top: `${top}px`, height: `${height}px` })
+    Object.assign(this.cursor.style, {
+      transform: `translateX(${Math.round(x(wavelength))}px)`,
+      top: `${top}px`,
+      height: `${height}px`,
+    })
   }
 
   /** Show a range being dragged that belongs to no window; null hides it. */
@@ -139,8 +171,15 @@ export class Panel {
     const { geometry, brush } = this
     brush.hidden = !range || !geometry
     if (brush.hidden) return
-    const [from, to] = range.map((wavelength) => Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))))
-    Object.assign(brush.style, { left: `${from}px`, width: `${to - from}px`, top: `${geometry.top}px`, height: `${geometry.height}px` })
+    const [from, to] = range.map((wavelength) =>
+      Math.max(geometry.left, Math.min(geometry.right, geometry.x(wavelength))),
+    )
+    Object.assign(brush.style, {
+      left: `${from}px`,
+      width: `${to - from}px`,
+      top: `${geometry.top}px`,
+      height: `${geometry.height}px`,
+    })
   }
 
   #placeEdge(edge, window, end) {
@@ -148,7 +187,11 @@ export class Panel {
     const at = window?.span[end]
     edge.hidden = !window || !this.scene.editable || at < geometry.range[0] || at > geometry.range[1]
     if (edge.hidden) return
-    Object.assign(edge.style, { transform: `translateX(${geometry.x(at)}px)`, top: `${geometry.top}px`, height: `${geometry.height}px` })
+    Object.assign(edge.style, {
+      transform: `translateX(${geometry.x(at)}px)`,
+      top: `${geometry.top}px`,
+      height: `${geometry.height}px`,
+    })
     const value = [window.lo, window.hi][end]
     edge.setAttribute('aria-valuenow', value)
     edge.setAttribute('aria-valuetext', `${value} Å, ${window.frame}`)
@@ -164,7 +207,15 @@ export class Panel {
     const width = this.width - LEFT - RIGHT
     const perPixel = (range[1] - range[0]) / width
     this.geometry = {
-      left: LEFT, right: LEFT + width, width, top, bottom, height: bottom - top, axisHeight, range, perPixel,
+      left: LEFT,
+      right: LEFT + width,
+      width,
+      top,
+      bottom,
+      height: bottom - top,
+      axisHeight,
+      range,
+      perPixel,
       hatch: `so-hatch-${this.name}`,
       yRange: this.yRange ?? this.#bulk(range),
       x: (wavelength) => LEFT + (wavelength - range[0]) / perPixel,
@@ -186,11 +237,18 @@ export class Panel {
     const wide = range[1] - range[0]
     const [from, to] = pixelsIn(scene.wavelength, [range[0] - wide, range[1] + wide])
     const options = { from, to, columnWidth: perPixel, factor: scene.factor, scale: scene.scale }
-    const { line, band } = paths(scene.wavelength, scene.drawn.flux, scene.drawn.sigma, { ...options, withBand: scene.error })
+    const { line, band } = paths(scene.wavelength, scene.drawn.flux, scene.drawn.sigma, {
+      ...options,
+      withBand: scene.error,
+    })
     const raw = scene.raw && paths(scene.wavelength, scene.raw, scene.drawn.sigma, { ...options, withBand: false }).line
     const { colours } = scene
     const shared = { type: 'scatter', mode: 'lines', hoverinfo: 'skip' }
-    const stroke = (path, colour, width) => ({ ...shared, ...(path ?? { x: [], y: [] }), line: { color: colour, width, simplify: false } })
+    const stroke = (path, colour, width) => ({
+      ...shared,
+      ...(path ?? { x: [], y: [] }),
+      line: { color: colour, width, simplify: false },
+    })
     return [
       { ...shared, ...(band ?? { x: [], y: [] }), fill: 'toself', fillcolor: colours.error, line: { width: 0 } },
       stroke(raw, colours.raw, 1),
@@ -204,17 +262,40 @@ export class Panel {
     const { colours } = scene
     const axis = {
       // Said, or plotly reads the data to guess the type and measures each label on the page to turn or hide it.
-      type: 'linear', tickangle: 0, ticklabeloverflow: 'allow',
-      gridcolor: colours.grid, zeroline: false, showline: true, mirror: true, linecolor: colours.frame, linewidth: 1,
-      ticks: 'outside', ticklen: 4, tickcolor: colours.frame, tickfont: { size: 12, color: colours.text }, exponentformat: 'none',
+      type: 'linear',
+      tickangle: 0,
+      ticklabeloverflow: 'allow',
+      gridcolor: colours.grid,
+      zeroline: false,
+      showline: true,
+      mirror: true,
+      linecolor: colours.frame,
+      linewidth: 1,
+      ticks: 'outside',
+      ticklen: 4,
+      tickcolor: colours.frame,
+      tickfont: { size: 12, color: colours.text },
+      exponentformat: 'none',
     }
     return {
-      width: this.width, height: this.height, margin: { l: LEFT, r: RIGHT, t: top, b: FOOT },
-      paper_bgcolor: 'transparent', plot_bgcolor: 'transparent', showlegend: false, hovermode: false, dragmode: 'zoom',
-      font: { family: colours.font }, separators: '.\u202f',
+      width: this.width,
+      height: this.height,
+      margin: { l: LEFT, r: RIGHT, t: top, b: FOOT },
+      paper_bgcolor: 'transparent',
+      plot_bgcolor: 'transparent',
+      showlegend: false,
+      hovermode: false,
+      dragmode: 'zoom',
+      font: { family: colours.font },
+      separators: '.\u202f',
       // The person's zoom is plotly's to keep until we set a range ourselves.
       uirevision: `${scene.id}/${this.revision}`,
-      xaxis: { ...axis, range: range.map((wavelength) => wavelength * scene.factor), nticks: Math.max(4, Math.round(this.width / 90)), separatethousands: false },
+      xaxis: {
+        ...axis,
+        range: range.map((wavelength) => wavelength * scene.factor),
+        nticks: Math.max(4, Math.round(this.width / 90)),
+        separatethousands: false,
+      },
       yaxis: { ...axis, range: yRange, nticks: Math.max(4, Math.round(this.height / 55)), separatethousands: true },
     }
   }
@@ -243,23 +324,40 @@ export class Panel {
 function badges(geometry, scene) {
   const foot = geometry.height + geometry.top - (scene.second.length ? 38 : 22)
   const taken = []
-  return scene.windows.map((window) => {
-    const middle = geometry.x((window.span[0] + window.span[1]) / 2)
-    if (middle < geometry.left || middle > geometry.right) return null
-    const at = Math.min(geometry.right - 13, Math.max(geometry.left + 13, middle))
-    let row = 0
-    while (taken.some((other) => other.row === row && Math.abs(other.at - at) < 24)) row += 1
-    taken.push({ at, row })
-    const badge = h(`button.so-badge${window.selected ? '.so-selected' : ''}`, {
-      type: 'button', tabIndex: -1, 'data-step': window.id, title: window.title, 'aria-label': `${window.noun} ${window.number}: ${window.title}`,
-    }, String(window.number))
-    if (window.side) badge.classList.add(`so-${window.side}`)
-    badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
-    return badge
-  }).filter(Boolean)
+  return scene.windows
+    .map((window) => {
+      const middle = geometry.x((window.span[0] + window.span[1]) / 2)
+      if (middle < geometry.left || middle > geometry.right) return null
+      const at = Math.min(geometry.right - 13, Math.max(geometry.left + 13, middle))
+      let row = 0
+      while (taken.some((other) => other.row === row && Math.abs(other.at - at) < 24)) row += 1
+      taken.push({ at, row })
+      const badge = h(
+        `button.so-badge${window.selected ? '.so-selected' : ''}`,
+        {
+          type: 'button',
+          tabIndex: -1,
+          'data-step': window.id,
+          title: window.title,
+          'aria-label': `${window.noun} ${window.number}: ${window.title}`,
+        },
+        String(window.number),
+      )
+      if (window.side) badge.classList.add(`so-${window.side}`)
+      badge.style.transform = `translate(${Math.round(at - 11)}px, ${Math.round(foot - row * 21)}px)`
+      return badge
+    })
+    .filter(Boolean)
 }
 
 function hatching({ hatch }) {
-  return marks.svg('defs', {}, marks.svg('pattern', { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-    marks.svg('rect', { class: 'so-hatch', width: 2, height: 6 })))
+  return marks.svg(
+    'defs',
+    {},
+    marks.svg(
+      'pattern',
+      { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+      marks.svg('rect', { class: 'so-hatch', width: 2, height: 6 }),
+    ),
+  )
 }

@@ -34,8 +34,14 @@ class Path {
   }
 
   add(x, y) {
-    if (this.x.length) { this.x.push(NaN); this.y.push(NaN) }
-    for (let i = 0; i < x.length; i += 1) { this.x.push(x[i] * this.factor); this.y.push(y[i] * this.scale) }
+    if (this.x.length) {
+      this.x.push(NaN)
+      this.y.push(NaN)
+    }
+    for (let i = 0; i < x.length; i += 1) {
+      this.x.push(x[i] * this.factor)
+      this.y.push(y[i] * this.scale)
+    }
   }
 
   done() {

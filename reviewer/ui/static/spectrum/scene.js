@@ -23,7 +23,10 @@ function worked({ wavelength, flux, ivar, mask }) {
   const size = Math.max(Math.abs(low), Math.abs(high))
   const exponent = size >= 1e5 || size < 0.01 ? Math.floor(Math.log10(size)) : 0
   return {
-    ...data, exponent, scale: 10 ** -exponent, bulk: [low, high],
+    ...data,
+    exponent,
+    scale: 10 ** -exponent,
+    bulk: [low, high],
     gaps: stretches(flux.length, (i) => Number.isNaN(data.flux[i])).map(asSpan),
     masked: stretches(flux.length, (i) => mask[i] && !Number.isNaN(data.flux[i])).map(asSpan),
   }
@@ -40,18 +43,36 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
   const frame = axisFrame(item, state)
   const factor = shownFactor(spectrum, state.z, frame)
   return {
-    id: item.id, spectrum, frame, wavelength: spectrum.wavelength, factor, scale: data.scale, drawn, colours,
-    error: state.error, editable: item.editable !== false, smoothed: state.smoothing > 0,
+    id: item.id,
+    spectrum,
+    frame,
+    wavelength: spectrum.wavelength,
+    factor,
+    scale: data.scale,
+    drawn,
+    colours,
+    error: state.error,
+    editable: item.editable !== false,
+    smoothed: state.smoothing > 0,
     raw: state.smoothing > 0 ? data.flux : null,
     template: item.template && state.template ? fittedTemplate(item, state.z, data, factor) : null,
     lines: state.lines ? chosenLines(item, state.lineList, state.z) : [],
     bands: state.sky ? placedBands(item) : [],
-    gaps: data.gaps, masked: data.masked, namesHeight: namesHeight(item.lines),
+    gaps: data.gaps,
+    masked: data.masked,
+    namesHeight: namesHeight(item.lines),
     windows: placedWindows(item, selected, dragged),
-    second: item.second.map((window) => ({ ...window, title: windowTitle(window), span: windowInData(window, spectrum) })),
+    second: item.second.map((window) => ({
+      ...window,
+      title: windowTitle(window),
+      span: windowInData(window, spectrum),
+    })),
     // Room for it is kept as long as the file has a redshift, so that trying z = 0 moves nothing.
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
-    titles: { wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`, flux: fluxTitle(spectrum.fluxUnit, data.exponent) },
+    titles: {
+      wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`,
+      flux: fluxTitle(spectrum.fluxUnit, data.exponent),
+    },
   }
 }
 
@@ -63,8 +84,15 @@ export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z 
   const spoilt = bands.filter(({ span }) => at >= span[0] && at <= span[1]).map(({ name }) => name)
   if (!Number.isFinite(drawn.flux[i])) return [...where, 'no data', ...spoilt].join(' · ')
   const [flux, sigma] = [drawn.flux[i] * scale, drawn.sigma[i] * scale]
-  return [...where, `${smoothed ? 'smoothed ' : ''}flux ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
-    `S/N ${significant(flux / sigma, 3)}`, spectrum.mask[i] ? 'flagged by the survey' : '', ...spoilt].filter(Boolean).join(' · ')
+  return [
+    ...where,
+    `${smoothed ? 'smoothed ' : ''}flux ${significant(flux, 4)} ± ${significant(sigma, 2)}`,
+    `S/N ${significant(flux / sigma, 3)}`,
+    spectrum.mask[i] ? 'flagged by the survey' : '',
+    ...spoilt,
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 /** The colours plotly needs as values, read from the style sheet's variables. */
@@ -77,7 +105,13 @@ export function readColours(root) {
 function placedWindows(item, selected, dragged) {
   return item.windows.map((window) => {
     const shown = dragged?.id === window.id ? { ...window, ...dragged } : window
-    return { noun: 'step', ...shown, title: windowTitle(shown), span: windowInData(shown, item.spectrum), selected: window.id === selected }
+    return {
+      noun: 'step',
+      ...shown,
+      title: windowTitle(shown),
+      span: windowInData(shown, item.spectrum),
+      selected: window.id === selected,
+    }
   })
 }
 
@@ -106,11 +140,13 @@ const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
 const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is a region to be careful in, and paler
 
 function placedBands({ bands, spectrum, redshift }) {
-  return bands.map((band) => {
-    const kind = BAND_KINDS[band.kind] ?? band.kind
-    const shade = kind === 'sky' && band.hi - band.lo > NARROW ? 'sky-region' : kind
-    return { ...band, kind: shade, short: shortName(band.name, kind), span: bandInData(band, spectrum, redshift) }
-  }).filter(({ span }) => span !== null)
+  return bands
+    .map((band) => {
+      const kind = BAND_KINDS[band.kind] ?? band.kind
+      const shade = kind === 'sky' && band.hi - band.lo > NARROW ? 'sky-region' : kind
+      return { ...band, kind: shade, short: shortName(band.name, kind), span: bandInData(band, spectrum, redshift) }
+    })
+    .filter(({ span }) => span !== null)
 }
 
 /** What fits into a plot: "O₂ A" for "O₂ A telluric band". */

@@ -6,7 +6,16 @@ import { lasting } from '../common/browser_storage.js'
 const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'template']
 
 export const FIRST = {
-  z: 0, unit: 'z', smoothing: 0, error: true, lines: true, lineList: 'few', sky: true, frame: 'observed', template: true, brush: false,
+  z: 0,
+  unit: 'z',
+  smoothing: 0,
+  error: true,
+  lines: true,
+  lineList: 'few',
+  sky: true,
+  frame: 'observed',
+  template: true,
+  brush: false,
 }
 
 /** The part of a state that is worth remembering, or null if `change` touches none of it. */
@@ -26,7 +35,8 @@ const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]
 
 /** The next amount up (direction 1) or down (-1); the same at the ends. */
 export function nextSmoothing(pixels, direction) {
-  const next = direction > 0 ? SMOOTHINGS.find((width) => width > pixels) : SMOOTHINGS.findLast((width) => width < pixels)
+  const next =
+    direction > 0 ? SMOOTHINGS.find((width) => width > pixels) : SMOOTHINGS.findLast((width) => width < pixels)
   return next ?? pixels
 }
 

@@ -24,7 +24,10 @@ export class SpectrumView {
    *   onState(state)                 redshift, smoothing or a toggle changed
    *   state                          what onState gave before, to begin with
    */
-  constructor(root, { onWindow = () => {}, onSelect = () => {}, onState = () => {}, state = {}, plotly = window.Plotly } = {}) {
+  constructor(
+    root,
+    { onWindow = () => {}, onSelect = () => {}, onState = () => {}, state = {}, plotly = window.Plotly } = {},
+  ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
     this.on = { window: onWindow, select: onSelect, state: onState }
@@ -59,7 +62,8 @@ export class SpectrumView {
    */
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
-    for (const part of ['windows', 'second', 'editable', 'template']) if (part in changed) this.item[part] = changed[part]
+    for (const part of ['windows', 'second', 'editable', 'template'])
+      if (part in changed) this.item[part] = changed[part]
     if (selected !== this.selected) this.look = null
     this.selected = selected
     if (this.dragged) {
@@ -167,7 +171,9 @@ export class SpectrumView {
     this.panels = [this.full, this.step]
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
-      onMark: (wavelength) => { for (const panel of this.panels) panel.showCursor(wavelength) },
+      onMark: (wavelength) => {
+        for (const panel of this.panels) panel.showCursor(wavelength)
+      },
     })
     for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
     this.#watchSize()
@@ -189,7 +195,9 @@ export class SpectrumView {
   #gestures(panel) {
     return {
       brushing: () => this.state.brush,
-      select: (id) => { if (id !== this.selected) this.on.select(id) },
+      select: (id) => {
+        if (id !== this.selected) this.on.select(id)
+      },
       hover: (wavelength) => this.#hover(wavelength, panel),
       name: (wavelength) => this.#nameLine(panel, wavelength),
       window: (span, { final }) => this.#drag(span, final, panel),
@@ -332,7 +340,9 @@ export class SpectrumView {
   }
 
   #settle(change) {
-    this.item.windows = this.item.windows.map((window) => (window.id === this.dragged.id ? { ...window, ...change } : window))
+    this.item.windows = this.item.windows.map((window) =>
+      window.id === this.dragged.id ? { ...window, ...change } : window,
+    )
     this.dragged = null
     this.state.brush = false
     this.#aim()
@@ -364,7 +374,8 @@ export class SpectrumView {
   }
 
   #nameLine(panel, wavelength) {
-    if (!this.naming.ask(panel, wavelength, this.item, this.state)) this.#say('These data are at rest: a line cannot tell a redshift')
+    if (!this.naming.ask(panel, wavelength, this.item, this.state))
+      this.#say('These data are at rest: a line cannot tell a redshift')
   }
 
   #hover(wavelength, panel) {

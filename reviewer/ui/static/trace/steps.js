@@ -41,8 +41,19 @@ export function windowOf(step) {
 }
 
 /** The windows of a trace as the spectrum draws them: numbered as their steps are, each in its own frame. */
-export const windowsOf = (steps) => steps.map((step, index) => ({ step, number: index + 1 })).filter(({ step }) => step.kind === 'zoom' && windowOf(step))
-  .map(({ step, number }) => ({ id: step.id, number, lo: windowOf(step)[0], hi: windowOf(step)[1], frame: step.frame, z: step.z, label: step.arguments.label ?? '' }))
+export const windowsOf = (steps) =>
+  steps
+    .map((step, index) => ({ step, number: index + 1 }))
+    .filter(({ step }) => step.kind === 'zoom' && windowOf(step))
+    .map(({ step, number }) => ({
+      id: step.id,
+      number,
+      lo: windowOf(step)[0],
+      hi: windowOf(step)[1],
+      frame: step.frame,
+      z: step.z,
+      label: step.arguments.label ?? '',
+    }))
 
 /** What keeps these steps from being submitted, one sentence each. The server checks again. */
 export function problems(steps) {

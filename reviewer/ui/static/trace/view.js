@@ -24,7 +24,15 @@ export class TraceView {
     this.on = callbacks
     this.cards = new Map()
     this.growing = new Map() // by kind: cards of steps that are not whole yet
-    this.state = { steps: [], marks: {}, hints: {}, editedBy: {}, originals: new Map(), editable: false, markable: false }
+    this.state = {
+      steps: [],
+      marks: {},
+      hints: {},
+      editedBy: {},
+      originals: new Map(),
+      editable: false,
+      markable: false,
+    }
     this.selected = null
   }
 
@@ -37,13 +45,14 @@ export class TraceView {
     this.state = state
     this.cards.clear()
     this.growing.clear()
-    fill(this.root,
+    fill(
+      this.root,
       state.overviewURL && this.#overview(state.overviewURL),
       state.faults?.length ? h('p.note.look', {}, `Mended while reading: ${state.faults.join('; ')}`) : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
-      state.hidden
-        ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
-      state.editable && !state.steps.length ? this.#addRow(null) : null)
+      state.hidden ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
+      state.editable && !state.steps.length ? this.#addRow(null) : null,
+    )
     this.root.scrollTop = 0
     if (this.selected && this.cards.has(this.selected)) this.select(this.selected, { scroll: false })
     else this.selected = null
@@ -151,22 +160,35 @@ export class TraceView {
   }
 
   #overview(url) {
-    return h('details.overview', {}, h('summary', {}, 'First picture: the full spectrum as the agent saw it'),
-      h('img', { src: url, alt: 'Full spectrum', loading: 'lazy', onClick: () => this.on.onPicture(url) }))
+    return h(
+      'details.overview',
+      {},
+      h('summary', {}, 'First picture: the full spectrum as the agent saw it'),
+      h('img', { src: url, alt: 'Full spectrum', loading: 'lazy', onClick: () => this.on.onPicture(url) }),
+    )
   }
 
   #card(step, number) {
     const edited = this.state.editedBy[step.id]
     const kind = { think: 'think', zoom: 'zoom', answer: 'answer' }[step.kind]
-    const card = h(`article.card.${kind}`, {
-      'data-step': step.id, tabIndex: -1,
-      onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
-      onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
-    },
-    h('header', {}, h('span.number', {}, String(number)), h('span.kind', {}, kind),
-      edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
-      h('span.marks', {})),
-    h('div.body', {}))
+    const card = h(
+      `article.card.${kind}`,
+      {
+        'data-step': step.id,
+        tabIndex: -1,
+        onMousedown: () => this.selected !== step.id && this.on.onSelect(step.id),
+        onFocusin: () => this.selected !== step.id && this.on.onSelect(step.id),
+      },
+      h(
+        'header',
+        {},
+        h('span.number', {}, String(number)),
+        h('span.kind', {}, kind),
+        edited && h('span.edited', { title: `edited by ${edited}` }, `edited by ${edited}`),
+        h('span.marks', {}),
+      ),
+      h('div.body', {}),
+    )
     this.cards.set(step.id, card)
     const body = card.querySelector('.body')
     if (step.kind === 'think') this.#textInto(body, step)
@@ -190,26 +212,45 @@ export class TraceView {
     const set = this.state.marks[step.id]?.mark
     if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
     const chosen = this.selected === step.id
-    return (this.state.offered ?? MARKS).filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set).map((m) =>
-      h(`button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`, {
-        type: 'button', title: `${m.mark} (${m.key})`, 'aria-pressed': String(m.mark === set),
-        onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
-      }, m.short, chosen && cap(m.key)))
+    return (this.state.offered ?? MARKS)
+      .filter((m) => (chosen && (!m.zoomOnly || step.kind === 'zoom')) || m.mark === set)
+      .map((m) =>
+        h(
+          `button.mark${m.good ? '.good' : '.bad'}${m.mark === set ? '.set' : ''}`,
+          {
+            type: 'button',
+            title: `${m.mark} (${m.key})`,
+            'aria-pressed': String(m.mark === set),
+            onClick: () => this.on.onMark(step.id, m.mark === set ? 'cleared' : m.mark),
+          },
+          m.short,
+          chosen && cap(m.key),
+        ),
+      )
   }
 
   /** A text with what was changed since the draft struck out and inserted. */
   #withChanges(text, original) {
     if (original === undefined || original === text) return [text]
     return diffWords(original, text).map((run) =>
-      run.op === '=' ? run.text : h(run.op === '-' ? 'del' : 'ins', {}, run.text))
+      run.op === '=' ? run.text : h(run.op === '-' ? 'del' : 'ins', {}, run.text),
+    )
   }
 
   #textInto(body, step) {
     const original = this.state.originals.get(step.id)
-    fill(body, h('p.text', {
-      title: this.state.editable ? 'click twice or press Enter to edit' : '',
-      onDblclick: () => this.edit(step.id),
-    }, this.#withChanges(step.text, original?.text), !step.text && this.state.editable && h('span.muted', {}, 'Nothing written yet: press Enter.')))
+    fill(
+      body,
+      h(
+        'p.text',
+        {
+          title: this.state.editable ? 'click twice or press Enter to edit' : '',
+          onDblclick: () => this.edit(step.id),
+        },
+        this.#withChanges(step.text, original?.text),
+        !step.text && this.state.editable && h('span.muted', {}, 'Nothing written yet: press Enter.'),
+      ),
+    )
   }
 
   #openText(card, step) {
@@ -217,7 +258,9 @@ export class TraceView {
     if (body.querySelector('textarea')) return body.querySelector('textarea').focus()
     const answer = step.kind === 'answer'
     const area = h('textarea', {
-      value: answer ? step.explanation : step.text, 'aria-label': answer ? 'Explanation' : 'What is thought', spellcheck: true,
+      value: answer ? step.explanation : step.text,
+      'aria-label': answer ? 'Explanation' : 'What is thought',
+      spellcheck: true,
       onInput: (event) => {
         grow(event.target)
         if (answer) this.on.onAnswer(step.id, { explanation: event.target.value })
@@ -253,29 +296,52 @@ export class TraceView {
   #answerInto(body, step) {
     const original = this.state.originals.get(step.id)
     const verdict = this.state.editable
-      ? h('select.verdict', {
-        'aria-label': 'Verdict', value: step.verdict ?? '',
-        onChange: (event) => this.on.onAnswer(step.id, { verdict: event.target.value || null }),
-      }, ['', 'YES', 'NO'].map((v) => h('option', { value: v, selected: v === (step.verdict ?? '') }, v || 'no verdict')))
+      ? h(
+          'select.verdict',
+          {
+            'aria-label': 'Verdict',
+            value: step.verdict ?? '',
+            onChange: (event) => this.on.onAnswer(step.id, { verdict: event.target.value || null }),
+          },
+          ['', 'YES', 'NO'].map((v) =>
+            h('option', { value: v, selected: v === (step.verdict ?? '') }, v || 'no verdict'),
+          ),
+        )
       : h(`strong.verdict.${(step.verdict ?? 'none').toLowerCase()}`, {}, step.verdict ?? 'no verdict')
-    const changed = original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? 'no verdict'), ' '] : []
-    fill(body, changed, verdict, ' ', h('p.text', { onDblclick: () => this.edit(step.id) }, this.#withChanges(step.explanation, original?.explanation)))
+    const changed =
+      original && original.verdict !== step.verdict ? [h('del', {}, original.verdict ?? 'no verdict'), ' '] : []
+    fill(
+      body,
+      changed,
+      verdict,
+      ' ',
+      h('p.text', { onDblclick: () => this.edit(step.id) }, this.#withChanges(step.explanation, original?.explanation)),
+    )
   }
 
   #tools(step) {
-    const button = (text, title, act, key) => h('button.tool', { type: 'button', title: `${title} (${key})`, onClick: act }, text)
-    return h('div.tools', {},
+    const button = (text, title, act, key) =>
+      h('button.tool', { type: 'button', title: `${title} (${key})`, onClick: act }, text)
+    return h(
+      'div.tools',
+      {},
       step.kind !== 'zoom' && button('edit', 'edit the text', () => this.edit(step.id), 'Enter'),
       step.kind !== 'answer' && [
         button('+ zoom', 'add a zoom after this step', () => this.on.onAdd(step.id, 'zoom'), 'a'),
         button('+ think', 'add a think after this step', () => this.on.onAdd(step.id, 'think'), 'A'),
         button('↑', 'move up', () => this.on.onMove(step.id, -1), 'Alt ↑'),
         button('↓', 'move down', () => this.on.onMove(step.id, 1), 'Alt ↓'),
-        button('remove', 'remove this step', () => this.on.onRemove(step.id), 'Del')])
+        button('remove', 'remove this step', () => this.on.onRemove(step.id), 'Del'),
+      ],
+    )
   }
 
   #addRow(after) {
-    return h('div.tools', {}, h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'))
+    return h(
+      'div.tools',
+      {},
+      h('button.tool', { type: 'button', onClick: () => this.on.onAdd(after, 'think') }, '+ think'),
+    )
   }
 }
 

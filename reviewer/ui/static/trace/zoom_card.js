@@ -18,26 +18,66 @@ export function drawZoom(card, step, trace) {
   const body = card.querySelector('.body')
   const typing = body.contains(document.activeElement) ? document.activeElement.name : null
   const window = windowOf(step)
-  const field = (name, at) => h('input', {
-    name, value: window ? angstrom(window[at]) : '', inputMode: 'decimal', autocomplete: 'off',
-    'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å', title: 'type an edge, or drag it on the spectrum',
-    onChange: () => windowTyped(card, step.id, trace), onKeydown: (event) => leaves(event, card),
-  })
+  const field = (name, at) =>
+    h('input', {
+      name,
+      value: window ? angstrom(window[at]) : '',
+      inputMode: 'decimal',
+      autocomplete: 'off',
+      'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
+      title: 'type an edge, or drag it on the spectrum',
+      onChange: () => windowTyped(card, step.id, trace),
+      onKeydown: (event) => leaves(event, card),
+    })
   const edges = state.editable
     ? [field('lo', 0), ' – ', field('hi', 1)]
-    : [h('span.edges', {}, window ? window.map(angstrom).join(' – ') : step.pending ? 'calling the tool …' : 'no window')]
+    : [
+        h(
+          'span.edges',
+          {},
+          window ? window.map(angstrom).join(' – ') : step.pending ? 'calling the tool …' : 'no window',
+        ),
+      ]
   const picture = step.picture
-    ? h('img', { src: state.pictureURL(step), alt: `What the agent saw: ${step.observation}`, title: 'what the agent saw; click for full size', onClick: (e) => on.onPicture(e.target.src) })
+    ? h('img', {
+        src: state.pictureURL(step),
+        alt: `What the agent saw: ${step.observation}`,
+        title: 'what the agent saw; click for full size',
+        onClick: (e) => on.onPicture(e.target.src),
+      })
     : h(step.pending ? 'p.pending' : 'p.refused', {}, step.pending ?? (step.observation || 'no picture'))
-  fill(body, h('div.zoom-row', {},
-    h('figure.picture', {}, picture),
-    h('div.facts', {},
-      h('div.window', {}, edges, (window || state.editable) && h('span.unit', {}, 'Å'),
-        step.frame && h('span.chip', { title: step.frame === 'rest' ? `rest frame: observed = rest × (1 + ${step.z})` : 'as observed; the tool was given no redshift' },
-          `${step.frame} · ${step.medium}`)),
-      labelOf(card, step, trace),
-      before(step, state.originals.get(step.id)),
-      h('ul.hints', {}, hintList(step, state.hints[step.id])))))
+  fill(
+    body,
+    h(
+      'div.zoom-row',
+      {},
+      h('figure.picture', {}, picture),
+      h(
+        'div.facts',
+        {},
+        h(
+          'div.window',
+          {},
+          edges,
+          (window || state.editable) && h('span.unit', {}, 'Å'),
+          step.frame &&
+            h(
+              'span.chip',
+              {
+                title:
+                  step.frame === 'rest'
+                    ? `rest frame: observed = rest × (1 + ${step.z})`
+                    : 'as observed; the tool was given no redshift',
+              },
+              `${step.frame} · ${step.medium}`,
+            ),
+        ),
+        labelOf(card, step, trace),
+        before(step, state.originals.get(step.id)),
+        h('ul.hints', {}, hintList(step, state.hints[step.id])),
+      ),
+    ),
+  )
   if (typing) body.querySelector(`[name=${typing}]`)?.focus()
 }
 
@@ -50,7 +90,10 @@ export function hintList(step, hints) {
 
 /** Put these edges (Å) into the fields of a card. */
 export function showEdges(card, lo, hi) {
-  for (const [name, value] of [['lo', lo], ['hi', hi]]) {
+  for (const [name, value] of [
+    ['lo', lo],
+    ['hi', hi],
+  ]) {
     const field = card.querySelector(`[name=${name}]`)
     field.value = angstrom(value)
     field.removeAttribute('aria-invalid')
@@ -61,7 +104,11 @@ function labelOf(card, step, { state, on }) {
   const label = step.arguments?.label ?? ''
   if (!state.editable) return label ? h('p.label', {}, `“${label}”`) : null
   return h('input.label', {
-    name: 'label', value: label, placeholder: 'label', 'aria-label': 'Label of the window', autocomplete: 'off',
+    name: 'label',
+    value: label,
+    placeholder: 'label',
+    'aria-label': 'Label of the window',
+    autocomplete: 'off',
     onChange: (event) => on.onLabel(step.id, event.target.value),
     onKeydown: (event) => leaves(event, card),
   })
@@ -79,7 +126,8 @@ function windowTyped(card, id, { state, on }) {
   const reversed = lo >= hi
   for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
   // Whoever moves a window types one edge after the other, so the edges may stand the wrong way round meanwhile.
-  if (reversed) return on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is no window yet: the lower edge comes first.`)
+  if (reversed)
+    return on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is no window yet: the lower edge comes first.`)
   if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi)
   on.onMistyped('A window edge is a wavelength in Å, such as 6562.8.')
   const window = windowOf(state.steps.find((s) => s.id === id))

@@ -1,0 +1,22 @@
+// Rules for the browser modules. Prettier decides the format; these rules find mistakes.
+
+import js from '@eslint/js'
+import globals from 'globals'
+
+export default [
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2024, sourceType: 'module', globals: globals.browser },
+    rules: {
+      eqeqeq: 'error',
+      'max-len': ['error', { code: 120, ignoreUrls: true }],
+      'no-shadow': ['error', { builtinGlobals: false }],
+      'no-unused-vars': ['error', { args: 'after-used', caughtErrors: 'all' }],
+      'no-use-before-define': ['error', { functions: false, classes: false, variables: false }],
+      'no-var': 'error',
+      'object-shorthand': 'error',
+      'prefer-const': ['error', { destructuring: 'all' }],
+    },
+  },
+  { ignores: ['tests/js/node_modules/'] },
+]
