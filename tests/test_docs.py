@@ -13,7 +13,7 @@ import app
 from reviewer.rules.workflow import ROUNDS, VERBS
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
 
@@ -91,3 +91,41 @@ def test_each_keys_letter_in_the_guide_is_the_keymaps(guide: str, table: str) ->
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     for key in re.findall(r"`([A-Za-z0-9?/]|Esc|Enter|Del|Ctrl [A-Z])`", text):
         assert key in shown, f"{guide} names the key {key}"
+
+
+_OURS = r"(?:agent|reviewer|training|tests|docs)"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_every_file_and_folder_of_ours_that_a_document_names_exists(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    named = set(re.findall(rf"`({_OURS}/[\w./-]*\w/?)`", text))
+    # What the app writes, and names that stand for the user's own.
+    named -= {name for name in named if name.startswith(("training/approved", "training/runs"))}
+    assert not sorted(name for name in named if not (ROOT / name).exists())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_every_python_name_of_ours_that_a_document_names_exists(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for name in set(re.findall(rf"`({_OURS}(?:\.\w+)+)[`(]", text)):
+        parts = name.split(".")
+        if parts[-1] in ("md", "toml", "py", "json", "csv"):
+            continue
+        path = ROOT
+        while parts and ((path / parts[0]).is_dir() or (path / f"{parts[0]}.py").is_file()):
+            path = path / parts.pop(0)
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if parts:
+            assert re.search(rf"\b{parts[0]}\b", file.read_text(encoding="utf-8")), f"{document.name} names {name}"
+
+
+def test_the_page_about_contributing_is_short_and_names_every_package() -> None:
+    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 60
+    for what in ("a survey reader", "a task", "a key", "a statistic of the blind report", "a training setting"):
+        assert f"| {what}" in text, what
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120

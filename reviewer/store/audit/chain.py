@@ -51,7 +51,7 @@ class Entry:
     """Who did what when.
 
     :param person: initials; None for whoever holds the file itself, and for somebody who is not signed in
-    :param what: ``decided``, ``items added``, ...: docs/safety-design.md lists them
+    :param what: ``decided``, ``items added``, ...: docs/design/store.md lists them
     :param subject: what it was done to
     :param details: what else there is to say, and in ``facts`` and ``people`` what the entry binds
     """

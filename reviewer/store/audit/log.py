@@ -1,7 +1,7 @@
 """The audit log: who did what when, appended in the transaction that does it, and read and checked.
 
 The program itself only appends. Whoever can write the file can do more; what they cannot do is change one
-thing and leave the rest as it was: docs/safety-design.md says what shows and what does not.
+thing and leave the rest as it was: docs/design/store.md says what shows and what does not.
 """
 
 from __future__ import annotations
