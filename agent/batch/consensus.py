@@ -27,6 +27,7 @@ from agent.lines import convert
 from agent.measure import Undefined, Window, coverage, rest, signal_to_noise
 from agent.measure.pixels import shown
 from agent.spectrum import Spectrum
+from agent.statistics import wilson
 from agent.tasks import Feature, Task
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Verdict, Zoom
@@ -239,7 +240,7 @@ def consensus(
         verdict=None if reasons else leaning,
         reasons=reasons,
         yes_fraction=yes / (yes + no) if yes + no else None,
-        interval=wilson(yes, yes + no),
+        interval=wilson(yes / (yes + no), yes + no, z=1.0) if yes + no else None,
         snr=None if isinstance(snr, Undefined) else snr,
         parts_at=parts_at(ways),
         paths=ways,
@@ -264,22 +265,6 @@ def to_json(found: Consensus) -> dict[str, Any]:
         "parts_at": found.parts_at,
         "paths": [node_to_json(node) for node in found.paths],
     }
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float] | None:
-    """The score interval of a proportion at one standard deviation (68 %), None without trials.
-
-    Wilson 1927, J. Am. Stat. Assoc. 22, 209: unlike p ± √(p (1 − p) / n) it stays within 0 and 1 and is not
-    empty where all agree.
-    """
-    if trials == 0:
-        return None
-    p = successes / trials
-    centre = (p + 0.5 / trials) / (1 + 1 / trials)
-    half = math.sqrt(p * (1 - p) / trials + 0.25 / trials**2) / (1 + 1 / trials)
-    # Rounded, an end that is 0 or 1 misses it by a digit.
-    lo = 0.0 if successes == 0 else centre - half
-    return lo, 1.0 if successes == trials else centre + half
 
 
 def typical_snr(spectrum: Spectrum) -> float | Undefined:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, estimate
+from agent.statistics import DEFAULT, FloatArray, Picks, Resampling
 from reviewer.agreement.distribution import mean
-from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError
+from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate
 
 _MEAN = "Mean over items of an item's mean score, of the traces whose verdict is {}."
 _DIFFERENCE = (

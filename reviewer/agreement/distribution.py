@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reviewer.agreement.bootstrap import (
-    DEFAULT,
-    Picks,
-    Resampling,
-    Statistic,
-    divided,
-    estimate,
-    once,
-    times_drawn,
-)
-from reviewer.agreement.values import SCALE, Estimate, FloatArray, Scores, ScoresError
+from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, once, times_sampled, wilson
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate
 
 
 def mean(
@@ -83,19 +73,11 @@ def share(
     return Estimate(found.value, low, high, found.n, definition, "", known, n_of)
 
 
-def wilson(proportion: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The score interval of a proportion among n: Wilson 1927, J. Am. Stat. Assoc. 22, 209."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    middle = (proportion + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
-
-
 def ratio(sums: FloatArray, counts: FloatArray) -> Statistic:
     """The mean of a resample; NaN when what was drawn holds no value."""
 
     def statistic(picks: Picks) -> FloatArray:
-        times = times_drawn(picks, len(sums))
+        times = times_sampled(picks, len(sums))
         return divided(times @ sums, times @ counts)
 
     return statistic
@@ -206,7 +188,7 @@ def _unpaired(a: Scores, b: Scores, resampling: Resampling) -> Estimate:
     columns[sizes[0] :, 2:] = np.stack([sums[1], counts[1]], axis=1)
 
     def statistic(picks: Picks) -> FloatArray:
-        first, n_first, second, n_second = (times_drawn(picks, len(columns)) @ columns).T
+        first, n_first, second, n_second = (times_sampled(picks, len(columns)) @ columns).T
         return divided(first, n_first) - divided(second, n_second)
 
     value = float(statistic(once(len(columns)))[0])
@@ -220,7 +202,7 @@ def _median(counts: FloatArray, scale: FloatArray, n: int, detail: dict[str, int
         return Estimate.undefined(_NO_SCORE, 0, _MEDIAN, detail, "scores")
 
     def statistic(picks: Picks) -> FloatArray:
-        below = np.cumsum(times_drawn(picks, len(counts)) @ counts, axis=1)
+        below = np.cumsum(times_sampled(picks, len(counts)) @ counts, axis=1)
         half = below[:, -1:] / 2
         # The two middle ones of an even number may differ: where exactly half lies below, take both.
         lower, upper = scale[(below < half).sum(axis=1)], scale[(below <= half).sum(axis=1)]

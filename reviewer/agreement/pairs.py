@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, Statistic, divided, estimate, times_drawn
+from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, Statistic, divided, times_sampled
 from reviewer.agreement.distribution import share
-from reviewer.agreement.values import SCALE, Estimate, FloatArray, Scores, ScoresError
+from reviewer.agreement.values import SCALE, Estimate, Scores, ScoresError, estimate
 
 _KAPPA = (
     "Cohen's kappa with quadratic weights: 1 less the mean squared difference over the one expected "
@@ -137,7 +137,7 @@ def _kappas(x: FloatArray, y: FloatArray) -> Statistic:
     sums = np.stack([x, y, x**2 + y**2, (x - y) ** 2], axis=1)
 
     def statistic(picks: Picks) -> FloatArray:
-        of_x, of_y, squares, differences = (times_drawn(picks, len(x)) @ sums).T
+        of_x, of_y, squares, differences = (times_sampled(picks, len(x)) @ sums).T
         # What n times the sum of (x - y)^2 would be if every x met every y.
         return 1 - divided(len(x) * differences, len(x) * squares - 2 * of_x * of_y)
 

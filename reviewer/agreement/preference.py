@@ -10,9 +10,9 @@ from typing import Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, concluded, resampled, times_drawn
+from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, resampled, times_sampled
 from reviewer.agreement.distribution import by_item, share
-from reviewer.agreement.values import Estimate, FloatArray, ScoresError
+from reviewer.agreement.values import Estimate, ScoresError, with_interval
 
 Verdict = Literal["a", "b", "equal", "both bad"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -92,7 +92,7 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
     """How often one source was chosen over another, ties of either kind apart.
 
     n is the answers; ``detail`` has the counts and the number of pairs, by which the interval is resampled
-    (Wilson's where resamples say nothing: see ``means.share``). Undefined when the two never met;
+    (Wilson's where resamples say nothing: see ``distribution.share``). Undefined when the two never met;
     ``preferred`` also when every answer was a tie.
     """
     pairs, verdicts = votes.between(source, other)
@@ -224,14 +224,15 @@ def bradley_terry(votes: Votes, alpha: float = ALPHA, resampling: Resampling = D
     caution = _one_sided(wins, sources, alpha)
     values = _strengths_by_choix(wins, alpha)
     sizes = (len(per_pair),)
-    drawn = resampled(partial(_resampled, per_pair, alpha), sizes, resampling, 4 * len(sources) ** 2)
+    statistic = partial(_resampled, per_pair, alpha)
+    resamples = resampled(statistic, sizes, resampling.resamples, resampling.seed, 4 * len(sources) ** 2)
     found = {}
     for i in np.argsort(-values, kind="stable"):
         detail = {"wins": wins[i].sum(), "chance_against_strength_0": 1 / (1 + np.exp(-values[i]))}
-        found[sources[i]] = concluded(
+        found[sources[i]] = with_interval(
             definition,
             float(values[i]),
-            drawn[:, i],
+            resamples[:, i],
             sizes,
             resampling,
             n=int(met[i]),
@@ -300,9 +301,9 @@ def _strengths_by_choix(wins: FloatArray, alpha: float) -> FloatArray:
 
 
 def _resampled(per_pair: FloatArray, alpha: float, picks: Picks) -> FloatArray:
-    """(draws, n_sources): the same maximum for every resample, by Newton's method on all of them at once."""
+    """(resamples, n_sources): the same maximum for every resample, by Newton's method on all of them at once."""
     n_pairs, n_sources, _ = per_pair.shape
-    wins = (times_drawn(picks, n_pairs) @ per_pair.reshape(n_pairs, -1)).reshape(-1, n_sources, n_sources)
+    wins = (times_sampled(picks, n_pairs) @ per_pair.reshape(n_pairs, -1)).reshape(-1, n_sources, n_sources)
     met = wins + wins.transpose(0, 2, 1)
     strengths = np.zeros((len(picks), n_sources))
     prior = 2 * alpha * np.eye(n_sources)

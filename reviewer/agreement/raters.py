@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from agent.statistics import DEFAULT, Resampling
 from reviewer.agreement.distribution import by_item, mean, share
 from reviewer.agreement.pairs import weighted_kappa
 from reviewer.agreement.preference import VERDICTS, Verdict, chosen, refuse_unknown, same_length

@@ -7,8 +7,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from reviewer.agreement.bootstrap import DEFAULT, Picks, Resampling, divided, estimate, once, times_drawn
-from reviewer.agreement.values import Estimate, FloatArray, Scores, unshared
+from agent.statistics import DEFAULT, FloatArray, Picks, Resampling, divided, once, times_sampled
+from reviewer.agreement.values import Estimate, Scores, estimate, unshared
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -48,7 +48,7 @@ def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Res
     pairs = _coincidences(used, categories).reshape(n, -1)
 
     def alpha(picks: Picks) -> FloatArray:
-        summed = times_drawn(picks, n) @ pairs
+        summed = times_sampled(picks, n) @ pairs
         return _alpha(summed.reshape(-1, len(categories), len(categories)), categories, level)
 
     value = float(alpha(once(n))[0])
@@ -64,7 +64,7 @@ def _coincidences(values: FloatArray, categories: FloatArray) -> FloatArray:
 
 
 def _alpha(pairs: FloatArray, categories: FloatArray, level: Level) -> FloatArray:
-    """(draws, n_categories, n_categories) -> (draws,), NaN where all values are the same."""
+    """(resamples, n_categories, n_categories) -> (resamples,), NaN where all values are the same."""
     totals = pairs.sum(axis=2)
     differences = _differences(totals, categories, level)
     observed = (pairs * differences).sum(axis=(1, 2))
@@ -74,7 +74,7 @@ def _alpha(pairs: FloatArray, categories: FloatArray, level: Level) -> FloatArra
 
 
 def _differences(totals: FloatArray, categories: FloatArray, level: Level) -> FloatArray:
-    """Squared distances between categories, (draws or 1, n_categories, n_categories).
+    """Squared distances between categories, (resamples or 1, n_categories, n_categories).
 
     Ordinal: how many values lie from one category to the other, with half of those at either end. That is the
     distance of their mean ranks, so it depends on how often each value was given, but not on its number.
@@ -98,7 +98,7 @@ _DEFINITIONS = {
 
 @dataclass(frozen=True)
 class _Squares:
-    """Mean squares of the two-way analysis of variance: of items, scorers and the rest; (draws,) each."""
+    """Mean squares of the two-way analysis of variance: of items, scorers and the rest; (resamples,) each."""
 
     items: FloatArray
     raters: FloatArray
@@ -137,7 +137,7 @@ def _icc(scores: Scores, kind: Literal["A,1", "A,k"], resampling: Resampling) ->
     smallest = 1e-12 * float(np.ptp(complete)) ** 2
 
     def statistic(picks: Picks) -> FloatArray:
-        return _ratio(_squares(complete, times_drawn(picks, n)), n, k, kind, smallest)
+        return _ratio(_squares(complete, times_sampled(picks, n)), n, k, kind, smallest)
 
     value = float(statistic(once(n))[0])
     if np.isnan(value):
@@ -156,7 +156,7 @@ def _too_few(n: int, k: int) -> str:
 
 
 def _squares(values: FloatArray, times: FloatArray) -> _Squares:
-    """(n_items, n_raters) and (draws, n_items), how often each item counts."""
+    """(n_items, n_raters) and (resamples, n_items), how often each item counts."""
     n, k = values.shape
     values = values - values.mean()
     rows = values.mean(axis=1)

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from agent.statistics import DEFAULT, FloatArray, Resampling
 from reviewer.agreement.distribution import by_item, share
 from reviewer.agreement.reliability import krippendorff_alpha
-from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError, unshared
+from reviewer.agreement.values import Estimate, Scores, ScoresError, unshared
 
 _RAW = (
     "Raw agreement: of two people who decided on the same item, the chance that they decided alike, "

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.statistics import DEFAULT, FloatArray, Resampling, Statistic, percentile_interval, resampled
 from agent.text import OneLine
-
-FloatArray = NDArray[np.float64]
 
 SCALE = (0, 1, 2, 3, 4, 5)
 """The scores that may be given, for coherence and for physical consistency alike."""
@@ -170,6 +169,70 @@ def unshared(scores: Scores) -> str:
     if raters == 1:
         return "there is one scorer only"
     return "" if (scores.given.sum(axis=1) > 1).any() else "no item was scored by two scorers"
+
+
+def estimate(
+    definition: str,
+    value: float,
+    statistic: Statistic,
+    sizes: tuple[int, ...],
+    resampling: Resampling = DEFAULT,
+    *,
+    width: int = 1,
+    n: int | None = None,
+    n_of: str = "items",
+    detail: Mapping[str, Any] | None = None,
+    caution: str = "",
+    of: str = "items",
+) -> Estimate:
+    """Return a value with the bootstrap interval of its statistic, as ``with_interval`` of its resamples."""
+    resamples = resampled(statistic, sizes, resampling.resamples, resampling.seed, width)
+    return with_interval(
+        definition, value, resamples, sizes, resampling, n=n, n_of=n_of, detail=detail, caution=caution, of=of
+    )
+
+
+def with_interval(
+    definition: str,
+    value: float,
+    resamples: FloatArray,
+    sizes: tuple[int, ...],
+    resampling: Resampling = DEFAULT,
+    *,
+    n: int | None = None,
+    n_of: str = "items",
+    detail: Mapping[str, Any] | None = None,
+    caution: str = "",
+    of: str = "items",
+) -> Estimate:
+    """Return a value with the percentile interval of its resamples, or the reason why there is none.
+
+    :param resamples: (resamples,), NaN for a resample without a value; ``detail`` receives their number
+    :param n: what the value rests on, if that is not the number of items
+    :param caution: replaces any reason for having no interval
+    :param of: what the items are called in a reason
+    """
+    ends, why = _interval(resamples, min(sizes), of, resampling)
+    known = dict(detail or {})
+    if undefined := int(np.isnan(resamples).sum()):
+        known["resamples_without_value"] = undefined
+    low, high = ends or (None, None)
+    return Estimate(value, low, high, sum(sizes) if n is None else n, definition, caution or why, known, n_of)
+
+
+def _interval(
+    resamples: FloatArray, smallest: int, of: str, resampling: Resampling
+) -> tuple[tuple[float, float] | None, str]:
+    if smallest < resampling.few:
+        return None, f"fewer than {resampling.few} {of}"
+    ends = percentile_interval(resamples, resampling.confidence, resampling.undefined_at_most)
+    defined = resamples[~np.isnan(resamples)]
+    if ends is None:
+        undefined = len(resamples) - len(defined)
+        return None, f"{undefined} of {len(resamples)} resamples have no value, too much in them is alike"
+    if np.ptp(defined) <= 1e-12 * max(1.0, float(np.abs(defined).max())):
+        return None, "every resample gave the same value"
+    return ends, ""
 
 
 def _finite(number: Any, name: str) -> float:

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from reviewer.agreement.bootstrap import Resampling
-from reviewer.agreement.values import Estimate, FloatArray, Scores
+from agent.statistics import FloatArray, Resampling
+from reviewer.agreement.values import Estimate, Scores
 
 NONE = float("nan")
-QUICK = Resampling(draws=60)
+QUICK = Resampling(resamples=60)
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
 KRIPPENDORFF = np.array(

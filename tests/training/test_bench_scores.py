@@ -20,8 +20,7 @@ from training.bench.outcomes import (
     write_predictions,
 )
 from training.bench.pairs import compare, mcnemar
-from training.bench.resampling import Value, drawn
-from training.bench.scores import groups, percent, scores
+from training.bench.scores import Value, groups, percent, resampled_counts, scores
 
 DRAWS = 200
 
@@ -112,7 +111,7 @@ def test_a_score_that_most_draws_do_not_have_is_given_without_interval() -> None
     found = scores(outcomes("+---", "+---"), 2000).tasks[0].f1
     assert found.value == 1.0
     assert found.lo is None
-    share = int(found.words.removeprefix("no interval: not defined in ").removesuffix("% of the draws"))
+    share = int(found.words.removeprefix("no interval: not defined in ").removesuffix("% of the resamples"))
     assert share == pytest.approx(100 * (3 / 4) ** 4, abs=3)
 
 
@@ -139,15 +138,15 @@ def test_spectra_are_drawn_not_rows() -> None:
 
 def test_draws_have_as_many_spectra_and_the_right_mean() -> None:
     counts = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 1.0]])
-    sums = drawn(counts, "cv", 5000, seed=3)
+    sums = resampled_counts(counts, "cv", 5000, seed=3)
     assert sums.shape == (5000, 2)
     assert sums.mean(axis=0) == pytest.approx(counts.sum(axis=0), rel=0.03)
     assert set(sums[:, 1]) == {0.0, 1.0, 2.0, 3.0}
 
 
 def test_draws_in_pieces_are_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.bench.resampling._AT_ONCE", 7)
-    sums = drawn(np.ones((3, 1)), "cv", 10)
+    monkeypatch.setattr("agent.statistics._ELEMENTS_AT_ONCE", 7)
+    sums = resampled_counts(np.ones((3, 1)), "cv", 10)
     assert (sums == 3).all()
 
 

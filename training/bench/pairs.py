@@ -1,4 +1,4 @@
-"""Two systems on the same questions: is one better, or was it the draw of spectra?"""
+"""Two systems on the same questions: is one better, or is it chance?"""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from training.bench.outcomes import Outcome
-from training.bench.resampling import DRAWS, SEED, Value, estimate
-from training.bench.scores import F1, NO_TASK, counted
+from training.bench.scores import F1, NO_TASK, RESAMPLES, SEED, Value, counted, estimate
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Comparison:
     """The first system against the second, on the questions that both were asked.
 
     :param n: questions that both were asked; ``only_first``, ``only_second``: those left out
-    :param f1: mean F1 of the first minus that of the second, with its interval from the same draws of spectra
+    :param f1: mean F1 of the first minus that of the second, with its interval from the same resamples of spectra
     :param better: questions that only the first has right; ``worse``: that only the second has
     :param p: McNemar's exact test: how often a split at least as uneven comes of chance where neither is
         better. Of single questions, so right only where no spectrum is asked about twice.
@@ -39,7 +38,9 @@ class Comparison:
         return asdict(self)
 
 
-def compare(first: Iterable[Outcome], second: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED) -> Comparison:
+def compare(
+    first: Iterable[Outcome], second: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = SEED
+) -> Comparison:
     """Compare two systems. Questions are matched by task and spectrum, several of one spectrum by their keys'
     order.
 
@@ -62,7 +63,7 @@ def compare(first: Iterable[Outcome], second: Iterable[Outcome], draws: int = DR
         n=len(pairs),
         only_first=len(ones) - len(pairs),
         only_second=len(others) - len(pairs),
-        f1=_difference([a for a, _ in pairs], [b for _, b in pairs], draws, seed),
+        f1=_difference([a for a, _ in pairs], [b for _, b in pairs], resamples, seed),
         better=better,
         worse=worse,
         p=mcnemar(better, worse),
@@ -77,12 +78,12 @@ def mcnemar(better: int, worse: int) -> float:
     return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
 
 
-def _difference(first: Sequence[Outcome], second: Sequence[Outcome], draws: int, seed: int) -> Value:
-    """Of the tasks in which both have an F1. The draws are the same spectra for both: ``counted`` draws by
+def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, seed: int) -> Value:
+    """Of the tasks in which both have an F1. Both have the same resamples of spectra: they depend on
     task and seed alone."""
     pairs = [
         (a, b)
-        for a, b in zip(counted(first, draws, seed), counted(second, draws, seed), strict=True)
+        for a, b in zip(counted(first, resamples, seed), counted(second, resamples, seed), strict=True)
         if not np.isnan(F1(a.totals)) and not np.isnan(F1(b.totals))
     ]
     if not pairs:

@@ -5,10 +5,14 @@ accuracy is given beside it, also as the mean over tasks. A question without a Y
 costs accuracy, and is a miss where the truth is YES. It is no false positive where the truth is NO.
 
 A score that is not defined (precision where nothing was called positive) has no number, and says why.
+
+Intervals are percentile bootstrap (Efron 1979, Ann. Stat. 7, 1), resampled by spectrum within each task, because two
+questions about one spectrum are not independent. A score of exactly 0 or 100 % has an interval without width.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,11 +20,31 @@ from typing import Any, Literal
 
 import numpy as np
 
+from agent.statistics import DEFAULT, FloatArray, percentile_interval, resampled, times_sampled
 from training.bench.outcomes import Outcome
-from training.bench.resampling import DRAWS, SEED, Counts, Value, drawn, estimate, ratio, value
+
+RESAMPLES = DEFAULT.resamples
+SEED = DEFAULT.seed
+
+Counts = FloatArray
 
 N, RIGHT, TP, FP, FN, FORMED, WRITTEN, ANSWERED, YES = range(9)
 """What is counted of each spectrum; WRITTEN: those of whom a form can be asked."""
+
+
+def ratio(above: Sequence[int], below: Sequence[int]) -> Callable[[Counts], Counts]:
+    """The score that is a ratio of sums of columns; NaN where nothing stands below. A column may be named
+    twice: F1 = 2 TP / (2 TP + FP + FN)."""
+
+    def of(counts: Counts) -> Counts:
+        top: Counts = counts[..., list(above)].sum(axis=-1)
+        bottom: Counts = counts[..., list(below)].sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share: Counts = np.where(bottom > 0, top / bottom, np.nan)
+        return share
+
+    return of
+
 
 ACCURACY = ratio([RIGHT], [N])
 PRECISION = ratio([TP], [TP, FP])
@@ -31,6 +55,16 @@ NONE_POSITIVE = "not defined: no positives"
 NONE_CALLED = "not defined: nothing was called positive"
 NOTHING = "not defined: no positives, and nothing was called positive"
 NO_TASK = "not defined in any task"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A score with its 95 % interval. ``words`` says why there is no value, or no interval; else it is ""."""
+
+    value: float | None
+    lo: float | None = None
+    hi: float | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,8 +121,8 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """The counts of one task, (k,), and of its draws, (draws, k)."""
+class TaskCounts:
+    """The counts of one task, (k,), and of its resamples, (resamples, k)."""
 
     task: str
     spectra: int
@@ -96,15 +130,15 @@ class Drawn:
     sums: Counts
 
 
-def scores(outcomes: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED) -> Scores:
+def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = SEED) -> Scores:
     """The scores of outcomes, in whatever order they are given. :raises ValueError: there are none"""
     given = list(outcomes)
     if not given:
         raise ValueError("outcomes: found none, wanted one or more")
-    tasks = counted(given, draws, seed)
+    tasks = counted(given, resamples, seed)
     all_spectra = len({one.source for one in given})
     f1, f1_of = mean_f1(tasks)
-    by_loop, _ = mean_f1(counted([one.read_by("loop") for one in given], draws, seed))
+    by_loop, _ = mean_f1(counted([one.read_by("loop") for one in given], resamples, seed))
     total, sums = sum(one.totals for one in tasks), sum(one.sums for one in tasks)
 
     def rate(of: int, among: int, words: str) -> Value:
@@ -125,8 +159,8 @@ def scores(outcomes: Iterable[Outcome], draws: int = DRAWS, seed: int = SEED) ->
     )
 
 
-def counted(outcomes: Sequence[Outcome], draws: int = DRAWS, seed: int = SEED) -> list[Drawn]:
-    """Each task's counts by spectrum, drawn again and again; tasks by name."""
+def counted(outcomes: Sequence[Outcome], resamples: int = RESAMPLES, seed: int = SEED) -> list[TaskCounts]:
+    """Each task's counts by spectrum, with resamples; sorted by task."""
     by_task: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: np.zeros(YES + 1)))
     for one in outcomes:
         by_task[one.task][one.source] += _row(one)
@@ -134,22 +168,58 @@ def counted(outcomes: Sequence[Outcome], draws: int = DRAWS, seed: int = SEED) -
     for task in sorted(by_task):
         spectra = by_task[task]
         counts = np.array([spectra[source] for source in sorted(spectra)])
-        found.append(Drawn(task, len(spectra), counts.sum(axis=0), drawn(counts, task, draws, seed)))
+        found.append(
+            TaskCounts(task, len(spectra), counts.sum(axis=0), resampled_counts(counts, task, resamples, seed))
+        )
     return found
 
 
-def mean_f1(tasks: Sequence[Drawn]) -> tuple[Value, tuple[str, ...]]:
+def resampled_counts(counts: Counts, task: str, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
+    """Return sums over spectra sampled with replacement, (resamples, k).
+
+    :param counts: (spectra, k); the order of spectra matters to the random numbers, so give them sorted
+    :param task: names the stream of random numbers, so that a task's numbers do not depend on the other tasks
+    """
+    spectra = len(counts)
+    stream = (seed, zlib.crc32(task.encode()))
+    return resampled(lambda picks: times_sampled(picks, spectra) @ counts, (spectra,), resamples, stream)
+
+
+def value(totals: Counts, sums: Counts, of: Callable[[Counts], Counts], spectra: int, undefined: str) -> Value:
+    """Return a score of the totals with the interval of its resamples.
+
+    :param totals: (k,)
+    :param sums: (resamples, k)
+    :param of: the score of counts (..., k), NaN where it is not defined
+    :param undefined: the words where it is not defined
+    """
+    return estimate(float(of(totals)), of(sums), spectra, undefined)
+
+
+def estimate(score: float, resamples: Counts, spectra: int, undefined: str) -> Value:
+    """Return a score (NaN: not defined) with the interval of its resamples (resamples,)."""
+    if np.isnan(score):
+        return Value(None, words=undefined)
+    if spectra < 2:
+        return Value(score, words="no interval: one spectrum")
+    ends = percentile_interval(resamples)
+    if ends is None:
+        return Value(score, words=f"no interval: not defined in {np.isnan(resamples).mean():.0%} of the resamples")
+    return Value(score, *ends)
+
+
+def mean_f1(tasks: Sequence[TaskCounts]) -> tuple[Value, tuple[str, ...]]:
     """The mean of the tasks' F1, and the tasks in which it is defined."""
     return _mean(tasks, F1)
 
 
-def _mean(tasks: Sequence[Drawn], of: Any) -> tuple[Value, tuple[str, ...]]:
+def _mean(tasks: Sequence[TaskCounts], of: Any) -> tuple[Value, tuple[str, ...]]:
     there = [one for one in tasks if not np.isnan(of(one.totals))]
     if not there:
         return Value(None, words=NO_TASK), ()
     found = float(np.mean([of(one.totals) for one in there]))
-    draws = np.mean([of(one.sums) for one in there], axis=0)
-    return estimate(found, draws, sum(one.spectra for one in there), NO_TASK), tuple(t.task for t in there)
+    resamples = np.mean([of(one.sums) for one in there], axis=0)
+    return estimate(found, resamples, sum(one.spectra for one in there), NO_TASK), tuple(t.task for t in there)
 
 
 def _row(one: Outcome) -> Counts:
@@ -163,7 +233,7 @@ def _row(one: Outcome) -> Counts:
     return row
 
 
-def _task(one: Drawn, outcomes: Sequence[Outcome]) -> TaskScores:
+def _task(one: TaskCounts, outcomes: Sequence[Outcome]) -> TaskScores:
     own = [outcome for outcome in outcomes if outcome.task == one.task]
     n, tp, fp, fn = (int(one.totals[which]) for which in (N, TP, FP, FN))
     right = int(one.totals[RIGHT])

@@ -17,9 +17,8 @@ from agent.text import CsvTable
 from training.bench.answers import FILE, Run
 from training.bench.outcomes import Outcome, OutcomesError, read_predictions
 from training.bench.pairs import Comparison, compare
-from training.bench.resampling import Value
 from training.bench.run import called
-from training.bench.scores import Scores, Simulated, number, points, scores, short, simulated
+from training.bench.scores import Scores, Simulated, Value, number, points, scores, short, simulated
 
 PUBLISHED_FILE = Path(__file__).with_name("published.toml")
 OTHER_DATA = "other data than the rows above"

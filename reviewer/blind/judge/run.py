@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from agent.conversation import PolicyError, Stop, Usage
-from reviewer.agreement.bootstrap import DEFAULT, Resampling
+from agent.statistics import DEFAULT, Resampling
 from reviewer.agreement.pairs import spearman
 from reviewer.agreement.values import Estimate, Scores
 from reviewer.blind import tables

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
-from reviewer.agreement.bootstrap import DEFAULT
+from agent.statistics import DEFAULT
 from reviewer.blind.report.statistics import Names, counted, sources
 from reviewer.blind.results import Results, Said
 from reviewer.blind.rubric import Rubric
@@ -88,7 +88,7 @@ def method(material: Material) -> str:
         "until the session closed; the last one counts. Nobody saw another's answers before.",
         f"Scorers go by S1, S2, … in an order drawn by the seed ({plan.seed}), items by their number within "
         "the session.",
-        f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.draws} "
+        f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
         f"resamples by item (seed {DEFAULT.seed}), unless a definition says otherwise. With fewer than "
         f"{DEFAULT.few} items there is none. What has no value has the reason in words.",
     ]

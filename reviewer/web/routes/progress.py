@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
+from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
-from reviewer.agreement.bootstrap import DEFAULT, Resampling
 from reviewer.agreement.rounds import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
@@ -75,7 +75,7 @@ JUDGED: tuple[Round, ...] = ("audit", "vote")
 _NOBODY = "no text was decided on by two people in a round that is over"
 _CANNOT_TELL = "cannot tell"
 _ENOUGH = 10_000_000  # resampled items in all; with so many the ends of an interval no longer move
-_FEWEST_DRAWS = 200
+_FEWEST_RESAMPLES = 200
 
 
 def router(store: Store) -> APIRouter:
@@ -164,8 +164,8 @@ def _apart_json(one: Apart, tasks: Mapping[str, Task]) -> dict[str, Any]:
 
 
 def _resampling(items: int) -> Resampling:
-    draws = min(DEFAULT.draws, max(_FEWEST_DRAWS, _ENOUGH // max(1, items)))
-    return Resampling(draws=draws)
+    resamples = min(DEFAULT.resamples, max(_FEWEST_RESAMPLES, _ENOUGH // max(1, items)))
+    return Resampling(resamples=resamples)
 
 
 def _round_title(tasks: Mapping[str, Task], key: str) -> str:

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import tasks
-from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr, wilson
+from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
+from agent.statistics import wilson
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
 from tests.support.strategies import trajectories as any_trajectory
@@ -165,17 +166,17 @@ def test_a_look_at_dead_pixels_is_a_look_at_nothing_in_the_rest_frame_too():
 
 def test_the_interval_is_wilsons():
     # Values of the closed form solved by hand: |p - x| = sqrt(x (1 - x) / n) at both ends.
-    assert wilson(0, 0) is None
+    assert vote("--").interval is None
     for yes, n in ((0, 1), (1, 1), (3, 4), (5, 8), (40, 64)):
-        for end in wilson(yes, n):
+        for end in wilson(yes / n, n, z=1.0):
             assert abs(yes / n - end) == pytest.approx(math.sqrt(end * (1 - end) / n), abs=1e-12)
-    assert wilson(5, 5) == (pytest.approx(5 / 6), 1.0)
+    assert wilson(1.0, 5, z=1.0) == (pytest.approx(5 / 6), 1.0)
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_the_interval_holds_the_fraction_and_stays_within_0_and_1(yes, no):
-    interval = wilson(yes, yes + no)
-    if interval is not None:
+    if yes + no:
+        interval = wilson(yes / (yes + no), yes + no, z=1.0)
         assert 0 <= interval[0] <= yes / (yes + no) <= interval[1] <= 1
         assert interval[0] < interval[1]
 
@@ -183,7 +184,7 @@ def test_the_interval_holds_the_fraction_and_stays_within_0_and_1(yes, no):
 def test_the_fraction_is_of_those_that_answered():
     found = vote("YYYN-")
     assert found.yes_fraction == 0.75
-    assert found.interval == wilson(3, 4)
+    assert found.interval == wilson(3 / 4, 4, z=1.0)
     assert vote("--").yes_fraction is None
 
 

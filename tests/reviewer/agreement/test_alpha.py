@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.statistics import FloatArray
 from reviewer.agreement.reliability import Level, krippendorff_alpha
-from reviewer.agreement.values import Estimate, FloatArray
+from reviewer.agreement.values import Estimate
 from tests.support.scored import KRIPPENDORFF, NONE, QUICK, campaign, of_equal, table, tables
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

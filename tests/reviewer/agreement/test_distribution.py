@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from agent.statistics import FloatArray
 from reviewer.agreement.correctness import score_by_correctness
 from reviewer.agreement.distribution import difference, distribution
-from reviewer.agreement.values import FloatArray, ScoresError
+from reviewer.agreement.values import ScoresError
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
 
 

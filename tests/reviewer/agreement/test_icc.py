@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from agent.statistics import FloatArray
 from reviewer.agreement.reliability import icc_a1, icc_ak
-from reviewer.agreement.values import Estimate, FloatArray, Scores
+from reviewer.agreement.values import Estimate, Scores
 from tests.support.scored import NONE, QUICK, SHROUT_FLEISS, campaign, of_equal, table, tables
 
 Icc = Callable[[Scores], Estimate]

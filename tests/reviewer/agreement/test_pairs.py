@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from reviewer.agreement.bootstrap import Resampling, once
+from agent.statistics import FloatArray, Resampling, once
 from reviewer.agreement.pairs import _kappas, pair_agreement, raw_agreement, spearman, weighted_kappa
-from reviewer.agreement.values import FloatArray, Scores, ScoresError
+from reviewer.agreement.values import Scores, ScoresError
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
 
 

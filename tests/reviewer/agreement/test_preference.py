@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer.agreement.bootstrap import Resampling, once
+from agent.statistics import Resampling, once
 from reviewer.agreement.preference import (
     VERDICTS,
     Verdict,

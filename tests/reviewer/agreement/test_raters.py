@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from agent.statistics import FloatArray
 from reviewer.agreement.raters import calibration, self_consistency, severity
-from reviewer.agreement.values import FloatArray, ScoresError
+from reviewer.agreement.values import ScoresError
 from tests.support.scored import NONE, QUICK, campaign, table, tables
 
 

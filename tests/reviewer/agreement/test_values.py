@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reviewer.agreement import bootstrap
-from reviewer.agreement.bootstrap import Picks, Resampling, estimate, once, resampled, times_drawn
-from reviewer.agreement.distribution import mean, share, wilson
-from reviewer.agreement.values import Estimate, FloatArray, Scores, ScoresError
+import reviewer.agreement
+from agent.statistics import FloatArray, Picks, Resampling, once, resampled, times_sampled, wilson
+from reviewer.agreement.distribution import mean, share
+from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate
 from tests.support.scored import NONE, campaign, table
 
 
@@ -101,7 +101,7 @@ def test_a_choice_of_scorers_keeps_all_items() -> None:
 
 
 def test_importing_the_statistics_imports_none_of_the_libraries_behind_them() -> None:
-    folder = Path(bootstrap.__file__).parent
+    folder = Path(reviewer.agreement.__file__).parent
     names = sorted(f"reviewer.agreement.{path.stem}" for path in folder.glob("*.py") if path.stem[0] != "_")
     code = f"import sys, {', '.join(names)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -119,7 +119,7 @@ def means_of(values: FloatArray) -> FloatArray:
 
 def test_the_interval_is_scipys_percentile_bootstrap_up_to_chance() -> None:
     values = campaign(60, 1).values[:, 0]
-    resampling = Resampling(draws=20_000)
+    resampling = Resampling(resamples=20_000)
     found = estimate("x", values.mean(), lambda picks: means_of(values[picks]), (60,), resampling)
     theirs = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(5)
@@ -133,7 +133,7 @@ def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     covered = 0
     for _ in range(300):
         drawn = rng.normal(2.0, 1.0, 40)
-        found = mean(drawn, np.ones(40), "x", Resampling(draws=400), none="")
+        found = mean(drawn, np.ones(40), "x", Resampling(resamples=400), none="")
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 2.0 <= found.high
@@ -158,7 +158,7 @@ def test_groups_are_resampled_each_for_itself() -> None:
         drawn.append(picks)
         return picks[:, 0].astype(float)
 
-    resampled(seen, (3, 4), Resampling(draws=500))
+    resampled(seen, (3, 4), 500)
     picks = np.concatenate(drawn)
     assert picks.shape == (500, 7)
     assert set(np.unique(picks[:, :3])) == {0, 1, 2}
@@ -172,14 +172,14 @@ def test_large_tables_are_drawn_in_parts_that_add_up() -> None:
         parts.append(len(picks))
         return np.zeros(len(picks))
 
-    assert resampled(seen, (10,), Resampling(draws=9), width=2_000_000).shape == (9,)
+    assert resampled(seen, (10,), 9, width=2_000_000).shape == (9,)
     assert parts == [2, 2, 2, 2, 1]
 
 
 def test_how_often_an_item_was_drawn_is_counted() -> None:
     picks = np.array([[0, 0, 2], [1, 2, 2]])
-    np.testing.assert_array_equal(times_drawn(picks, 3), [[2, 0, 1], [0, 1, 2]])
-    np.testing.assert_array_equal(times_drawn(once(4), 4), [[1, 1, 1, 1]])
+    np.testing.assert_array_equal(times_sampled(picks, 3), [[2, 0, 1], [0, 1, 2]])
+    np.testing.assert_array_equal(times_sampled(once(4), 4), [[1, 1, 1, 1]])
 
 
 def test_resamples_without_a_value_are_counted_and_too_many_leave_no_interval() -> None:
@@ -189,7 +189,7 @@ def test_resamples_without_a_value_are_counted_and_too_many_leave_no_interval() 
             found[: round(share_of_holes * len(picks))] = NONE
             return found
 
-        return estimate("x", 1.0, statistic, (9,), Resampling(draws=100))
+        return estimate("x", 1.0, statistic, (9,), Resampling(resamples=100))
 
     some, many = holes(0.05), holes(0.06)
     assert some.low is not None
