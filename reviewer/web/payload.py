@@ -164,13 +164,18 @@ def standing_json(standing: Standing, rules: Rules, person: Person, waiting: boo
     return {
         "state": standing.state,
         "round": standing.round,
-        "progress": standing.progress,
+        **progress_json(standing),
         "disagreement": standing.disagreement and not (open_to_me or waiting),
         "decisions": [decision_json(d) for d in shown],
         "stale": [] if waiting else [decision_json(d) for d in standing.stale],
         "withheld": len(standing.decisions) - len(shown),
         "solo": rules.solo,
     }
+
+
+def progress_json(standing: Standing) -> dict[str, Any]:
+    """The decisions of the present round: how many there are, how many it needs, and the same in words."""
+    return {"progress": standing.progress, "done": len(standing.cast), "needed": standing.wanted}
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:

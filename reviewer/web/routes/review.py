@@ -21,6 +21,7 @@ from reviewer.web.payload import (
     autosave_stamp,
     decision_json,
     item_json,
+    progress_json,
     spectrum_bytes,
     stamp,
     template_json,
@@ -237,7 +238,7 @@ def decide(person: Who, at: At, item_id: int, sent: requests.Decided) -> dict[st
         reason=sent.reason,
         comment=sent.comment,
     )
-    return {"state": standing.state, "progress": standing.progress, "stamp": stamp(at.store.item(item_id))}
+    return {"state": standing.state, **progress_json(standing), "stamp": stamp(at.store.item(item_id))}
 
 
 @router.post("/item/{item_id}/undo")

@@ -175,7 +175,9 @@ def test_an_auditor_does_not_hear_the_other_auditor_before_deciding(app: Any) ->
     assert "a secret opinion" not in before.text
     assert "a secret opinion" not in second.get("/api/item/1/history").text
     assert before.json()["standing"]["withheld"] == 1
-    assert decide(second, 1, "pass").json()["state"] == "vote"
+    passed = decide(second, 1, "pass").json()
+    assert (passed["state"], passed["progress"]) == ("vote", "vote 0 of 2")
+    assert (passed["done"], passed["needed"]) == (0, 2)
     assert "a secret opinion" in reviser.get("/api/item/1/history").text
 
 
