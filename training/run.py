@@ -38,7 +38,7 @@ _OURS = ("data_card.json", "data_card.md", LOG, LINEAGE, ENVIRONMENT, SETTINGS)
 
 
 @dataclass(frozen=True)
-class Card:
+class CardFiles:
     """A data card as it is kept: as plain values, and as Markdown."""
 
     plain: Mapping[str, Any]

@@ -23,7 +23,7 @@ from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED
 HERE = Path(__file__).resolve().parent
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
-LEARNED = (HERE / "tiny.py", ROOT / "training" / "miniature" / "model.py")
+LEARNED = (HERE / "support" / "tiny.py", ROOT / "training" / "miniature" / "model.py")
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +75,7 @@ def _made(name: str, *options: str) -> Path:
     folder = CACHE / f"{name}-{digest[:12]}"
     if not folder.is_dir():
         unfinished = CACHE / f"{name}-{os.getpid()}"
-        subprocess.run([sys.executable, HERE / "tiny.py", unfinished, *options], check=True)
+        subprocess.run([sys.executable, HERE / "support" / "tiny.py", unfinished, *options], check=True)
         # Another session may have made the same meanwhile.
         with suppress(OSError):
             unfinished.rename(folder)

@@ -28,9 +28,9 @@ from app import main
 from tests.models.support.learned_traces import INSPECTED, inspected, shown
 from training.data import questions
 from training.data.records import Question
-from training.grpo.generators import Transformers, Vllm, never_written
+from training.grpo.generators import TransformersGenerator, VllmGenerator, forbidden_ids
 from training.grpo.learning import arguments_of, train, trainer_of
-from training.grpo.rollout import Limits, Request, Rolled, roll
+from training.grpo.rollout import Limits, Request, Rollout, run_rollouts
 from training.grpo.settings import GrpoSettings
 from training.model import Loaded, load
 from training.render import END, Rendered, Renderer, for_learning
@@ -114,7 +114,7 @@ class Round:
     loaded: Loaded
     renderer: Renderer
     output: dict[str, Any]
-    rolled: Sequence[Rolled]
+    rolled: Sequence[Rollout]
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_fact
     output = trainer._generate_and_score_completions([dict(row) for row in rows])
     renderer = Renderer(loaded.processor)
     with trainer.writer.round(0):
-        again = roll(
+        again = run_rollouts(
             [asked[row["question"]] for row in rows],
             renderer,
             trainer.writer,
@@ -142,7 +142,7 @@ def spoken_of(one: Round) -> Any:
     return (one.output["completion_mask"] * one.output["tool_mask"]).bool()
 
 
-def whole(one: Rolled) -> Rendered:
+def whole(one: Rollout) -> Rendered:
     return one.prompt + one.said
 
 
@@ -302,7 +302,7 @@ def test_the_checkpoints_own_sampling_settings_do_not_decide(one_round: Round) -
     settings = loaded.model.generation_config
     assert settings.repetition_penalty == 1.05
     before = settings.to_dict()
-    writer = Transformers(trainer, 4, temperature=1e-4, top_p=1.0, seed=0)
+    writer = TransformersGenerator(trainer, 4, temperature=1e-4, top_p=1.0, seed=0)
     request = Request(one_round.rolled[0].prompt, 200)
     texts = []
     for penalty in (1.0, 50.0):
@@ -315,7 +315,7 @@ def test_the_checkpoints_own_sampling_settings_do_not_decide(one_round: Round) -
 
 
 def test_a_turn_keeps_to_its_own_limit_and_order_in_a_batch(one_round: Round) -> None:
-    writer = Transformers(one_round.trainer, 2, temperature=1.0, top_p=1.0, seed=3)
+    writer = TransformersGenerator(one_round.trainer, 2, temperature=1.0, top_p=1.0, seed=3)
     prompts = [one.prompt for one in one_round.rolled]
     limits = [5, 200, 1, 30]
     with writer.round(0):
@@ -336,7 +336,7 @@ def test_marks_of_pictures_are_never_written(
     prompt = Renderer(loaded.processor).opening("s", "p", inspected("cv").pictures[0])
     with trainer.writer.round(0):
         written = trainer.writer.write([Request(prompt, 300)] * 16)
-    forbidden = never_written(loaded.processor.tokenizer)
+    forbidden = forbidden_ids(loaded.processor.tokenizer)
     assert len(forbidden) == 2
     assert not set(forbidden) & {token for one in written for token in one.ids}
 
@@ -539,7 +539,7 @@ class Ranks:
         return torch.cat([mine, torch.tensor(self.others)])
 
 
-def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1) -> tuple[Vllm, Engine, Any]:
+def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1) -> tuple[VllmGenerator, Engine, Any]:
     names = {"<|im_end|>": 1, "<|image_pad|>": 2, "<|video_pad|>": 3}
     tokenizer = SimpleNamespace(convert_tokens_to_ids=names.get, get_vocab=lambda: names)
     engine = Engine(mode, image=2, end=1, tensor_parallel=tensor_parallel)
@@ -551,7 +551,7 @@ def vllm_writer(mode: str, others: Sequence[int] = (), tensor_parallel: int = 1)
         state=SimpleNamespace(global_step=0),
         _last_loaded_step=-1,
     )
-    return Vllm(trainer), engine, trainer
+    return VllmGenerator(trainer), engine, trainer
 
 
 def seen(pictures: int = 1) -> Rendered:

@@ -16,8 +16,8 @@ from agent.loop import Ended, inspect
 from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
 from tests.conftest import ROOT
+from training.miniature.examples import questions
 from training.miniature.model import shrunk
-from training.miniature.spectra import questions
 from training.miniature.stages import MODELS, SCALES
 
 QUICK = SCALES["quick"]

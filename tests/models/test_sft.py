@@ -31,10 +31,8 @@ from training.model import load
 from training.render import UNSPOKEN, Renderer
 from training.run import Run
 from training.settings import ModelSettings, read, to_yaml
-from training.sft import SftSettings
-from training.sft.learning import Collator, arguments_of, train, trainer_of
-from training.sft.mask import shown as printed
-from training.sft.mask import totals
+from training.sft import Collator, SftSettings, arguments_of, token_counts, train, trainer_of
+from training.sft import mask_text as printed
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds until a process that should have got somewhere is given up
@@ -275,7 +273,7 @@ def test_the_printout_says_what_the_mask_says(settings: SftSettings, learned: li
     assert text.count("<|image_pad|>") == len(rendered.images)
     coloured = printed(rendered, tokenizer, colours=True)
     assert f"\x1b[1;32m{said[-1]}\x1b[0m" in coloured
-    counted = totals(rendered, tokenizer)
+    counted = token_counts(rendered, tokenizer)
     assert counted.spoken == sum(rendered.spoken)
     assert counted.image == sum(map(renderer.image_tokens, rendered.images))
     assert counted.spoken + counted.prompt + counted.tool + counted.image == len(rendered)

@@ -159,7 +159,7 @@ def knocked(path: Path) -> list[str]:
     from reviewer.ui.imports import laid_out
     from training.settings import SettingsError
     from training.settings import read as read_settings
-    from training.sft.settings import SftSettings
+    from training.sft import SftSettings
 
     def imported() -> str:
         with Store.open(path.parent / "annotations.db") as store:

@@ -11,7 +11,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory.steps import Verdict
 from training.data.records import Question
-from training.grpo.rollout import Request, Written
+from training.grpo.rollout import GeneratedTurn, Request
 from training.render import ASSISTANT, Renderer
 
 _MARKS = re.compile(r"<\|[a-z_]+\|>|.", re.DOTALL)
@@ -69,16 +69,16 @@ class Scripted:
     def anybody(self, waiting: int) -> bool:
         return waiting > 0
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         self.asked.append(len(requests))
         self.requests += requests
         return [self._written(one) for one in requests]
 
-    def _written(self, request: Request) -> Written:
+    def _written(self, request: Request) -> GeneratedTurn:
         text = self._tokenizer.decode(request.so_far.ids)
         said = self._script(text, text.count(ASSISTANT))
         ids = (*self._tokenizer.encode(said), self._end)[: request.limit]
-        return Written(ids, tuple(-0.1 * n for n in range(len(ids))) if self._logprobs else None)
+        return GeneratedTurn(ids, tuple(-0.1 * n for n in range(len(ids))) if self._logprobs else None)
 
 
 def star(kind: str = "cv", seed: int = 1) -> Spectrum:

@@ -25,7 +25,7 @@ from training.bench.run import Asking, Made, ask_all
 from training.bench.table import of_run
 from training.data.records import Question
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {
     "name": "wayward",
     "stage": "",
@@ -163,14 +163,15 @@ def test_a_line_that_was_cut_is_removed_and_its_question_asked_again(tmp_path: P
 @pytest.mark.parametrize("processes", [0, 2])
 def test_killed_and_gone_on_every_question_is_in_the_journal_once(tmp_path: Path, processes: int) -> None:
     script = (
-        "import sys, pathlib, test_bench_running as t\n"
+        "import sys, pathlib\nimport tests.training.test_bench_running as t\n"
         "if __name__ == '__main__':\n"
         "    asking = t.Asking(t.Slow)\n"
         f"    t.bench(pathlib.Path(sys.argv[1]), t.some_questions(16), asking, processes={processes})\n"
     )
     (tmp_path / "go.py").write_text(script)
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    running = subprocess.Popen([sys.executable, tmp_path / "go.py", tmp_path], env={**os.environ, "PYTHONPATH": path})
+    running = subprocess.Popen(
+        [sys.executable, tmp_path / "go.py", tmp_path], env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     try:
         journal = tmp_path / FILE
         deadline = time.monotonic() + 120

@@ -12,7 +12,7 @@ from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Zoom
 from tests.support.drawn_traces import a_spectrum, a_trace
 from tests.support.made_data import published_set, specvi_file, specvi_row
-from training.data import Card, Dropped, card, examples, questions
+from training.data import DataCard, Dropped, card, examples, questions
 from training.data.records import Example
 
 
@@ -117,7 +117,7 @@ def test_a_card_of_nothing_can_be_told() -> None:
 
 def test_the_published_layout_makes_a_card(tmp_path: Path) -> None:
     found = card(examples([published_set(tmp_path / "set", range(4))]))
-    assert isinstance(found, Card)
+    assert isinstance(found, DataCard)
     assert found.surveys == {"LAMOST": 4}
     assert found.looks is not None
     assert "the row does not say the frame: windows are read as observed wavelengths" in found.looks.faults

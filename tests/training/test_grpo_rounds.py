@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.grpo.metrics import Outcome, measured
-from training.grpo.settings import GrpoSettings, Vllm, asked, batches, rounds, seed_of
+from training.grpo.round import TrajectoryMetrics, round_metrics
+from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
 from training.settings import ModelSettings, SettingsError, from_mapping, read
 
 CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"
@@ -55,7 +55,7 @@ def test_a_round_is_shared_without_rest_or_refused(
     [
         ({"mini_batch": 48}, 8, "mini_batch: found 48, wanted a divisor of prompts (64)"),
         ({"per_device": 3}, 8, "32 x 8 = 256 trajectories, which 8 processes of per_device 3 cannot share"),
-        ({"vllm": Vllm("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, wanted a divisor of"),
+        ({"vllm": VllmSettings("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, wanted a divisor of"),
     ],
 )
 def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: int, said: str) -> None:
@@ -84,13 +84,13 @@ def test_settings_that_make_no_sense_are_refused(key: str, value: object, said: 
 
 def test_each_epoch_asks_every_question_once_but_for_a_rest() -> None:
     settings = replace(SETTINGS, prompts=4, mini_batch=2, epochs=3)
-    order = asked(settings, 11)
+    order = schedule(settings, 11)
     assert rounds(settings, 11) == len(order) == 6
     epochs = [[n for one in order[start : start + 2] for n in one] for start in (0, 2, 4)]
     assert all(len(set(epoch)) == 8 for epoch in epochs)
     assert epochs[0] != epochs[1]
-    assert asked(replace(settings, rounds=3), 11) == order[:3]
-    assert asked(replace(settings, seed=1), 11) != order
+    assert schedule(replace(settings, rounds=3), 11) == order[:3]
+    assert schedule(replace(settings, seed=1), 11) != order
 
 
 def test_the_published_questions_make_52_rounds_an_epoch() -> None:
@@ -104,17 +104,17 @@ def test_too_few_questions_are_refused() -> None:
 
 def test_seeds_differ_by_place_and_do_not_change() -> None:
     places = [(seed, number, rank) for seed in (0, 1) for number in (0, 1) for rank in (0, 1)]
-    assert len({seed_of(*place) for place in places}) == len(places)
-    assert seed_of(42, 3, 0, 1) == seed_of(42, 3, 0, 1) < 2**63
+    assert len({derived_seed(*place) for place in places}) == len(places)
+    assert derived_seed(42, 3, 0, 1) == derived_seed(42, 3, 0, 1) < 2**63
 
 
-def an_outcome(reward: float, **known: object) -> Outcome:
-    base = Outcome(reward, True, True, "YES", "YES", 2, 0, 3, 300, 100, False)
+def an_outcome(reward: float, **known: object) -> TrajectoryMetrics:
+    base = TrajectoryMetrics(reward, True, True, "YES", "YES", 2, 0, 3, 300, 100, False)
     return replace(base, **known)
 
 
 def test_a_hand_made_round_is_measured_as_defined() -> None:
-    found = measured(
+    found = round_metrics(
         [
             an_outcome(1.0),
             an_outcome(0.0, predicted="NO", calls=0, turns=1, tokens=100, spoken=60),
@@ -143,12 +143,12 @@ def test_a_hand_made_round_is_measured_as_defined() -> None:
 
 
 def test_without_a_call_there_is_no_error_rate() -> None:
-    assert measured([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
+    assert round_metrics([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
 
 
 def test_a_group_that_is_not_whole_is_refused() -> None:
     with pytest.raises(ValueError, match="whole groups of 8"):
-        measured([an_outcome(1.0)] * 9, 8)
+        round_metrics([an_outcome(1.0)] * 9, 8)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

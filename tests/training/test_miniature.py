@@ -11,10 +11,19 @@ from PIL import Image
 from agent.tasks import load_all
 from agent.trajectory.steps import Think
 from app import main
-from training.miniature.figures import Line, table
-from training.miniature.spectra import MIXES, TASKS, Part, questions
+from training.miniature.examples import (
+    MIXES,
+    TASKS,
+    ZOOM_TARGETS,
+    Part,
+    described,
+    description,
+    inspected,
+    questions,
+    texts,
+)
+from training.miniature.proof import Line, table
 from training.miniature.stages import SCALES
-from training.miniature.traces import LOOKS, described, inspected, said_of, texts
 from training.reward import score
 
 PARTS: tuple[Part, ...] = ("pictures", "sft", "grpo", "bench")
@@ -76,12 +85,12 @@ def test_the_script_looks_says_what_is_there_and_is_right() -> None:
     trajectory = example.trajectory
     assert not trajectory.problems()
     assert [tuple(zoom.arguments["wavelength_range"]) for zoom in trajectory.zooms] == [
-        look.window for look in LOOKS["mini_cv"]
+        look.window for look in ZOOM_TARGETS["mini_cv"]
     ]
     assert len(example.pictures()) == 3
     said = texts([example])
     assert score("\n".join(text for text in said if "<think>" in text), "YES").score == 1.0
-    first = said_of(question.spectrum(), question.task, LOOKS["mini_cv"][0])
+    first = description(question.spectrum(), question.task, ZOOM_TARGETS["mini_cv"][0])
     assert any(first in step.text for step in trajectory.steps if isinstance(step, Think))
 
 
@@ -96,7 +105,7 @@ def test_without_the_tool_the_script_speaks_once_and_of_no_look() -> None:
 def test_signs_follow_the_spectrum() -> None:
     said: dict[tuple[str, str], list[str]] = {}
     for one in questions("pictures", 80):
-        sentence = said_of(one.spectrum(), one.task, LOOKS[one.task.key][0])
+        sentence = description(one.spectrum(), one.task, ZOOM_TARGETS[one.task.key][0])
         said.setdefault((one.task.key, one.label), []).append(sentence)
 
     def share(task: str, label: str, sentence: str) -> float:

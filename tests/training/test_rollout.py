@@ -14,7 +14,7 @@ from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Zoom
 from agent.trajectory.tags import turn_text
 from tests.support.scripted import Script, Scripted, question, renderer, star
-from training.grpo.rollout import Limits, Request, Rolled, Written, roll
+from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
 from training.render import IMAGE
 
 WHO = Drafter("model", "scripted")
@@ -30,10 +30,10 @@ ANSWER = r"<think>Seen.</think><answer>\boxed{YES} It flickers.</answer>"
 NO_LIMITS = Limits()
 
 
-def rolled(script: Script, limits: Limits = NO_LIMITS, logprobs: bool = False) -> Rolled:
+def rolled(script: Script, limits: Limits = NO_LIMITS, logprobs: bool = False) -> Rollout:
     made = renderer()
     writer = Scripted(made, script, logprobs)
-    (one,) = roll([question()], made, writer, limits, WHO).rolled
+    (one,) = run_rollouts([question()], made, writer, limits, WHO).rolled
     return one
 
 
@@ -56,7 +56,7 @@ def test_what_was_rolled_is_the_rendering_of_its_trace(task: str, kind: str) -> 
     turns = [turn_text(turn) for turn in trace.turns()]
     made = renderer()
     writer = Scripted(made, lambda so_far, number: turns[number - 1])
-    (one,) = roll([question(task, kind, seed=3)], made, writer, Limits(), WHO).rolled
+    (one,) = run_rollouts([question(task, kind, seed=3)], made, writer, Limits(), WHO).rolled
     wanted = made.example(trace, pictures)
     assert one.prompt.ids + one.said.ids == wanted.ids
     assert one.prompt.spoken + one.said.spoken == wanted.spoken
@@ -75,7 +75,7 @@ def test_turns_of_all_are_written_by_one_call_and_each_goes_on_with_its_own() ->
 
     writer = Scripted(made, script)
     asked = [question("cv"), question("wd", "sd"), question("cv", seed=2)]
-    found = roll(asked, made, writer, Limits(), WHO).rolled
+    found = run_rollouts(asked, made, writer, Limits(), WHO).rolled
     assert writer.asked == [3, 2, 2]
     assert [len(one.turns) for one in found] == [3, 1, 3]
     assert [one.question for one in found] == asked
@@ -84,7 +84,7 @@ def test_turns_of_all_are_written_by_one_call_and_each_goes_on_with_its_own() ->
 def test_a_question_that_stands_there_twice_is_inspected_twice() -> None:
     made = renderer()
     one = question()
-    found = roll([one, one], made, Scripted(made, lambda so_far, number: ANSWER), Limits(), WHO).rolled
+    found = run_rollouts([one, one], made, Scripted(made, lambda so_far, number: ANSWER), Limits(), WHO).rolled
     assert len(found) == 2
     assert found[0].said == found[1].said
 
@@ -133,7 +133,7 @@ def test_a_cut_turn_whose_call_was_whole_is_shown_as_ended() -> None:
     letters = made.processor.tokenizer
     limit = len(letters.encode(LOOK))
     writer = Scripted(made, lambda so_far, number: LOOK if number == 1 else ANSWER)
-    (one,) = roll([question()], made, writer, Limits(turn=limit), WHO).rolled
+    (one,) = run_rollouts([question()], made, writer, Limits(turn=limit), WHO).rolled
     assert one.reason == "answered"
     assert one.truncated
     after = one.said.ids[limit : limit + 2]
@@ -145,7 +145,7 @@ def test_a_cut_turn_whose_call_was_whole_is_shown_as_ended() -> None:
 def test_a_response_keeps_to_its_limit_and_never_ends_with_the_tools_words(limit: int) -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: LOOK)
-    (one,) = roll([question()], made, writer, Limits(response=limit), WHO).rolled
+    (one,) = run_rollouts([question()], made, writer, Limits(response=limit), WHO).rolled
     assert one.truncated
     assert len(one.said) <= limit
     assert one.said.spoken[-1]
@@ -157,10 +157,10 @@ def test_a_response_keeps_to_its_limit_and_never_ends_with_the_tools_words(limit
 def test_without_the_tool_there_is_one_turn_and_no_word_of_it() -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: ANSWER)
-    (one,) = roll([question()], made, writer, Limits(), WHO, with_tool=False).rolled
+    (one,) = run_rollouts([question()], made, writer, Limits(), WHO, with_tool=False).rolled
     assert one.reason == "answered"
     assert "tool" not in made.processor.tokenizer.decode(one.prompt.ids)
-    (stubborn,) = roll(
+    (stubborn,) = run_rollouts(
         [question()], made, Scripted(made, lambda so_far, number: LOOK), Limits(), WHO, with_tool=False
     ).rolled
     assert stubborn.reason == "turn limit"
@@ -183,7 +183,7 @@ def test_probabilities_stand_beside_what_was_spoken() -> None:
 def test_picture_tokens_are_as_many_as_the_pictures_have() -> None:
     made = renderer()
     writer = Scripted(made, lambda so_far, number: LOOK if number < 4 else ANSWER)
-    (one,) = roll([question()], made, writer, Limits(), WHO).rolled
+    (one,) = run_rollouts([question()], made, writer, Limits(), WHO).rolled
     mark = made.processor.tokenizer.convert_tokens_to_ids(IMAGE)
     ids = one.prompt.ids + one.said.ids
     assert ids.count(mark) == sum(made.image_tokens(image) for image in one.images)
@@ -196,8 +196,8 @@ def test_a_writer_that_keeps_to_no_limit_is_found_out(count: int) -> None:
     made = renderer()
 
     class Wrong(Scripted):
-        def write(self, requests: Sequence[Request]) -> list[Written]:
-            return [Written((0,) * count) for _ in requests]
+        def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
+            return [GeneratedTurn((0,) * count) for _ in requests]
 
     with pytest.raises(ValueError, match=f"gave {count} tokens, wanted 1 to 50"):
-        roll([question()], made, Wrong(made, lambda so_far, number: ""), Limits(turn=50), WHO)
+        run_rollouts([question()], made, Wrong(made, lambda so_far, number: ""), Limits(turn=50), WHO)

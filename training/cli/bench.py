@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agent.conversation import Stop
     from training.bench.run import Asking, Contender, Made
     from training.bench.table import Row
-    from training.data import Card, Dropped
+    from training.data import DataCard, Dropped
     from training.data.records import Question
 
 RUNS = Path("training/runs/bench")
@@ -74,7 +74,6 @@ def run(arguments: Namespace) -> int:
     from agent.cli.inspect import stopping
     from agent.conversation import PolicyError, Stop
     from training.bench.outcomes import OutcomesError
-    from training.cli.bench_questions import questions_from
     from training.data import DataError, card
 
     if not arguments.data:
@@ -150,7 +149,7 @@ def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[s
     return Asking(policy_for, arguments.max_turns, not arguments.no_tool), settings
 
 
-def _keep(card: Card, folder: Path) -> None:
+def _keep(card: DataCard, folder: Path) -> None:
     """The data card, beside what comes of the data."""
     from agent.batch.journal import put
 
@@ -281,3 +280,71 @@ def run_table(arguments: Namespace) -> int:
 
 
 TABLE_COMMAND = Command("table", "put runs, specialists and the published figures in one table", add_table, run_table)
+
+
+if TYPE_CHECKING:
+    from agent.tasks import Task
+    from training.data import Dropped
+    from training.data.records import Example, Question
+
+
+def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Question]:
+    """What is to be asked, held against what was trained on.
+
+    :param dropped: what was left out is added to it
+    :raises DataError: it cannot be used, or has a spectrum in common with what was trained on
+    :raises CannotRun: a task that is not known, or of which there is no question
+    """
+    from training.bench.answers import limited
+    from training.data import questions, refuse_leaks
+
+    known, wanted = _tasks(arguments)
+    only = wanted[0] if len(wanted) == 1 else None
+    found = questions(
+        arguments.data,
+        known,
+        arguments.labels,
+        task=only,
+        part="test",
+        spectra=arguments.spectra,
+        dropped=dropped,
+    )
+    if wanted:
+        found = [one for one in found if one.task.key in wanted]
+        if missing := [key for key in wanted if all(one.task.key != key for one in found)]:
+            given = " ".join(map(str, arguments.data))
+            raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
+    if arguments.against:
+        refuse_leaks(_trained_on(arguments, known), found)
+    return limited(found, arguments.limit, arguments.limit_seed) if arguments.limit else found
+
+
+def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
+    """All tasks that are known, and the keys of those that are wanted; none for all."""
+    from agent import tasks
+
+    known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
+    wanted = []
+    for name in filter(None, (arguments.task or "").split(",")):
+        task = tasks.find(known, name.strip())
+        if task is None:
+            left_out = "".join(f"; left out: {problem}" for problem in problems)
+            raise CannotRun(f"--task: found {name.strip()!r}, wanted of {', '.join(known)}{left_out}")
+        wanted.append(task.key)
+    return known, list(dict.fromkeys(wanted))
+
+
+def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
+    """Trajectories or questions, whichever each path holds. :raises DataError: it holds neither"""
+    from training.data import DataError, examples, questions
+
+    found: list[Example | Question] = []
+    for path in arguments.against:
+        try:
+            found += examples([path], known, arguments.spectra)
+        except DataError as no_examples:
+            try:
+                found += questions([path], known, part="train", spectra=arguments.spectra)
+            except DataError:
+                raise no_examples from None
+    return found

@@ -106,7 +106,7 @@ def _run(arguments: Namespace, settings: GrpoSettings) -> int:
 def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, start: Start) -> int:
     from training.environment import is_first_process
     from training.grpo.learning import train
-    from training.run import Card
+    from training.run import CardFiles
 
     with Bar(None, "rounds learned from") as bar:
 
@@ -116,7 +116,7 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
             if not arguments.json:
                 print(_told(numbers, total), flush=True)
 
-        card = Card(prepared.card.to_json(), prepared.card.markdown())
+        card = CardFiles(prepared.card.to_json(), prepared.card.markdown())
         run = train(settings, prepared.questions, card, start, told)
     if is_first_process():
         result = {"run": str(run.folder), "model": str(run.model), "last": run.logged()[-1]}

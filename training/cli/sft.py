@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from training.data.records import Example
     from training.render import Renderer
     from training.run import Start
-    from training.sft import SftSettings
-    from training.sft.settings import Prepared
+    from training.sft import Prepared, SftSettings
 
 SHIPPED = Path(__file__).resolve().parent.parent / "configs"
 
@@ -86,7 +85,7 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
     from training.model import processor
     from training.render import Renderer
     from training.run import Run
-    from training.sft.settings import prepare
+    from training.sft import prepare
 
     start: Start = "resume" if arguments.resume else "again" if arguments.overwrite else "new"
     looks_only = arguments.dry_run or arguments.show_mask is not None
@@ -103,8 +102,7 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
 
 
 def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepared: Prepared) -> int:
-    from training.sft.mask import shown, totals
-    from training.sft.settings import rendered
+    from training.sft import mask_text, rendered, token_counts
 
     every = [*prepared.examples, *prepared.held_out]
     number = 1 if arguments.show_mask is None else arguments.show_mask
@@ -113,8 +111,8 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
     example = every[number - 1]
     read = rendered(example, renderer, settings.with_tool)
     tokenizer = renderer.processor.tokenizer
-    mask = shown(read, tokenizer, sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
-    counted = totals(read, tokenizer)
+    mask = mask_text(read, tokenizer, sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    counted = token_counts(read, tokenizer)
     result: dict[str, Any] = {
         "example": example.key,
         "tokens": vars(counted),
@@ -135,7 +133,7 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
 def _would(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
     """How much would learn, and in how many steps."""
     from training.model import load, trainable
-    from training.sft.learning import steps
+    from training.sft import steps
 
     learning, parameters = trainable(load(settings.model).model)
     return {"learning": learning, "parameters": parameters, **steps(settings, len(prepared.examples))}
@@ -143,10 +141,10 @@ def _would(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
 
 def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, start: Start) -> int:
     from training.environment import is_first_process
-    from training.run import Card
-    from training.sft.learning import train
+    from training.run import CardFiles
+    from training.sft import train
 
-    card = Card(prepared.card.to_json(), prepared.card.markdown())
+    card = CardFiles(prepared.card.to_json(), prepared.card.markdown())
     with _Watch() as watch:
         finished = train(settings, prepared.examples, prepared.held_out, card, start, watch.told)
     if is_first_process():

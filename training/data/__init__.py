@@ -8,13 +8,13 @@ error that stops (``DataError``: which file, row and field) or a row that is lef
 
 from __future__ import annotations
 
-from training.data.card import Card, card
+from training.data.card import DataCard, card
 from training.data.reading import examples, questions
 from training.data.records import DataError, Dropped, source_of
 from training.data.splits import refuse_leaks, shared_sources, split, without
 
 __all__ = [
-    "Card",
+    "DataCard",
     "DataError",
     "Dropped",
     "card",

@@ -45,7 +45,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Looks:
+class TrajectoryStatistics:
     """What the trajectories did, and who made them; counts are trajectories unless said otherwise.
 
     :param windows: by task the windows most often asked for, whole Å in the frame shown, and how often
@@ -73,7 +73,7 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Card:
+class DataCard:
     """What the records are. ``looks`` and ``tokens`` are None where there are no trajectories, or nothing to
     count tokens with. ``snr`` is None where no row says it."""
 
@@ -84,7 +84,7 @@ class Card:
     surveys: Mapping[str, int]
     simulated: int
     snr: Spread | None
-    looks: Looks | None
+    looks: TrajectoryStatistics | None
     tokens: Tokens | None
     dropped: Sequence[LeftOut]
 
@@ -109,7 +109,7 @@ def card(
     tokens: Callable[[Example], int] | None = None,
     limit: int | None = None,
     dropped: Iterable[Dropped] = (),
-) -> Card:
+) -> DataCard:
     """Count what there is.
 
     :param tokens: how many tokens an example has; every example is rendered for that, pictures included
@@ -120,7 +120,7 @@ def card(
     classes: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         classes[task_of(record)][label_of(record) or "none"] += 1
-    return Card(
+    return DataCard(
         kind="examples" if examples else "questions",
         rows=len(records),
         sources=len({record.source for record in records}),
@@ -134,7 +134,7 @@ def card(
     )
 
 
-def _looks(examples: Sequence[Example]) -> Looks:
+def _looks(examples: Sequence[Example]) -> TrajectoryStatistics:
     trajectories = [example.trajectory for example in examples]
     windows: dict[str, Counter[str]] = defaultdict(Counter)
     for trajectory in trajectories:
@@ -142,7 +142,7 @@ def _looks(examples: Sequence[Example]) -> Looks:
             if zoom.window is not None and zoom.ok:
                 windows[trajectory.task][f"{zoom.window[0]:.0f}-{zoom.window[1]:.0f}"] += 1
     answers = [(t.label, t.answer.verdict if t.answer else None) for t in trajectories]
-    return Looks(
+    return TrajectoryStatistics(
         windows={task: tuple(_most(windows[task], WINDOWS)) for task in sorted(windows)},
         calls=_ordered(Counter(len(t.zooms) for t in trajectories)),
         turns=_ordered(Counter(sum(1 for _ in t.turns()) for t in trajectories)),
@@ -218,7 +218,7 @@ class _Table:
     rows: Sequence[Sequence[str]]
 
 
-def text(card: Card) -> str:
+def text(card: DataCard) -> str:
     """For a terminal: tables lined up by spaces."""
     parts = [_summary(card)]
     for table in _tables(card):
@@ -228,7 +228,7 @@ def text(card: Card) -> str:
     return "\n\n".join(parts)
 
 
-def markdown(card: Card) -> str:
+def markdown(card: DataCard) -> str:
     """As a document with a heading."""
     parts = ["# Data card", _summary(card)]
     for table in _tables(card):
@@ -238,7 +238,7 @@ def markdown(card: Card) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _summary(card: Card) -> str:
+def _summary(card: DataCard) -> str:
     kind = card.kind.removesuffix("s") if card.rows == 1 else card.kind
     said = [f"{card.rows:,} {kind} of {card.sources:,} {'spectrum' if card.sources == 1 else 'spectra'}"]
     if card.simulated:
@@ -254,7 +254,7 @@ def _summary(card: Card) -> str:
     return "; ".join(said) + "."
 
 
-def _tables(card: Card) -> Iterator[_Table]:
+def _tables(card: DataCard) -> Iterator[_Table]:
     labels = [name for name in _LABELS if any(name in counts for counts in card.classes.values())]
     if card.classes:
         rows = [[task, *(f"{counts.get(name, 0):,}" for name in labels)] for task, counts in card.classes.items()]
@@ -275,7 +275,7 @@ def _tables(card: Card) -> Iterator[_Table]:
         yield _Table("Left out", ["why", "rows", "such as"], rows)
 
 
-def _looked(looks: Looks) -> Iterator[_Table]:
+def _looked(looks: TrajectoryStatistics) -> Iterator[_Table]:
     yield _counts("Calls of the tool", "calls", looks.calls)
     yield _counts("Turns of the assistant", "turns", looks.turns)
     rows = [

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from training.grpo.rollout import Request, Writer, Written
-from training.grpo.settings import seed_of
+from training.grpo.rollout import GeneratedTurn, Generator, Request
+from training.grpo.settings import derived_seed
 from training.render import END, IMAGE, for_writing
 
 VIDEO = "<|video_pad|>"
-_NEVER = -100.0  # as a bias on the logits, the most that vLLM's server takes
+_FORBIDDEN_BIAS = -100.0  # as a bias on the logits, the most that vLLM's server takes
 
 
-class RoundWriter(Writer, Protocol):
+class RoundGenerator(Generator, Protocol):
     """A writer that is told of each round before it writes for it."""
 
     def round(self, number: int) -> Any:
@@ -27,18 +27,18 @@ class RoundWriter(Writer, Protocol):
         ...
 
 
-def ends_of(trainer: Any) -> frozenset[int]:
+def stop_ids(trainer: Any) -> frozenset[int]:
     """The ids that end a turn: ``<|im_end|>``, and what else the model's generation settings name."""
     return frozenset((trainer.processing_class.tokenizer.convert_tokens_to_ids(END), *trainer.eos_token_ids))
 
 
-def never_written(tokenizer: Any) -> list[int]:
+def forbidden_ids(tokenizer: Any) -> list[int]:
     """The ids that stand for pixels."""
     known = tokenizer.get_vocab()
     return [known[token] for token in (IMAGE, VIDEO) if token in known]
 
 
-class Transformers:
+class TransformersGenerator:
     """The model that learns writes itself, ``at_once`` turns a time. Under DeepSpeed and FSDP each process
     gathers all weights for the length of a round, and then writes on its own.
 
@@ -46,7 +46,7 @@ class Transformers:
     """
 
     def __init__(self, trainer: Any, at_once: int, temperature: float, top_p: float, seed: int) -> None:
-        self.ends = ends_of(trainer)
+        self.ends = stop_ids(trainer)
         self._trainer = trainer
         self._at_once = at_once
         self._seed = seed
@@ -60,7 +60,7 @@ class Transformers:
             "top_p": top_p,
             "top_k": 0,
             "repetition_penalty": 1.0,
-            "suppress_tokens": never_written(tokenizer),
+            "suppress_tokens": forbidden_ids(tokenizer),
             "eos_token_id": sorted(self.ends),
             "pad_token_id": tokenizer.pad_token_id,
             "use_cache": True,
@@ -91,23 +91,23 @@ class Transformers:
     def anybody(self, waiting: int) -> bool:
         return waiting > 0
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         # Neighbours in length share a batch, which is padded to its longest.
         order = sorted(range(len(requests)), key=lambda n: len(requests[n].so_far), reverse=True)
-        written: dict[int, Written] = {}
+        written: dict[int, GeneratedTurn] = {}
         for start in range(0, len(order), self._at_once):
             chunk = order[start : start + self._at_once]
             written |= zip(chunk, self._batch([requests[n] for n in chunk]), strict=True)
         return [written[n] for n in range(len(requests))]
 
-    def _batch(self, requests: Sequence[Request]) -> list[Written]:
+    def _batch(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         import torch
         from transformers import GenerationConfig
 
         device = self._trainer.accelerator.device
         batch = for_writing([one.so_far for one in requests], self._trainer.processing_class)
         limit = max(one.limit for one in requests)
-        seed = seed_of(self._seed, *self._place, self._calls)
+        seed = derived_seed(self._seed, *self._place, self._calls)
         self._calls += 1
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
@@ -116,7 +116,7 @@ class Transformers:
                 generation_config=GenerationConfig(**self._sampling, max_new_tokens=limit),
             )
         rows = whole[:, batch["input_ids"].shape[1] :].tolist()
-        return [Written(self._cut(row, one.limit)) for row, one in zip(rows, requests, strict=True)]
+        return [GeneratedTurn(self._cut(row, one.limit)) for row, one in zip(rows, requests, strict=True)]
 
     def _cut(self, row: list[int], limit: int) -> tuple[int, ...]:
         """Without what follows the end, which is padding."""
@@ -124,7 +124,7 @@ class Transformers:
         return tuple(row[: min(last + 1, limit)])
 
 
-class Vllm:
+class VllmGenerator:
     """A vLLM writes, through TRL's ``VLLMGeneration``, which also carries the weights to it.
 
     Where processes share a vLLM (a server, or one colocated over several GPUs) all of them must call it
@@ -134,7 +134,7 @@ class Vllm:
     """
 
     def __init__(self, trainer: Any) -> None:
-        self.ends = ends_of(trainer)
+        self.ends = stop_ids(trainer)
         self._trainer = trainer
         self._vllm = trainer.vllm_generation
         tokenizer = trainer.processing_class.tokenizer
@@ -158,7 +158,7 @@ class Vllm:
         self._most = self._most_of(waiting) if self._together else waiting
         return self._most > 0
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         asked = self._filled(requests)
         # One limit for all that are asked together; the rest of what is longer is dropped below.
         self._vllm.max_completion_length = max(one.limit for one in asked)
@@ -176,7 +176,7 @@ class Vllm:
                     "`vllm.mode: none`"
                 )
             chosen = tuple(0.0 if p[0] is None else p[0] for p in told[: one.limit])
-            written.append(Written(tuple(row[: one.limit]), chosen))
+            written.append(GeneratedTurn(tuple(row[: one.limit]), chosen))
         return written[: len(requests)]
 
     def _prompt(self, request: Request) -> list[int]:
@@ -205,4 +205,4 @@ class Vllm:
 
 def vllm_options(tokenizer: Any) -> dict[str, Any]:
     """What a vLLM is told besides TRL's settings."""
-    return {"logit_bias": dict.fromkeys(never_written(tokenizer), _NEVER)}
+    return {"logit_bias": dict.fromkeys(forbidden_ids(tokenizer), _FORBIDDEN_BIAS)}

@@ -18,24 +18,127 @@ from typing import TYPE_CHECKING, Any
 
 from agent import tool
 from agent.policies.local.weights import source
-from training.data import Card as DataCard
+from training.data import DataCard as DataCard
 from training.data import DataError, Dropped, card, questions, refuse_leaks, without
 from training.data.records import Question
 from training.environment import is_first_process, launch_problem
-from training.grpo.generators import RoundWriter, Transformers, Vllm, vllm_options
-from training.grpo.round import Asking
-from training.grpo.settings import GrpoSettings, asked, batches, rounds
-from training.grpo.trainer import inspecting
-from training.model import Loaded, ModelError, load, out_of_memory, processor, resolved, save_learned
+from training.grpo.generators import RoundGenerator, TransformersGenerator, VllmGenerator, vllm_options
+from training.grpo.round import RoundRunner
+from training.grpo.settings import GrpoSettings, batches, rounds, schedule
+from training.model import Loaded, ModelError, Resumable, load, out_of_memory, processor, resolved, save_learned
 from training.render import Renderer
-from training.run import Card, Run, Start
+from training.run import CardFiles, Run, Start
 from training.settings import SettingsError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def trainer_class(asking: RoundRunner) -> Any:
+    """The trainer's class; its ``writer`` has to be set before it trains."""
+    from trl import GRPOTrainer
+
+    class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
+        """TRL's trainer with ``asking`` as its generation."""
+
+        writer: RoundGenerator
+
+        def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+            self._asked = inputs
+            output: dict[str, Any] = super()._generate_and_score_completions(inputs)
+            if "pixel_values" not in output:
+                raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
+            # A round's pixels are gigabytes. They wait in main memory until their turn.
+            output["pixel_values"] = output["pixel_values"].cpu()
+            self._divergence = [0.0, 0.0]
+            return output
+
+        def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
+            found = asking.ask(self._asked, self.writer, self.is_world_process_zero())
+            return (
+                found.prompt_ids,
+                found.completion_ids,
+                found.spoken,
+                found.completions,
+                found.logprobs,
+                {"scored": found.rewards},
+                found.images,
+                found.images,
+            )
+
+        def _get_per_token_logps_and_entropies(self, *args: Any, **options: Any) -> Any:
+            found = super()._get_per_token_logps_and_entropies(*args, **options)
+            self._latest = found[0].detach()
+            return found
+
+        def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+            inputs = {**inputs, "pixel_values": inputs["pixel_values"].to(self.accelerator.device)}
+            loss: Tensor = super()._compute_loss(model, inputs)
+            mask = inputs["completion_mask"] * inputs["tool_mask"]
+            old = inputs.get("old_per_token_logps")
+            self._divergence[0] += 0.0 if old is None else _divergence(old, self._latest, mask)
+            self._divergence[1] += int(mask.sum())
+            return loss
+
+        def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+            if "loss" in logs:
+                logs = _log_line(self, asking, logs)
+            # Ours are in ``logs`` already, under one name each.
+            self._metrics["train"].clear()
+            super().log(logs, start_time)
+
+        def create_model_card(self, *args: Any, **options: Any) -> None:
+            """None: a run says what it is in its own files."""
+
+    return Inspecting
+
+
+def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
+    """Sum over the spoken tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r, with
+    r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
+    """
+    gap = (new - old) * mask
+    return float((gap.exp() - 1 - gap).sum())
+
+
+def _log_line(trainer: Any, asking: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
+    """The round's line in the log: what was asked, and what TRL says of learning from it."""
+    import torch
+
+    metrics = trainer._metrics["train"]
+
+    def mean(name: str) -> float | None:
+        values = metrics.get(name)
+        return sum(values) / len(values) if values else None
+
+    told = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
+    total = trainer.accelerator.reduce(told.to(trainer.accelerator.device), reduction="sum")
+    named = {
+        "clip_low": "clip_ratio/low_mean",
+        "clip_high": "clip_ratio/high_mean",
+        "entropy": "entropy",
+        "kl_start": "kl",
+        "vllm_gap": "sampling/sampling_logp_difference/mean",
+    }
+    seconds = sum(metrics["step_time"])
+    rolled = asking.seconds_writing + asking.seconds_drawing
+    return {
+        "round": asking.round,
+        **asking.numbers,
+        **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
+        **{name: value for name, key in named.items() if (value := mean(key)) is not None},
+        "kl_old": float(total[0] / max(float(total[1]), 1.0)),
+        "seconds_writing": round(asking.seconds_writing, 3),
+        "seconds_drawing": round(asking.seconds_drawing, 3),
+        "seconds_learning": round(seconds - rolled, 3),
+    }
+
 
 if TYPE_CHECKING:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-Told = Callable[[int, int, Mapping[str, Any]], None]
+OnStep = Callable[[int, int, Mapping[str, Any]], None]
 """Told of each round: its number, how many there will be, and its numbers."""
 
 
@@ -47,9 +150,9 @@ def processes() -> int:
 def train(
     settings: GrpoSettings,
     questions: Sequence[Question],
-    card: Card | None = None,
+    card: CardFiles | None = None,
     start: Start = "new",
-    told: Told | None = None,
+    told: OnStep | None = None,
 ) -> Run:
     """Learn by inspecting ``questions``; the finished run. With several processes all of them call it.
 
@@ -76,7 +179,7 @@ def train(
     trainer = trainer_of(settings, loaded, questions, run, arguments)
     trainer.add_callback(run.callback())
     if told is not None and is_first_process():
-        trainer.add_callback(_telling(told, total))
+        trainer.add_callback(_step_callback(told, total))
     try:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
@@ -169,10 +272,10 @@ def trainer_of(
 
     if settings.vllm.mode != "none":
         arguments.generation_kwargs = vllm_options(loaded.processor.tokenizer)
-    asking = Asking(settings, questions, Renderer(loaded.processor), run)
-    trainer = inspecting(asking)(
+    asking = RoundRunner(settings, questions, Renderer(loaded.processor), run)
+    trainer = trainer_class(asking)(
         model=loaded.model,
-        reward_funcs=[outcome],
+        reward_funcs=[reward_function],
         args=arguments,
         processing_class=loaded.processor,
         train_dataset=_rows(settings, len(questions)),
@@ -186,15 +289,15 @@ def trainer_of(
     return trainer
 
 
-def outcome(prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any) -> list[float]:
+def reward_function(prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any) -> list[float]:
     """The reward function in TRL's form: what ``training.reward.score`` gave as the round was measured."""
     return scored
 
 
-def _writer(settings: GrpoSettings, trainer: Any) -> RoundWriter:
+def _writer(settings: GrpoSettings, trainer: Any) -> RoundGenerator:
     if settings.vllm.mode != "none":
-        return Vllm(trainer)
-    return Transformers(trainer, settings.writing_batch, settings.temperature, settings.top_p, settings.seed)
+        return VllmGenerator(trainer)
+    return TransformersGenerator(trainer, settings.writing_batch, settings.temperature, settings.top_p, settings.seed)
 
 
 def _rows(settings: GrpoSettings, questions: int) -> Dataset:
@@ -203,7 +306,7 @@ def _rows(settings: GrpoSettings, questions: int) -> Dataset:
     """
     from datasets import Dataset
 
-    order = asked(settings, questions)
+    order = schedule(settings, questions)
     return Dataset.from_dict(
         {
             "prompt": [[{"role": "user", "content": str(place)}] for one in order for place in one],
@@ -229,7 +332,7 @@ def _check_context(settings: GrpoSettings) -> None:
         )
 
 
-def _telling(told: Told, total: int) -> Any:
+def _step_callback(told: OnStep, total: int) -> Any:
     from transformers import TrainerCallback
 
     class Telling(TrainerCallback):  # type: ignore[misc]

@@ -49,14 +49,14 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Written:
+class GeneratedTurn:
     """A turn as sampled, the token that ended it included, and how likely each token was (natural log)."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float, ...] | None = None
 
 
-class Writer(Protocol):
+class Generator(Protocol):
     """Writes turns; ``ends`` are the ids that end one."""
 
     ends: frozenset[int]
@@ -65,13 +65,13 @@ class Writer(Protocol):
         """Whether any process waits for a turn, if they must write together; else whether this one does."""
         ...
 
-    def write(self, requests: Sequence[Request]) -> list[Written]:
+    def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         """The next turn of each. A turn has one token or more, no more than its limit, and no picture's."""
         ...
 
 
 @dataclass(frozen=True)
-class Rolled:
+class Rollout:
     """One inspection, as it is learned from and as it is looked at.
 
     :param prompt: the question, up to where the assistant begins
@@ -106,22 +106,22 @@ class Rolled:
 
 
 @dataclass(frozen=True)
-class Rollout:
+class RolloutBatch:
     """What was rolled, in the order asked, and how long writing and all else (tool, pictures, ids) took."""
 
-    rolled: tuple[Rolled, ...]
+    rolled: tuple[Rollout, ...]
     seconds_writing: float
     seconds_drawing: float
 
 
-def roll(
+def run_rollouts(
     questions: Sequence[Question],
     renderer: Renderer,
-    writer: Writer,
+    writer: Generator,
     limits: Limits,
     drafter: Drafter,
     with_tool: bool = True,
-) -> Rollout:
+) -> RolloutBatch:
     """Inspect each question once; one that stands there several times is inspected several times."""
     began = time.perf_counter()
     writing = 0.0
@@ -129,7 +129,7 @@ def roll(
     inspections = []
     for question in questions:
         spectrum = spectra.setdefault(id(question), question.spectrum())
-        speaker = _Speaker(renderer, writer.ends, limits, drafter)
+        speaker = _SuspendedPolicy(renderer, writer.ends, limits, drafter)
         inspections.append(_Inspection(question, spectrum, speaker, with_tool))
     waiting = [one for one in inspections if one.goes_on()]
     while writer.anybody(len(waiting)):
@@ -140,10 +140,10 @@ def roll(
             one.speaker.hear(turn)
         waiting = [one for one in waiting if one.goes_on()]
     rolled = tuple(one.rolled() for one in inspections)
-    return Rollout(rolled, writing, time.perf_counter() - began - writing)
+    return RolloutBatch(rolled, writing, time.perf_counter() - began - writing)
 
 
-class _Speaker:
+class _SuspendedPolicy:
     """The policy of one inspection: keeps its token ids, and waits for its turns to be written."""
 
     def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter) -> None:
@@ -159,13 +159,13 @@ class _Speaker:
         self._ends = ends
         self._limits = limits
         self._limit = 0
-        self._written = Written(())
+        self._written = GeneratedTurn(())
 
     @property
     def request(self) -> Request:
         return Request(self.prompt + self.said, self._limit)
 
-    def hear(self, written: Written) -> None:
+    def hear(self, written: GeneratedTurn) -> None:
         """What was written for the turn that is waited for."""
         self._written = written
         self.waits = False
@@ -203,7 +203,7 @@ class _Speaker:
         self._limit = left if self._limits.turn is None else min(left, self._limits.turn)
         return True
 
-    def _take(self, written: Written) -> str:
+    def _take(self, written: GeneratedTurn) -> str:
         ids = written.ids
         if not 0 < len(ids) <= self._limit:
             raise ValueError(f"the writer gave {len(ids)} tokens, wanted 1 to {self._limit}")
@@ -231,7 +231,7 @@ class _Inspection:
 
     question: Question
     spectrum: Spectrum
-    speaker: _Speaker
+    speaker: _SuspendedPolicy
     with_tool: bool
     _events: Iterator[Event] = field(init=False)
     _ended: Ended | None = None
@@ -254,11 +254,11 @@ class _Inspection:
                 self._ended = event
         return False
 
-    def rolled(self) -> Rolled:
+    def rolled(self) -> Rollout:
         speaker, ended = self.speaker, self._ended
         assert ended is not None, "an inspection ends with Ended"
         logprobs = None if speaker.logprobs is None else tuple(speaker.logprobs)
-        return Rolled(
+        return Rollout(
             question=self.question,
             prompt=speaker.prompt,
             said=speaker.said,

@@ -1,4 +1,4 @@
-"""What stands in the place of TRL's own generation: a round of inspections, scored, measured and kept."""
+"""One GRPO round: run the inspections, score them, compute the logged metrics, save sample traces."""
 
 from __future__ import annotations
 
@@ -6,18 +6,97 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any
 
 from agent.trajectory import Drafter
 from training.data.records import Question
-from training.grpo.generators import RoundWriter
-from training.grpo.metrics import measured, outcome
-from training.grpo.rollout import Limits, Rolled, roll
+from training.grpo.generators import RoundGenerator
+from training.grpo.rollout import Limits, Rollout, run_rollouts
 from training.grpo.settings import GrpoSettings
 from training.render import IMAGE, Renderer
 from training.reward import Reward, score
 from training.run import Run
 from training.settings import SettingsError
+
+
+@dataclass(frozen=True)
+class TrajectoryMetrics:
+    """One trajectory in numbers, small enough to be told to the other processes.
+
+    :param answered: it ended with an answer that is YES or NO
+    :param predicted: the class as the reward reads it, or whatever stood in its place
+    :param calls: calls that the tool answered; ``errors`` of them with an error
+    :param tokens: of all that followed the question; ``spoken`` of them by the assistant
+    """
+
+    reward: float
+    format_ok: bool
+    answered: bool
+    predicted: str
+    label: str
+    calls: int
+    errors: int
+    turns: int
+    tokens: int
+    spoken: int
+    truncated: bool
+
+
+def trajectory_metrics(rolled: Rollout, reward: Reward) -> TrajectoryMetrics:
+    """What one trajectory came to."""
+    answer = rolled.trajectory.answer
+    looks = rolled.looks
+    return TrajectoryMetrics(
+        reward=reward.score,
+        format_ok=reward.format_ok,
+        answered=answer is not None and answer.verdict is not None,
+        predicted=reward.predicted,
+        label=rolled.question.label,
+        calls=len(looks),
+        errors=sum(not zoom.ok for zoom in looks),
+        turns=len(rolled.turns),
+        tokens=len(rolled.said),
+        spoken=sum(rolled.said.spoken),
+        truncated=rolled.truncated,
+    )
+
+
+def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[str, float | None]:
+    """The round in numbers.
+
+    ``reward`` and ``reward_std`` (of all trajectories, not within groups); shares of all trajectories:
+    ``format_rate``, ``answer_rate``, ``yes_rate``, ``accuracy`` (the class that the reward reads, against the
+    label), ``truncated``; ``tool_error_rate``, of the calls that the tool answered, None without any;
+    ``no_spread``, the share of groups whose rewards are all the same and which therefore teach nothing.
+
+    :param outcomes: group after group
+    :param rollouts: how many make a group
+    :raises ValueError: no whole number of groups
+    """
+    if not outcomes or len(outcomes) % rollouts:
+        raise ValueError(f"found {len(outcomes)} outcomes, wanted whole groups of {rollouts}")
+    rewards = [one.reward for one in outcomes]
+    groups = [rewards[start : start + rollouts] for start in range(0, len(rewards), rollouts)]
+    calls = sum(one.calls for one in outcomes)
+    return {
+        "reward": fmean(rewards),
+        "reward_std": pstdev(rewards),
+        "format_rate": fmean(one.format_ok for one in outcomes),
+        "answer_rate": fmean(one.answered for one in outcomes),
+        "yes_rate": fmean(one.predicted == "YES" for one in outcomes),
+        "accuracy": fmean(one.predicted == one.label for one in outcomes),
+        "calls": calls / len(outcomes),
+        "tool_error_rate": sum(one.errors for one in outcomes) / calls if calls else None,
+        "turns": fmean(one.turns for one in outcomes),
+        "tokens": fmean(one.tokens for one in outcomes),
+        "tokens_max": max(one.tokens for one in outcomes),
+        "spoken": fmean(one.spoken for one in outcomes),
+        "spoken_max": max(one.spoken for one in outcomes),
+        "truncated": fmean(one.truncated for one in outcomes),
+        "no_spread": fmean(max(group) == min(group) for group in groups),
+    }
+
 
 LABEL_SOURCE = "training data"
 
@@ -26,7 +105,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class RoundBatch:
     """A round in the form that TRL takes, a place in each list a trajectory."""
 
     prompt_ids: list[list[int]]
@@ -38,7 +117,7 @@ class Asked:
     images: list[list[Any]]
 
 
-class Asking:
+class RoundRunner:
     """Asks rounds of questions, and knows the numbers of the last."""
 
     def __init__(self, settings: GrpoSettings, questions: Sequence[Question], renderer: Renderer, run: Run) -> None:
@@ -51,7 +130,7 @@ class Asking:
         self._renderer = renderer
         self._run = run
 
-    def ask(self, rows: Rows, writer: RoundWriter, keeps_traces: bool) -> Asked:
+    def ask(self, rows: Rows, writer: RoundGenerator, keeps_traces: bool) -> RoundBatch:
         """Inspect what the rows name; with several processes each asks its own rows, at the same time.
 
         :raises SettingsError: a question is longer than allowed
@@ -63,7 +142,7 @@ class Asking:
         self.round = number + 1
         limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
         with writer.round(number):
-            rollout = roll(
+            rollout = run_rollouts(
                 [self._questions[row["question"]] for row in rows],
                 self._renderer,
                 writer,
@@ -73,8 +152,8 @@ class Asking:
             )
         self._check(rollout.rolled)
         rewards = [score(one.response, one.question.label, settings.alpha) for one in rollout.rolled]
-        outcomes = [outcome(*pair) for pair in zip(rollout.rolled, rewards, strict=True)]
-        self.numbers = measured(gather_object(outcomes), settings.rollouts)
+        outcomes = [trajectory_metrics(*pair) for pair in zip(rollout.rolled, rewards, strict=True)]
+        self.numbers = round_metrics(gather_object(outcomes), settings.rollouts)
         self.seconds_writing, self.seconds_drawing = rollout.seconds_writing, rollout.seconds_drawing
         if keeps_traces:
             self._keep(rollout.rolled, rewards)
@@ -92,7 +171,7 @@ class Asking:
         }
         return Drafter("model", f"{Path(settings.output).name}, round {self.round}", told)
 
-    def _check(self, rolled: Sequence[Rolled]) -> None:
+    def _check(self, rolled: Sequence[Rollout]) -> None:
         """TRL would drop every picture of the round, without a word, if one did not fit its tokens."""
         mark = self._renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
         longest = self._settings.prompt_tokens
@@ -107,7 +186,7 @@ class Asking:
             if marks != wanted:
                 raise ValueError(f"{one.question.key}: {marks} picture tokens, but pictures of {wanted}")
 
-    def _keep(self, rolled: Sequence[Rolled], rewards: Sequence[Reward]) -> None:
+    def _keep(self, rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> None:
         """A few of the round as our JSON lines, of as many questions as there are."""
         group = self._settings.rollouts
         order = sorted(range(len(rolled)), key=lambda n: (n % group, n))[: self._settings.traces]
@@ -118,7 +197,7 @@ class Asking:
         (self._run.traces / f"round-{self.round:05d}.jsonl").write_text("".join(lines), "utf-8")
 
 
-def _trace(rolled: Rolled, reward: Reward) -> dict[str, Any]:
+def _trace(rolled: Rollout, reward: Reward) -> dict[str, Any]:
     """A line that ``spec-o3 import`` takes: the trajectory with its spectrum, its label and its reward."""
     drafter = rolled.trajectory.drafter
     told = {"reward": reward.score, "predicted": reward.predicted[:60], "ended": rolled.reason}
@@ -131,9 +210,9 @@ def _trace(rolled: Rolled, reward: Reward) -> dict[str, Any]:
     return trajectory.to_json() | {"spectrum_data": rolled.question.spectrum().to_json()}
 
 
-def _for_trl(rolled: Sequence[Rolled], rewards: Sequence[Reward]) -> Asked:
+def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> RoundBatch:
     known = [list(one.logprobs) for one in rolled if one.logprobs is not None]
-    return Asked(
+    return RoundBatch(
         prompt_ids=[list(one.prompt.ids) for one in rolled],
         completion_ids=[list(one.said.ids) for one in rolled],
         spoken=[[int(spoken) for spoken in one.said.spoken] for one in rolled],

@@ -19,7 +19,7 @@ Correction = Literal["none", "token_truncate", "token_mask", "sequence_truncate"
 
 
 @dataclass(frozen=True)
-class Vllm:
+class VllmSettings:
     """Who writes. ``none``: the model that learns, through transformers.
 
     :param mode: ``colocate``, a vLLM inside each process, on the GPUs that learn; ``server``, one on others
@@ -101,7 +101,7 @@ class GrpoSettings:
     prompt_tokens: int = 2048
     response_tokens: int = 32768
     writing_batch: int = 32
-    vllm: Vllm = field(default_factory=Vllm)
+    vllm: VllmSettings = field(default_factory=VllmSettings)
     gradient_checkpointing: bool = True
     save_rounds: int = 10
     keep_checkpoints: int = 2
@@ -194,7 +194,7 @@ def rounds(settings: GrpoSettings, questions: int) -> int:
     return settings.rounds or settings.epochs * (questions // settings.prompts)
 
 
-def asked(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
+def schedule(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
     """By round, the questions that it asks; each epoch is shuffled anew. It follows from the seed alone, so
     that a resumed run asks what an uninterrupted one would have asked.
     """
@@ -210,7 +210,7 @@ def asked(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
     return found
 
 
-def seed_of(seed: int, *place: int) -> int:
+def derived_seed(seed: int, *place: int) -> int:
     """A seed for the random numbers of one place in a run (round, process, call): they are the same whatever
     was drawn before, so that a resumed run writes what an uninterrupted one would have written.
     """

@@ -19,9 +19,9 @@ from types import MappingProxyType
 from typing import Any
 
 from training.data.records import Example, Question
+from training.miniature.examples import questions
 from training.miniature.model import Size
-from training.miniature.spectra import questions
-from training.run import Card, Run
+from training.run import CardFiles, Run
 from training.settings import ModelSettings
 
 
@@ -111,7 +111,7 @@ BETA2 = 0.95
 """How long AdamW remembers the size of gradients: twenty steps, not the usual thousand. In trials from random
 weights seeing was learned with it; what else differed between the trials was not told apart."""
 
-Tell = Callable[[str], None]
+OnMessage = Callable[[str], None]
 """Told a line about how far it has come."""
 
 
@@ -122,7 +122,7 @@ class Seed:
     folder: Path
     seed: int
     scale: Scale
-    tell: Tell
+    tell: OnMessage
 
     def do(self) -> None:
         """:raises ModelError, RunError, JournalError: as the stages' own commands would"""
@@ -147,8 +147,8 @@ class Seed:
     def _random(self, folder: Path) -> None:
         import torch
 
+        from training.miniature.examples import texts
         from training.miniature.model import model_for, processor_for
-        from training.miniature.traces import texts
 
         self.tell("tokenizer and random weights")
         size = self.scale.size
@@ -182,8 +182,7 @@ class Seed:
         examples: Callable[[], list[Example]],
         with_tool: bool,
     ) -> None:
-        from training.sft import SftSettings
-        from training.sft.learning import train
+        from training.sft import SftSettings, train
 
         if Run(folder).finished:
             return
@@ -270,8 +269,8 @@ class Seed:
         report.write(row, run.settings, gallery.FILE)
 
     def _described(self, overviews: bool, most: int | None = None) -> list[Example]:
+        from training.miniature.examples import described
         from training.miniature.model import shrunk
-        from training.miniature.traces import described
 
         shrink = partial(shrunk, size=self.scale.size)
         part = self.scale.overviews if overviews else self.scale.zooms
@@ -279,8 +278,8 @@ class Seed:
         return [one for question in asked for one in described(question, shrink, overviews)]
 
     def _inspected(self, with_tool: bool, most: int | None = None) -> list[Example]:
+        from training.miniature.examples import inspected
         from training.miniature.model import shrunk
-        from training.miniature.traces import inspected
 
         shrink = partial(shrunk, size=self.scale.size)
         asked = questions("sft", self.scale.sft.spectra)[:most]
@@ -298,11 +297,11 @@ def _model(folder: Path) -> ModelSettings:
     return ModelSettings(name=str(folder), frozen=(), dtype="float32")
 
 
-def _card(records: Sequence[Example] | Sequence[Question]) -> Card:
+def _card(records: Sequence[Example] | Sequence[Question]) -> CardFiles:
     from training.data import card
 
     found = card(records)
-    return Card(json.loads(json.dumps(found.to_json())), found.markdown())
+    return CardFiles(json.loads(json.dumps(found.to_json())), found.markdown())
 
 
 def _start(folder: Path) -> Any:

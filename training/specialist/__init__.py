@@ -8,8 +8,7 @@ gives no reason.
 
 from __future__ import annotations
 
-from training.specialist.learning import SpecialistError
+from training.specialist.learning import SpecialistError, SpecialistSettings
 from training.specialist.model import Specialist, train
-from training.specialist.settings import SpecialistSettings
 
 __all__ = ["Specialist", "SpecialistError", "SpecialistSettings", "train"]

@@ -1,14 +1,4 @@
-"""Training the specialist: class-balanced loss, augmentation, early stopping, a threshold for F1.
-
-A fifth of the sources of each class is held out, by ``training.data.split``. The loss weighs both classes
-alike, whatever their numbers, so a probability is what it would be of a spectrum as likely YES as NO. The
-weights kept are those of the epoch with the least loss on the held-out sources, and the threshold of YES is
-the one with the best F1 there. Both choices make those figures, which the card tells, a little too good; a
-test set is another set.
-
-One seed gives one network on one machine with one number of threads; other processors add up in another
-order.
-"""
+"""The specialist: settings, network, and training loop."""
 
 from __future__ import annotations
 
@@ -20,8 +10,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.text import OneLine
+from training.settings import SettingsError
 from training.specialist.grid import CHANNELS, PIXELS, Float32, Sampled, channels
-from training.specialist.settings import SpecialistSettings
+
+
+@dataclass(frozen=True)
+class SpecialistSettings:
+    """The defaults are those of the shipped ``training/configs/specialist.yaml``.
+
+    :param epochs: at most; ``patience`` epochs without a better validation loss end it
+    :param steps: batches an epoch at least: a small set is gone through several times, each time varied anew
+    :param held_out: part of the sources kept for validation: early stopping and the threshold
+    :param noise: each spectrum is shown with up to so many times its own noise added
+    :param shift: and moved by up to so many pixels of the grid (89 km/s each) to either side
+    :param tilt: and multiplied by exp(a x + b x²), x from -1 to 1 over the grid, a and b normal with this
+        standard deviation: reddening and calibration that nobody knows
+    """
+
+    seed: int = 0
+    epochs: int = 40
+    patience: int = 8
+    batch: int = 32
+    steps: int = 16
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.01
+    dropout: float = 0.2
+    held_out: float = 0.2
+    noise: float = 1.0
+    shift: int = 3
+    tilt: float = 0.15
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("epochs", 1),
+            ("patience", 1),
+            ("batch", 2),
+            ("steps", 1),
+            ("shift", 0),
+            ("seed", 0),
+        ):
+            if getattr(self, name) < least:
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted {least} or more")
+        for name in ("weight_decay", "noise", "tilt"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted 0 or more")
+        for name in ("held_out", "learning_rate"):
+            if not 0 < getattr(self, name) < 1:
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted between 0 and 1")
+        if not 0 <= self.dropout < 1:
+            raise SettingsError(f"dropout: found {self.dropout}, wanted 0 or more, below 1")
+
 
 _FILTERS = (16, 32, 48, 64, 96, 128)
 _WIDTHS = (11, 9, 7, 7, 5, 5)  # pixels, odd
@@ -59,7 +97,7 @@ def network(dropout: float) -> Any:
 
 
 Bools = NDArray[np.bool_]
-Said = Callable[[dict[str, float]], None]
+OnEpoch = Callable[[dict[str, float]], None]
 
 
 class SpecialistError(OneLine):
@@ -86,7 +124,7 @@ def learn(
     yes: Bools,
     held_out: Bools,
     settings: SpecialistSettings,
-    said: Said = lambda _: None,
+    said: OnEpoch = lambda _: None,
 ) -> Learned:
     """Train on spectra already on the grid.
 

@@ -25,8 +25,7 @@ from training.data import split
 from training.data.records import Question
 from training.settings import SettingsError, from_mapping
 from training.specialist.grid import Sampled, channels, sample
-from training.specialist.learning import Said, SpecialistError, learn, log_odds, network
-from training.specialist.settings import SpecialistSettings
+from training.specialist.learning import OnEpoch, SpecialistError, SpecialistSettings, learn, log_odds, network
 
 SCHEMA = "spec-o3/specialist/1"
 WEIGHTS, CARD = "weights.pt", "specialist.json"
@@ -108,7 +107,7 @@ class Specialist:
 def train(
     questions: Sequence[Question],
     settings: SpecialistSettings | None = None,
-    said: Said = lambda _: None,
+    said: OnEpoch = lambda _: None,
     rows: Sampled | None = None,
 ) -> Specialist:
     """Train on questions of one task.

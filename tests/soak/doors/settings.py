@@ -16,7 +16,7 @@ from tests.soak.mutations import spoiled_text
 from tests.soak.trying import Door, Try, refused_by
 from training.settings import SettingsError
 from training.settings import read as read_settings
-from training.sft.settings import SftSettings
+from training.sft import SftSettings
 
 
 def label_tables() -> list[bytes]:

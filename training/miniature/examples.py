@@ -1,7 +1,7 @@
-"""What the proof's model learns from: pictures and what they show, then whole inspections.
+"""Simulated spectra of the miniature proof, and what its model learns from: pictures, then whole inspections.
 
-A script inspects in the place of an expert. It measures what a look shows and says it in a few fixed words;
-its answer is the truth. The loop, the tool, the pictures and the observations are those of live vetting.
+A script takes the place of an expert: it measures what a zoom shows and describes it in fixed words; its answer
+is the truth. Loop, tool, pictures and observations are those of live vetting.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
 
+import numpy as np
 from PIL import Image
 
 from agent import tool
@@ -17,12 +21,15 @@ from agent.conversation import Conversation, Piece
 from agent.loop import Ended, Looked, Started, inspect
 from agent.measure import Measured, measure_feature, rest
 from agent.plot import pixels_sha256
+from agent.simulate import simulate
+from agent.simulate.instrument import SURVEYS
 from agent.spectrum import Spectrum
-from agent.tasks import Task
+from agent.tasks import Task, read
 from agent.tool import TOOL_BLOCK, TOOL_NAME
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Think, Verdict
 from agent.trajectory.tags import turn_text
+from training.data import source_of
 from training.data.records import Example, Question
 
 DRAFTER = Drafter("baseline", "script of the miniature proof", {"version": 1})
@@ -33,7 +40,7 @@ Shrink = Callable[[Image.Image], Image.Image]
 
 
 @dataclass(frozen=True)
-class Look:
+class ZoomTarget:
     """A window in Å and the features of the task file that are measured in it: one for strength, and for a
     line one for breadth.
     """
@@ -44,12 +51,12 @@ class Look:
     breadth: str = ""
 
 
-LOOKS: Mapping[str, tuple[Look, ...]] = {
+ZOOM_TARGETS: Mapping[str, tuple[ZoomTarget, ...]] = {
     "mini_cv": (
-        Look("Hα", (6400, 6720), "Hα emission", "Hα breadth"),
-        Look("Hβ", (4700, 5020), "Hβ emission", "Hα breadth"),
+        ZoomTarget("Hα", (6400, 6720), "Hα emission", "Hα breadth"),
+        ZoomTarget("Hβ", (4700, 5020), "Hβ emission", "Hα breadth"),
     ),
-    "mini_cc": (Look("C2 5165", (4950, 5400), "C2 5165"), Look("C2 5636", (5380, 5820), "C2 5636")),
+    "mini_cc": (ZoomTarget("C2 5165", (4950, 5400), "C2 5165"), ZoomTarget("C2 5636", (5380, 5820), "C2 5636")),
 }
 EMISSION, ABSORPTION, BROAD = -4.0, 3.0, 600.0
 """Å of equivalent width, and km/s: what the script calls emission, absorption and broad."""
@@ -57,7 +64,7 @@ DEEP, SHALLOW = 0.62, 0.85
 """Flux in a band over that beside it: below these the script calls it deep, and shallow."""
 
 
-def said_of(spectrum: Spectrum, task: Task, look: Look) -> str:
+def description(spectrum: Spectrum, task: Task, look: ZoomTarget) -> str:
     """What a look shows, in a sentence."""
     at_rest = rest(spectrum)
     strength = _value(at_rest, task, look.strength)
@@ -85,15 +92,15 @@ class Script:
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """The next turn: a look, or what was seen in the last one and the answer."""
         spectrum, task = conversation.spectrum, conversation.task
-        looks = LOOKS[task.key]
+        looks = ZOOM_TARGETS[task.key]
         verdict = f"So it is {'a' if self.label == 'YES' else 'no'} {task.title.lower()}."
         answer = rf"<answer>\boxed{{{self.label}}}</answer>"
         if not conversation.with_tool:
-            seen = " ".join(said_of(spectrum, task, look) for look in looks)
+            seen = " ".join(description(spectrum, task, look) for look in looks)
             yield f"<think>{seen} {verdict}</think>{answer}"
             return
         done = len(conversation.exchanges)
-        seen = said_of(spectrum, task, looks[done - 1]) + " " if done else ""
+        seen = description(spectrum, task, looks[done - 1]) + " " if done else ""
         if done == len(looks):
             yield f"<think>{seen}{verdict}</think>{answer}"
             return
@@ -121,7 +128,7 @@ def described(question: Question, shrink: Shrink, overviews: bool) -> list[Examp
     """Single pictures and what they show of each look: its zoom, and the overview too if that is wanted."""
     spectrum, task = question.spectrum(), question.task
     found = []
-    for look in LOOKS[task.key]:
+    for look in ZOOM_TARGETS[task.key]:
         shown = {"zoom": tool.call(spectrum, {"wavelength_range": list(look.window)}).image}
         if overviews:
             shown["overview"] = tool.overview(spectrum)
@@ -133,7 +140,7 @@ def described(question: Question, shrink: Shrink, overviews: bool) -> list[Examp
                 prompt=f"What does the spectrum show at {look.name}?",
                 spectrum_name=spectrum.name,
                 spectrum_sha256=spectrum.sha256,
-                steps=(Think("s1", said_of(spectrum, task, look)),),
+                steps=(Think("s1", description(spectrum, task, look)),),
                 drafter=DRAFTER,
                 overview=pixels_sha256(image),
                 simulated=True,
@@ -168,3 +175,76 @@ def _example(key: str, question: Question, trajectory: Trajectory, pictures: Seq
 def _value(spectrum: Spectrum, task: Task, feature: str) -> float | None:
     found = measure_feature(spectrum, task.feature(feature))
     return found.value if isinstance(found, Measured) else None
+
+
+TASKS = Path(__file__).with_name("tasks")
+Part = Literal["pictures", "sft", "grpo", "bench"]
+
+_SEEDS: Mapping[Part, int] = {"pictures": 1, "sft": 2, "grpo": 3, "bench": 4}
+_ROOM = 10_000_000
+"""Seeds of simulated spectra that a part has to itself: no spectrum is in two parts."""
+_STEP = 100_000
+"""From a seed to the next that is tried for a state; more than a part has questions."""
+SNR = (10.0, 40.0)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What is asked of a task.
+
+    :param kind: the simulator's name of the class, and ``states`` of it that are drawn; none named: all
+    :param others: the look-alikes
+    """
+
+    task: str
+    kind: str
+    others: tuple[str, ...]
+    states: tuple[str, ...] = ()
+
+
+MIXES = (
+    # In outburst and in its low state a cataclysmic variable hides the signs that are asked for here.
+    Mix("mini_cv", "cv", ("be", "hii", "sd", "dme", "tts", "a"), ("quiescent",)),
+    Mix("mini_cc", "cc", ("gba", "gm", "dm", "ss", "fgk")),
+)
+
+
+def questions(part: Part, count: int) -> list[Question]:
+    """The first ``count`` questions of a part; equal arguments give equal questions. Of four in a row each
+    task has two, one of them of its own class.
+
+    The tasks are the proof's own, in ``TASKS``: those of the program with a guide of one line, because a
+    model as small as this one uses no more.
+    """
+    known = {mix.task: read(TASKS / f"{mix.task}.toml") for mix in MIXES}
+    return [_question(part, number, known) for number in range(count)]
+
+
+def _question(part: Part, number: int, known: Mapping[str, Task]) -> Question:
+    mix = MIXES[number % len(MIXES)]
+    is_one = number // len(MIXES) % 2 == 0
+    first = _SEEDS[part] * _ROOM + number
+    drawn = np.random.default_rng([first])
+    kind = mix.kind if is_one else str(drawn.choice(mix.others))
+    survey = str(drawn.choice(sorted(SURVEYS)))
+    snr = round(float(drawn.uniform(*SNR)), 1)
+    seed = _seed(mix, kind, survey, first) if is_one else first
+    name = f"simulated-{kind}-{seed:04d}.fits"
+    return Question(
+        key=f"{part} {number}",
+        source=source_of(name),
+        task=known[mix.task],
+        label="YES" if is_one else "NO",
+        survey=f"simulated {survey}",
+        snr=snr,
+        simulated=True,
+        spectrum=partial(simulate, kind, survey, snr, seed),
+    )
+
+
+def _seed(mix: Mix, kind: str, survey: str, first: int) -> int:
+    """The first seed from there on that draws the class in one of the wanted states."""
+    for seed in range(first, first + _ROOM, _STEP):
+        if not mix.states or simulate(kind, survey, SNR[0], seed).meta["state"] in mix.states:
+            return seed
+    raise AssertionError("a state that is drawn one time in three is drawn within a hundred times")

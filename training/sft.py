@@ -1,0 +1,396 @@
+"""Supervised fine-tuning (the cold start): settings, data, trainer, and the printed loss mask.
+
+The loss of a step is the mean over all assistant tokens of its whole batch, over all processes and
+accumulated forward passes: batch size and accumulation change memory use only.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from training.data import DataError, Dropped, examples, questions
+from training.data.card import DataCard, card
+from training.data.records import Example
+from training.data.splits import refuse_leaks, shared_sources, split, without
+from training.environment import is_first_process, launch_problem
+from training.model import Loaded, ModelError, Resumable, load, out_of_memory, save_learned
+from training.render import IMAGE, Rendered, Renderer, for_learning
+from training.run import CardFiles, Run, Start
+from training.settings import ModelSettings, SettingsError
+
+
+@dataclass(frozen=True)
+class SftSettings:
+    """A cold start. Published: ``cold_start/examples/spec_o3/qwen2_5_sft_full.yaml`` of
+    github.com/Maxwell-Jia/spec-o3, run with LLaMA-Factory.
+
+    :param data: exports, our JSON lines, or the published set; what ``training.data.examples`` reads
+    :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
+    :param test: test data; whose sources are among the examples is refused, or dropped with ``drop_leaks``
+    :param output: the folder of the run
+    :param with_tool: whether the model learns to look closer; without, its thoughts and answer are one turn
+    :param max_length: tokens; a longer example is dropped, never cut
+    :param batch_size: examples a GPU and forward pass; ``accumulation`` of these make one step
+    :param beta2: how long AdamW remembers the size of gradients; the default is transformers'
+    :param schedule: of the learning rate, as transformers names it
+    :param warmup: share of all steps in which the rate rises
+    :param max_steps: stop after so many, None: after ``epochs``
+    :param save_steps: a checkpoint every so many steps, of which the last ``keep_checkpoints`` are kept
+    :param held_out: share of sources that are not learned from; their loss is measured at each checkpoint.
+        Published: none
+    :param deepspeed: a DeepSpeed file, where the launcher's own settings do not name one
+    :param merge: what LoRA learned is worked into the weights at the end, and saved whole
+    :param workers: processes a GPU that read pictures ahead
+    """
+
+    model: ModelSettings
+    output: str
+    data: tuple[str, ...] = ()
+    spectra: str | None = None
+    test: tuple[str, ...] = ()
+    drop_leaks: bool = False
+    seed: int = 42
+    with_tool: bool = True
+    max_length: int = 32768
+    epochs: float = 5.0
+    max_steps: int | None = None
+    batch_size: int = 4
+    accumulation: int = 1
+    learning_rate: float = 2e-5
+    schedule: Literal["cosine", "linear", "constant", "constant_with_warmup"] = "cosine"
+    warmup: float = 0.05
+    weight_decay: float = 0.0
+    max_grad_norm: float = 1.0
+    beta2: float = 0.999
+    save_steps: int = 6
+    keep_checkpoints: int = 2
+    held_out: float = 0.0
+    gradient_checkpointing: bool = True
+    deepspeed: str | None = None
+    merge: bool = False
+    workers: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("max_length", "batch_size", "accumulation", "save_steps", "keep_checkpoints"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted 1 or more")
+        if self.max_steps is not None and self.max_steps < 1:
+            raise SettingsError(f"max_steps: found {self.max_steps}, wanted 1 or more, or nothing")
+        for name in ("epochs", "learning_rate"):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted more than 0")
+        for name in ("warmup", "held_out"):
+            if not 0 <= getattr(self, name) < 1:
+                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted a share from 0 to below 1")
+        if self.merge and self.model.method != "lora":
+            raise SettingsError("merge: there is nothing to merge with `method: full`; wanted `method: lora`")
+
+
+Item = TypeVar("Item")
+Progress = Callable[[Sequence[Item]], Iterable[Item]]
+"""Gives the same items, and shows how far it is."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Examples to learn from, those whose loss is only measured, and the card of both and of what was left
+    out.
+    """
+
+    examples: tuple[Example, ...]
+    held_out: tuple[Example, ...]
+    card: DataCard
+
+
+def prepare(settings: SftSettings, renderer: Renderer, watched: Progress[Example] = iter) -> Prepared:
+    """Read and check all of it: every picture is opened, so that none is found missing at night.
+
+    :raises DataError: nothing to learn from, data that cannot be used, or sources of the test data in it
+    """
+    if not settings.data:
+        raise DataError("data: found nothing, wanted an export, JSON lines or train_sharegpt.json (--data)")
+    dropped: list[Dropped] = []
+    spectra = Path(settings.spectra).expanduser() if settings.spectra else None
+    found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
+    if settings.test:
+        found = _without_test(found, settings, spectra, dropped)
+    kept, lengths = [], []
+    for one in watched(found):
+        length = len(rendered(one, renderer, settings.with_tool))
+        if length <= settings.max_length:
+            kept.append(one)
+            lengths.append(length)
+        else:
+            dropped.append(Dropped(one.key, f"longer than {settings.max_length} tokens"))
+    if not kept:
+        raise DataError(f"found no example of {settings.max_length} tokens or fewer among {len(found)}")
+    measured = iter(lengths)
+    made = card(kept, lambda _: next(measured), settings.max_length, dropped)
+    parts = split(kept, {"learned": 1 - settings.held_out, "held out": settings.held_out}, settings.seed)
+    if not parts["learned"]:
+        raise DataError(f"held_out: {settings.held_out} of {made.sources} spectra leaves none to learn from")
+    return Prepared(tuple(parts["learned"]), tuple(parts["held out"]), made)
+
+
+def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
+    """:raises DataError: a picture is missing, or there are more than zooms"""
+    try:
+        return renderer.example(example.trajectory, example.pictures(), with_tool)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"{example.key}: {error}") from error
+
+
+def _without_test(
+    found: Sequence[Example], settings: SftSettings, spectra: Path | None, dropped: list[Dropped]
+) -> Sequence[Example]:
+    test = questions(settings.test, part="test", spectra=spectra)
+    if not settings.drop_leaks:
+        refuse_leaks(found, test)
+        return found
+    kept, leaked = without(found, shared_sources(found, test))
+    dropped += [Dropped(one.key, "its spectrum is in the test data") for one in leaked]
+    return kept
+
+
+__all__ = ["SftSettings"]
+
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from trl import SFTConfig, SFTTrainer
+
+OnStep = Callable[[int, int, Mapping[str, Any]], None]
+"""Told of each step: its number, how many there will be, and its numbers."""
+
+
+class Collator:
+    """Rows of a data set that holds nothing but the examples' places, as a batch: pictures are fetched when
+    their batch is made.
+    """
+
+    def __init__(self, examples: Sequence[Example], processor: Any, with_tool: bool) -> None:
+        self._examples = examples
+        self._renderer = Renderer(processor)
+        self._with_tool = with_tool
+
+    def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Tensor]:
+        examples = [self._examples[row["place"]] for row in rows]
+        read = [rendered(one, self._renderer, self._with_tool) for one in examples]
+        return for_learning(read, self._renderer.processor)
+
+
+def train(
+    settings: SftSettings,
+    examples: Sequence[Example],
+    held_out: Sequence[Example] = (),
+    card: CardFiles | None = None,
+    start: Start = "new",
+    told: OnStep | None = None,
+) -> Run:
+    """Learn from ``examples``; the finished run. With several processes all of them call it.
+
+    :param examples: none longer than ``max_length``
+    :raises ModelError: the model cannot be loaded, or does not fit
+    :raises RunError: the folder holds a run, unless ``start`` says what is to become of it
+    """
+    import torch
+
+    if problem := launch_problem():
+        raise ModelError(problem)
+    run = Run(Path(settings.output))
+    # Before the model: under DeepSpeed these say how its weights are spread as they are read.
+    arguments = arguments_of(settings, bool(held_out))
+    with arguments.main_process_first(local=False, desc="run"):
+        if is_first_process():
+            run.begin("sft", settings, start)
+            if card is not None:
+                run.keep_card(card.plain, card.markdown)
+    checkpoint = run.checkpoint()
+    loaded = load(settings.model)
+    trainer = trainer_of(settings, loaded, examples, held_out, arguments)
+    trainer.add_callback(run.callback())
+    if told is not None and is_first_process():
+        trainer.add_callback(_step_callback(told))
+    if checkpoint is not None:
+        # TRL counts from nought again.
+        trainer._total_train_tokens = next(
+            (line["num_tokens"] for line in reversed(run.logged()) if "num_tokens" in line), 0
+        )
+    try:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    except torch.OutOfMemoryError as error:
+        raise ModelError(out_of_memory("a step")) from error
+    save_learned(trainer, loaded, run.model, settings.merge)
+    return run
+
+
+def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
+    """The settings in TRL's words."""
+    import torch
+    from trl import SFTConfig
+
+    dtype = settings.model.dtype
+    gpu = torch.cuda.is_available()
+    return SFTConfig(
+        output_dir=settings.output,
+        seed=settings.seed,
+        num_train_epochs=settings.epochs,
+        max_steps=-1 if settings.max_steps is None else settings.max_steps,
+        per_device_train_batch_size=settings.batch_size,
+        per_device_eval_batch_size=settings.batch_size,
+        gradient_accumulation_steps=settings.accumulation,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warmup,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_grad_norm,
+        adam_beta2=settings.beta2,
+        bf16=dtype == "bfloat16",
+        fp16=dtype == "float16",
+        use_cpu=not (gpu or torch.backends.mps.is_available()),
+        gradient_checkpointing=settings.gradient_checkpointing,
+        deepspeed=settings.deepspeed,
+        # Every example has a picture, and what learns is used by every picture and word.
+        ddp_find_unused_parameters=False,
+        save_strategy="steps",
+        save_steps=settings.save_steps,
+        save_total_limit=settings.keep_checkpoints,
+        eval_strategy="steps" if evaluates else "no",
+        eval_steps=settings.save_steps,
+        prediction_loss_only=True,
+        logging_steps=1,
+        logging_nan_inf_filter=False,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        dataloader_num_workers=settings.workers,
+        dataloader_pin_memory=gpu,
+        max_length=None,
+    )
+
+
+def trainer_of(
+    settings: SftSettings,
+    loaded: Loaded,
+    examples: Sequence[Example],
+    held_out: Sequence[Example],
+    arguments: SFTConfig,
+) -> SFTTrainer:
+    """TRL's trainer over ``examples``."""
+    from datasets import Dataset
+    from transformers import PrinterCallback
+    from trl import SFTTrainer
+
+    def places(first: int, count: int) -> Dataset:
+        return Dataset.from_dict({"place": list(range(first, first + count))})
+
+    class Sft(Resumable, SFTTrainer):  # type: ignore[misc]
+        def create_model_card(self, *args: Any, **options: Any) -> None:
+            """Left out: what a run is stands in its own files."""
+
+    trainer = Sft(
+        model=loaded.model,
+        args=arguments,
+        processing_class=loaded.processor,
+        data_collator=Collator([*examples, *held_out], loaded.processor, settings.with_tool),
+        train_dataset=places(0, len(examples)),
+        eval_dataset=places(len(examples), len(held_out)) if held_out else None,
+    )
+    # Qwen2.5-VL says that it takes no number of tokens of a whole batch, and transformers then counts none:
+    # each forward pass would weigh the same, however little is said in it. TRL divides by that number itself.
+    trainer.model_accepts_loss_kwargs = True
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def steps(settings: SftSettings, examples: int) -> dict[str, int]:
+    """How many steps it would take as it is started now, and how many examples a step has."""
+    processes = int(os.environ.get("WORLD_SIZE", "1"))
+    batches = math.ceil(examples / (settings.batch_size * processes))
+    total = math.ceil(settings.epochs * math.ceil(batches / settings.accumulation))
+    a_step = settings.batch_size * settings.accumulation * processes
+    return {"steps": settings.max_steps or total, "examples_a_step": a_step}
+
+
+def _step_callback(told: OnStep) -> Any:
+    from transformers import TrainerCallback
+
+    class Telling(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if logs and "loss" in logs:
+                told(state.global_step, state.max_steps, logs)
+
+    return Telling()
+
+
+Kind = Literal["prompt", "spoken", "tool", "image"]
+
+_COLOURS: dict[Kind, str] = {"prompt": "2", "spoken": "1;32", "tool": "33", "image": "36"}
+_BRACKETS: dict[Kind, tuple[str, str]] = {
+    "prompt": ("", ""),
+    "spoken": ("⟦", "⟧"),
+    "tool": ("", ""),
+    "image": ("", ""),
+}
+
+
+@dataclass(frozen=True)
+class TokenCounts:
+    """How many tokens the assistant spoke, were asked, were told by the tool, and are pictures."""
+
+    spoken: int
+    prompt: int
+    tool: int
+    image: int
+
+    def __str__(self) -> str:
+        every = self.spoken + self.prompt + self.tool + self.image
+        return (
+            f"{every} tokens: {self.spoken} spoken (the loss is taken on these and no others), "
+            f"{self.prompt} of the prompt, {self.tool} of the tool's answers, {self.image} of pictures"
+        )
+
+
+def token_counts(rendered: Rendered, tokenizer: Any) -> TokenCounts:
+    kinds = _token_kinds(rendered, tokenizer)
+    return TokenCounts(*(kinds.count(kind) for kind in ("spoken", "prompt", "tool", "image")))
+
+
+def mask_text(rendered: Rendered, tokenizer: Any, colours: bool) -> str:
+    """The text token for token; a picture's run of tokens as one and their number."""
+    return "".join(_marked(kind, text, colours) for kind, text in _runs(rendered, tokenizer))
+
+
+def _token_kinds(rendered: Rendered, tokenizer: Any) -> list[Kind]:
+    image = tokenizer.convert_tokens_to_ids(IMAGE)
+    kinds: list[Kind] = []
+    unspoken: Kind = "prompt"
+    for token, spoken in zip(rendered.ids, rendered.spoken, strict=True):
+        if spoken:
+            unspoken = "tool"
+        kinds.append("spoken" if spoken else "image" if token == image else unspoken)
+    return kinds
+
+
+def _runs(rendered: Rendered, tokenizer: Any) -> Iterator[tuple[Kind, str]]:
+    pairs = zip(_token_kinds(rendered, tokenizer), rendered.ids, strict=True)
+    for kind, run in groupby(pairs, key=lambda pair: pair[0]):
+        ids = [token for _, token in run]
+        yield kind, f"{IMAGE}×{len(ids)}" if kind == "image" else tokenizer.decode(ids)
+
+
+def _marked(kind: Kind, text: str, colours: bool) -> str:
+    if colours:
+        # Line by line: a pager forgets a colour at the end of a line.
+        return "\n".join(f"\x1b[{_COLOURS[kind]}m{line}\x1b[0m" if line else "" for line in text.split("\n"))
+    before, after = _BRACKETS[kind]
+    return before + text + after
