@@ -7,7 +7,7 @@ import secrets
 
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
-from reviewer.backup.backups import KeepingError
+from reviewer.backup.backups import BackupError
 from reviewer.exchange.exports import ExportError
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import RulesError
@@ -18,7 +18,7 @@ log = logging.getLogger("spec_o3")
 
 REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
-    *(ImportFileError, ExportError, KeepingError),
+    *(ImportFileError, ExportError, BackupError),
 )
 """What the rooms below refuse with a sentence that is meant for the person."""
 

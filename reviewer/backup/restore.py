@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reviewer.backup.archive.reading import build
-from reviewer.backup.backups import BadBackup, KeepingError, check_bytes, read_facts
+from reviewer.backup.archive import read_archive
+from reviewer.backup.backups import BackupError, BadBackup, check_bytes, read_metadata
 from reviewer.store import CannotWrite, Head, Store, StoreError
-from reviewer.store.sqlite.copies import PART, copy, put_in_place, sync
-from reviewer.store.sqlite.exclusive import alone
-from reviewer.store.sqlite.rows import at_rest
-from reviewer.store.sqlite.schema_check import require_own_schema
+from reviewer.store.sqlite.files import PART, copy, exclusive_access, put_in_place, sync
+from reviewer.store.sqlite.tables import open_snapshot, require_own_schema
 
-_TOLD = 3
+_SHOWN_FAULTS = 3
 
 
-def require_sound(store: Store, named: Path, known: Head | None) -> None:
+def require_consistent(store: Store, named: Path, known: Head | None) -> None:
     """SQLite's own checks, the standings against the facts they come from, and the facts against the log.
 
     :param named: what the sentence calls the database
@@ -41,11 +39,11 @@ def require_sound(store: Store, named: Path, known: Head | None) -> None:
         # What is read in the check is not to be trusted: rows that no reader expects are what it may find.
         raise BadBackup(f"{named}: it cannot be read through: {error}") from error
     if wrong:
-        more = f", and {len(wrong) - _TOLD} more" if len(wrong) > _TOLD else ""
-        raise BadBackup(f"{named}: {'; '.join(wrong[:_TOLD])}{more}")
+        more = f", and {len(wrong) - _SHOWN_FAULTS} more" if len(wrong) > _SHOWN_FAULTS else ""
+        raise BadBackup(f"{named}: {'; '.join(wrong[:_SHOWN_FAULTS])}{more}")
 
 
-_BESIDE = ("-wal", "-shm", "-journal")
+_SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a file that is open, or was when its program was killed."""
 
 
@@ -78,28 +76,28 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
     :raises CannotWrite: no room, or a folder that cannot be written
     """
     if not source.exists():
-        raise KeepingError(f"{source}: found nothing there, wanted a backup or the folder of a plain archive")
+        raise BackupError(f"{source}: found nothing there, wanted a backup or the folder of a plain archive")
     # The file itself is replaced, not a link to it.
     database = database.resolve()
     if database.exists():
         if os.path.samefile(source, database):
-            raise KeepingError(f"{source}: this is the database itself; name a backup of it")
+            raise BackupError(f"{source}: this is the database itself; name a backup of it")
         # Asked now as well, so that nobody waits for a check only to be told then.
-        with alone(database):
+        with exclusive_access(database):
             pass
     try:
-        with _part_of(database) as part:
-            head = _bring(source, part, progress)
+        with _part_file(database) as part:
+            head = _build_part(source, part, progress)
             replaced = _head_of(database)
             items = _finish(part, source, head, replaced)
-            kept_as = _put(part, database)
+            kept_as = _replace(part, database)
     except OSError as error:
         raise CannotWrite(f"{database}: {error.strerror}. Nothing was put back; it is as it was.") from error
     return Restored(database, kept_as, head, replaced, items)
 
 
 @contextmanager
-def _part_of(database: Path) -> Iterator[Path]:
+def _part_file(database: Path) -> Iterator[Path]:
     """A name beside the database for what is being built; nothing of it stays."""
     part = database.with_name(f"{database.name}.{os.getpid()}.restore{PART}")
     try:
@@ -110,16 +108,16 @@ def _part_of(database: Path) -> Iterator[Path]:
                 left.unlink()
 
 
-def _bring(source: Path, part: Path, progress: Callable[[int, int], None] | None) -> Head | None:
+def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] | None) -> Head | None:
     """Build at ``part`` what the source holds, of whatever schema; the head of its log as it came."""
     if source.is_dir():
-        return build(source, part, progress)
+        return read_archive(source, part, progress)
     check_bytes(source)
     require_own_schema(source)
     copy(source, part, progress)
-    with at_rest(part) as moment:
+    with open_snapshot(part) as moment:
         head = moment.head
-    known = read_facts(source)
+    known = read_metadata(source)
     if known is not None and head != known.head:
         raise BadBackup(f"{source}: its log ends at {head}, the file beside it says {known.head}")
     return head
@@ -135,7 +133,7 @@ def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) 
         # What it says is about the part, of which nothing stays.
         raise BadBackup(f"{source}: it cannot be brought to this schema: {error.__cause__ or error}") from error
     with opened as store:
-        require_sound(store, source, head)
+        require_consistent(store, source, head)
         store.say_restored(source.name, head, replaced)
         return sum(sum(states.values()) for states in store.counts().by_task.values())
 
@@ -145,21 +143,21 @@ def _head_of(database: Path) -> Head | None:
     if not database.is_file():
         return None
     try:
-        with at_rest(database) as moment:
+        with open_snapshot(database) as moment:
             return moment.head
     except StoreError:
         return None
 
 
-def _put(part: Path, database: Path) -> Path | None:
+def _replace(part: Path, database: Path) -> Path | None:
     if not database.exists():
         put_in_place(part, database)
         return None
-    with alone(database):
+    with exclusive_access(database):
         kept_as = _second_name(database)
         # A write-ahead log or journal that stayed, because the file is too damaged to be read, belongs to the
         # old file: SQLite would play it into the new one.
-        for ending in _BESIDE:
+        for ending in _SIDE_FILES:
             with suppress(FileNotFoundError):
                 os.replace(f"{database}{ending}", f"{kept_as}{ending}")
         sync(part)
@@ -184,4 +182,4 @@ def _second_name(database: Path) -> Path:
             shutil.copyfile(database, kept_as)
             sync(kept_as)
         return kept_as
-    raise KeepingError(f"{database}: there are too many of its copies from before a restore; move some away")
+    raise BackupError(f"{database}: there are too many of its copies from before a restore; move some away")

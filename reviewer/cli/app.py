@@ -35,11 +35,11 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from reviewer import ui
-    from reviewer.backup.backups import folder_beside
+    from reviewer.backup.backups import default_folder
     from reviewer.store import StoreError
 
     database = arguments.db or DATABASE
-    backups = None if arguments.no_backups else arguments.backups or folder_beside(database)
+    backups = None if arguments.no_backups else arguments.backups or default_folder(database)
     try:
         ui.serve(
             database,

@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _copy(arguments: Namespace) -> int:
-    from reviewer.backup.backups import KeepingError, back_up, folder_beside
+    from reviewer.backup.backups import BackupError, back_up, default_folder
 
     with opened(arguments.db, must_exist=True) as store, Bar(None, "copying pages") as bar:
 
@@ -40,8 +40,8 @@ def _copy(arguments: Namespace) -> int:
             bar.at(done)
 
         try:
-            made = back_up(store.path, arguments.target or folder_beside(store.path), "by hand", tell)
-        except KeepingError as error:
+            made = back_up(store.path, arguments.target or default_folder(store.path), "by hand", tell)
+        except BackupError as error:
             raise CannotRun(str(error)) from error
         store.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
     say(
@@ -53,24 +53,24 @@ def _copy(arguments: Namespace) -> int:
 
 
 def _plain(arguments: Namespace) -> int:
-    from reviewer.backup.archive.writing import archive
-    from reviewer.backup.backups import KeepingError, folder_beside, name_at
+    from reviewer.backup.archive import write_archive
+    from reviewer.backup.backups import BackupError, backup_name, default_folder
 
     database = arguments.db or DATABASE
     target = arguments.target
     with opened(arguments.db, must_exist=True) as store, Bar(None, "writing rows") as bar:
         if target is None:
-            folder = folder_beside(database)
+            folder = default_folder(database)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            target = folder / name_at(database, datetime.now(UTC))
+            target = folder / backup_name(database, datetime.now(UTC))
 
         def tell(done: int, of: int) -> None:
             bar.expect(of)
             bar.at(done)
 
         try:
-            made = archive(store, target, tell)
-        except KeepingError as error:
+            made = write_archive(store, target, tell)
+        except BackupError as error:
             raise CannotRun(str(error)) from error
         store.note(None, "archive made", target.name, schema=made.schema)
     rows = sum(table.rows for table in made.tables.values())
@@ -89,7 +89,7 @@ def add_restore(parser: ArgumentParser) -> None:
 
 
 def run_restore(arguments: Namespace) -> int:
-    from reviewer.backup.backups import KeepingError
+    from reviewer.backup.backups import BackupError
     from reviewer.backup.restore import restore
     from reviewer.store import StoreError
 
@@ -101,7 +101,7 @@ def run_restore(arguments: Namespace) -> int:
 
         try:
             done = restore(arguments.source, arguments.db or DATABASE, tell)
-        except (KeepingError, StoreError) as error:
+        except (BackupError, StoreError) as error:
             raise CannotRun(str(error)) from error
     result = {
         "database": str(done.database),

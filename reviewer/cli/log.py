@@ -91,12 +91,12 @@ def database(where: Where) -> Iterator[Finding]:
     """Nothing where there is no database yet. The file is read and not changed, nor upgraded."""
     from agent.doctor.finding import Finding
     from reviewer.store import StoreError
-    from reviewer.store.sqlite.rows import glance
+    from reviewer.store.sqlite.tables import summary
 
     if not where.database.is_file():
         return
     try:
-        seen = glance(where.database)
+        seen = summary(where.database)
     except StoreError as error:
         restore = f"spec-o3 restore BACKUP --db {where.database}"
         yield Finding("integrity", False, str(error), restore)
@@ -109,10 +109,10 @@ def database(where: Where) -> Iterator[Finding]:
 
 def _backups(where: Where) -> Finding:
     from agent.doctor.finding import Finding
-    from reviewer.backup.backups import folder_beside, listed
+    from reviewer.backup.backups import default_folder, list_backups
 
-    folder = folder_beside(where.database)
-    made = listed(where.database, folder)
+    folder = default_folder(where.database)
+    made = list_backups(where.database, folder)
     again = f"spec-o3 backup --db {where.database}"
     if not made:
         return Finding("last backup", None, f"none in {folder}", again)

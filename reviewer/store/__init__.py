@@ -1,7 +1,15 @@
 """annotations.db: the one door to the reviewers' work."""
 
 from reviewer.store.audit.chain import Entry, Head
-from reviewer.store.blind.values import Behind, BlindProgress, BlindSession, BlindState, BlindWork, GivenAway, ToJudge
+from reviewer.store.blind.values import (
+    BlindProgress,
+    BlindSession,
+    BlindState,
+    BlindWork,
+    LeakFound,
+    SheetSource,
+    ToJudge,
+)
 from reviewer.store.errors import (
     CannotWrite,
     Damaged,
@@ -20,7 +28,7 @@ from reviewer.store.errors import (
     WrongSpectrum,
 )
 from reviewer.store.history import WITHHELD
-from reviewer.store.sqlite.connection import SUBMIT_SECONDS
+from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.values import (
     MARKS,
@@ -52,7 +60,6 @@ __all__ = [
     "WITHHELD",
     "Added",
     "Autosave",
-    "Behind",
     "BlindProgress",
     "BlindSession",
     "BlindState",
@@ -64,12 +71,12 @@ __all__ = [
     "Entry",
     "Export",
     "FileGone",
-    "GivenAway",
     "Head",
     "HeldByAnother",
     "InUse",
     "Item",
     "KeyReused",
+    "LeakFound",
     "Lease",
     "LeaseLost",
     "Mark",
@@ -85,6 +92,7 @@ __all__ = [
     "QueueRow",
     "Recorded",
     "Session",
+    "SheetSource",
     "SignInRefused",
     "Store",
     "StoreError",

@@ -24,7 +24,7 @@ from reviewer.rules.people import (
 )
 from reviewer.store.errors import CannotWrite, NotAllowed, SignInRefused
 from reviewer.store.history import Facts, person_from
-from reviewer.store.sqlite.clock import ALLOWANCE, stamp
+from reviewer.store.sqlite.database import ALLOWANCE, stamp
 from reviewer.store.values import Session
 
 WITHIN = timedelta(minutes=15)

@@ -16,9 +16,9 @@ from pathlib import Path
 from agent.trajectory import Trajectory
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
-from reviewer.store.audit.log import Log
+from reviewer.store.audit.log import AuditLog
 from reviewer.store.errors import NotAllowed, NotFound
-from reviewer.store.sqlite.clock import Times, stamp
+from reviewer.store.sqlite.database import Clocks, stamp
 from reviewer.store.values import Version
 
 # Versions and decisions in the order they happened: a decision names the version that was current then.
@@ -57,10 +57,10 @@ LIMIT 1
 WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
 
 
-class Facts(Log):
+class Facts(AuditLog):
     """What the other parts of the store read and derive inside their own transactions."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
         super().__init__(path, writer, times, patience)
         self._rules_read: dict[int, Rules] = {}
 

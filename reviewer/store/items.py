@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sqlite3
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
@@ -18,9 +22,58 @@ from reviewer.store.errors import CannotWrite, NotFound, WrongSpectrum
 from reviewer.store.history import Facts, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
-from reviewer.store.sqlite.clock import stamp
-from reviewer.store.sqlite.spool import Waiting
+from reviewer.store.sqlite.database import stamp
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
+
+Entry = TypeVar("Entry")
+
+
+class DiskQueue(Generic[Entry]):
+    """Any number of things in little memory: put in, then gone through once."""
+
+    def __init__(self, folder: Path) -> None:
+        """:raises CannotWrite: nothing can be written in that folder"""
+        self._folder = folder
+        self._number = 0
+        try:
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def put(self, one: Entry) -> None:
+        """:raises CannotWrite: the disk is full"""
+        try:
+            pickle.dump(one, self._file, pickle.HIGHEST_PROTOCOL)
+        except OSError as error:
+            raise self._refused(error) from error
+        self._number += 1
+
+    def __len__(self) -> int:
+        return self._number
+
+    def __iter__(self) -> Iterator[Entry]:
+        """:raises CannotWrite: the disk is full"""
+        try:
+            self._file.seek(0)
+            for _ in range(self._number):
+                yield pickle.load(self._file)
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: object, where: TracebackType | None) -> None:
+        try:
+            self._file.close()
+        except OSError as error:
+            # What could not be written is not wanted any more; a disk that is full was told before.
+            if kind is None:
+                raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> CannotWrite:
+        return CannotWrite(f"{self._folder}: {error.strerror}. Nothing was saved.")
+
 
 _INSERT = """
 INSERT INTO items
@@ -108,7 +161,7 @@ class Items(Spectra, Facts):
         :raises NotAllowed: ``by`` is no longer active; no item was added
         :raises CannotWrite: as everywhere; it says how many items were added, if any were
         """
-        with Waiting[_Prepared](self.path.resolve().parent) as prepared:
+        with DiskQueue[_Prepared](self.path.resolve().parent) as prepared:
             described: dict[str, _Described] = {}
             coming = iter(drafts)
             while some := list(islice(coming, _TOGETHER)):
@@ -119,7 +172,7 @@ class Items(Spectra, Facts):
                     progress(len(prepared))
             return self._add_by_turns(prepared, by)
 
-    def _add_by_turns(self, prepared: Waiting[_Prepared], by: str | None) -> list[Added]:
+    def _add_by_turns(self, prepared: DiskQueue[_Prepared], by: str | None) -> list[Added]:
         added: list[Added] = []
         coming = iter(prepared)
         while len(added) < len(prepared):

@@ -16,7 +16,7 @@ from reviewer.rules.people import new_token
 from reviewer.rules.workflow import Standing, work_refusal
 from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
 from reviewer.store.history import Facts, version_by_id
-from reviewer.store.sqlite.clock import ALLOWANCE, stamp
+from reviewer.store.sqlite.database import ALLOWANCE, stamp
 from reviewer.store.values import Autosave, Lease, Version
 
 LEASE_TIME = timedelta(minutes=15)
@@ -192,7 +192,7 @@ def drop_autosave(db: sqlite3.Connection, person: str, item_id: int, base_versio
     )
 
 
-def drop_what_was_said(db: sqlite3.Connection, person: str, version: Version) -> None:
+def drop_sent_comment(db: sqlite3.Connection, person: str, version: Version) -> None:
     """After a decision on a version the comment typed on it belongs to the past; edited steps, which no
     decision sends, stay as unsent text."""
     row = db.execute(

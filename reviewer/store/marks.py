@@ -7,7 +7,7 @@ from datetime import datetime
 
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import Facts, version_by_id
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.database import stamp
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
 
 # The latest of each person on each step of each version; "cleared" takes a mark away by being the latest.

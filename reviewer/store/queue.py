@@ -11,7 +11,7 @@ from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
 from reviewer.store.history import Facts
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.database import stamp
 from reviewer.store.values import QueueFilter, QueuePage, QueueRow
 
 # Trigrams find nothing shorter.

@@ -16,8 +16,8 @@ from reviewer.rules.workflow import Action, Decision, Standing, Verb, incomplete
 from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
 from reviewer.store.history import version_by_id, version_from
 from reviewer.store.items import body_of, insert_version
-from reviewer.store.leases import Leases, drop_autosave, drop_what_was_said
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
+from reviewer.store.sqlite.database import stamp
 from reviewer.store.values import Version
 
 _INSERT_DECISION = """
@@ -125,7 +125,7 @@ class Review(Leases):
                 raise NotAllowed(sentence)
             lease = self._still_held(db, lease_token, person, item_id)
             self._append(db, {**decision, "key": key, "round": now.round, "withdraws": None})
-            drop_what_was_said(db, person, version)
+            drop_sent_comment(db, person, version)
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
             return self._refresh(db, item_id)
 

@@ -12,7 +12,7 @@ from typing import Any
 from reviewer.rules.workflow import Rules
 from reviewer.store.accounts import Accounts
 from reviewer.store.history import rules_json
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.database import stamp
 from reviewer.store.values import Export
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
 from reviewer.store.errors import NotFound
-from reviewer.store.sqlite.clock import stamp
-from reviewer.store.sqlite.connection import Base
+from reviewer.store.sqlite.database import Database, stamp
 
 Width = Literal["<f4", "<f8"]
 
@@ -82,7 +81,7 @@ _SAME_NAME = (
 )
 
 
-class Spectra(Base):
+class Spectra(Database):
     """Spectra exactly as they came, so that the same pixels can be drawn; pictures where they cannot."""
 
     def add_spectrum(self, spectrum: Spectrum) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from reviewer.rules.workflow import Round, State
 from reviewer.store.audit.chain import Head, head
 from reviewer.store.history import Facts
-from reviewer.store.sqlite.clock import Times
+from reviewer.store.sqlite.database import Clocks
 from reviewer.store.values import Progress, Yielded
 
 _DECISIONS = """
@@ -36,7 +36,7 @@ _CHOICES = 50  # tasks and batches of which the figures are kept
 class Counting(Facts):
     """Counts over all items, or those of one task or batch."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
         super().__init__(path, writer, times, patience)
         self._counted: dict[tuple[str | None, str | None], tuple[Head, Progress]] = {}
 
@@ -134,7 +134,7 @@ SELECT (SELECT max(id) FROM decisions), (SELECT max(id) FROM verdicts), (SELECT 
 """
 
 
-class DecidedTogether(NamedTuple):
+class SharedDecision(NamedTuple):
     """A decision in force on a version that somebody else decided on in the same round."""
 
     round: Round
@@ -144,7 +144,7 @@ class DecidedTogether(NamedTuple):
     verb: str
 
 
-class OnGold(NamedTuple):
+class GoldVerdict(NamedTuple):
     """A person's first committed verdict on a decided item whose label is known."""
 
     person: str
@@ -154,7 +154,7 @@ class OnGold(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Apart:
+class Disagreement:
     """An item on whose current version people pulled in different directions, in a round that is over.
 
     :param said: how many people decided what, by round
@@ -170,13 +170,13 @@ class Apart:
 class Alike(Facts):
     """Reading only; each figure is one query."""
 
-    def decided_together(self, task: str | None = None, batch: str | None = None) -> tuple[DecidedTogether, ...]:
+    def decided_together(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
         """Every decision of audit and vote that has another to be compared with, in rounds that are over."""
         sql = _TOGETHER.format(_chosen(task, batch))
         with self._reading() as db:
             rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
         return tuple(
-            DecidedTogether(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
+            SharedDecision(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
         )
 
     def apart(
@@ -185,7 +185,7 @@ class Alike(Facts):
         batch: str | None = None,
         hidden: Collection[int] = (),
         most: int = 50,
-    ) -> tuple[int, tuple[Apart, ...]]:
+    ) -> tuple[int, tuple[Disagreement, ...]]:
         """How many items people disagree on, and the latest of them.
 
         :param hidden: items to leave out, such as those that the person who asks scores blind
@@ -202,14 +202,14 @@ class Alike(Facts):
             first.setdefault(row["item"], row)
             said.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
         return total, tuple(
-            Apart(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
+            Disagreement(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
         )
 
-    def on_gold(self, task: str | None = None, batch: str | None = None) -> tuple[OnGold, ...]:
+    def on_gold(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
         """Committed verdicts on items with a known label, once the item is approved or rejected."""
         with self._reading() as db:
             rows = db.execute(_ON_GOLD.format(_chosen(task, batch)), {"task": task, "batch": batch})
-            return tuple(OnGold(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
+            return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
 
     def facts_so_far(self) -> tuple[int | None, ...]:
         """Changes whenever one of the figures here may."""

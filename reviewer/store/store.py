@@ -16,8 +16,7 @@ from reviewer.store.marks import Remarks
 from reviewer.store.queue import Queue
 from reviewer.store.reviews import Review
 from reviewer.store.settings import Settings
-from reviewer.store.sqlite.clock import Clock, Times, utc_now
-from reviewer.store.sqlite.connection import BUSY_SECONDS, DAMAGE, connect, use_wal
+from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, connect, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from reviewer.store.statistics import Alike, Counting
@@ -61,7 +60,7 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         """
         path = Path(path)
         try:
-            times = Times(clock, elapsed)
+            times = Clocks(clock, elapsed)
             writer = _ready(path, migrations, times)
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except sqlite3.OperationalError as error:
@@ -88,7 +87,7 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         self.close()
 
 
-def _ready(path: Path, migrations: Sequence[Migration], times: Times) -> sqlite3.Connection:
+def _ready(path: Path, migrations: Sequence[Migration], times: Clocks) -> sqlite3.Connection:
     """A connection to a file of the present schema."""
     while True:
         before = _which(path)

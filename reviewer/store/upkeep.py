@@ -9,11 +9,10 @@ from pathlib import Path
 from reviewer.store.audit.chain import Head
 from reviewer.store.errors import Damaged, restore_instead
 from reviewer.store.history import Facts, derived
-from reviewer.store.sqlite.clock import stamp
-from reviewer.store.sqlite.connection import Base
-from reviewer.store.sqlite.copies import copy
-from reviewer.store.sqlite.rows import Rows
+from reviewer.store.sqlite.database import Database, stamp
+from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import TALLIED
+from reviewer.store.sqlite.tables import Rows
 
 
 class Upkeep(Rows, Facts):
@@ -104,7 +103,7 @@ def _wrong_tallies(db: sqlite3.Connection) -> list[str]:
 _LARGE = ("versions", "pictures", "spectra")
 
 
-class Soundness(Base):
+class Soundness(Database):
     """What the app asks before it opens its doors."""
 
     def require_sound(self) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY, DailyBackups
 from reviewer.store import Store
 from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken
 

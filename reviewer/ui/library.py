@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import gradio as gr
 
 from agent.tasks import Task
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports

@@ -9,7 +9,7 @@ import gradio as gr
 from fastapi import FastAPI, Request
 
 from agent.tasks import Task
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import blind, library, live, people, progress, review
 from reviewer.web.access import PERSON

@@ -26,11 +26,11 @@ from starlette.routing import Route
 from agent.cli.command import CannotRun
 from agent.policies.roster import Roster
 from agent.policies.servers import RosterError
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DailyBackups
 from reviewer.drafting import demo
 from reviewer.rules.campaign import known_tasks
 from reviewer.store import Draft, QueueFilter, Store
-from reviewer.store.sqlite.connection import SUBMIT_SECONDS
+from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.ui import opening
 from reviewer.ui.gradio_part import PAGE, GradioPart, GradiosPage
 from reviewer.ui.uncollected import uncollected

@@ -140,7 +140,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Told:
+class NewEntry:
     """What a transaction has to say of itself.
 
     :param facts: by table the first and the last key of the rows that it appended
@@ -184,7 +184,7 @@ def head(db: sqlite3.Connection) -> Head:
     return Head(0, BEFORE_THE_FIRST) if last is None else Head(last[0], last[1])
 
 
-def append(db: sqlite3.Connection, at: str, told: Told) -> Head:
+def append(db: sqlite3.Connection, at: str, told: NewEntry) -> Head:
     """Append the entry of a transaction, inside it.
 
     :param at: the time of the machine's clock, as it is stored. Where it is before the last entry's, an entry

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from reviewer.store.blind.judging import BlindJudging
-from reviewer.store.blind.results import BlindReporting, BlindResults
+from reviewer.store.blind.results import BlindJudging, BlindReporting, BlindResults
 from reviewer.store.blind.scoring import BlindScoring
 from reviewer.store.blind.sessions import BlindDrawing
 

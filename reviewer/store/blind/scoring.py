@@ -10,10 +10,10 @@ from agent.trajectory import Trajectory
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import OwnPreference, OwnScore, Question, Sheet, trace_of
 from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
-from reviewer.store.blind.values import Behind, BlindWork
+from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import Facts
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.database import stamp
 
 # Every assignment with what is needed to judge a request for it.
 _ASSIGNMENT = """
@@ -133,7 +133,7 @@ class BlindScoring(Facts):
             mine=mine,
         )
 
-    def blind_behind(self, token: str, person: str) -> Behind:
+    def blind_behind(self, token: str, person: str) -> SheetSource:
         """What stands behind a sheet. Never to be sent to a browser.
 
         :raises NotFound: this person has no such assignment
@@ -142,7 +142,7 @@ class BlindScoring(Facts):
         with self._reading() as db:
             row = _assignment(db, token, person)
             _require_open(row)
-            return Behind(_trajectories(db, row), row["spectrum"])
+            return SheetSource(_trajectories(db, row), row["spectrum"])
 
     def score_blind(
         self,

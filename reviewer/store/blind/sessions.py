@@ -18,9 +18,9 @@ from reviewer.blind.sheet import Question
 from reviewer.blind.values import Assignment, Candidate, Drawn, Plan
 from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import Accounts
-from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, GivenAway
+from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.clock import stamp
+from reviewer.store.sqlite.database import stamp
 
 _CANDIDATES = """
 SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
@@ -246,7 +246,7 @@ class BlindDrawing(BlindCandidates):
             for scorer in session.plan.scorers
         )
 
-    def blind_giveaways(self, by: str | None, session_id: int) -> tuple[GivenAway, ...]:
+    def blind_giveaways(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
         """Where the texts of a session tell who wrote them, by item.
 
         :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
@@ -262,7 +262,7 @@ class BlindDrawing(BlindCandidates):
                 )
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
-            GivenAway(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
+            LeakFound(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
             for row in rows
             for step, giveaway, text in in_body(row["body"])
         )

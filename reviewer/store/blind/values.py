@@ -59,7 +59,7 @@ class BlindWork:
 
 
 @dataclass(frozen=True)
-class Behind:
+class SheetSource:
     """What stands behind a sheet, for the server alone: from it spectrum and pictures are drawn.
 
     :param trajectories: the one to score; or left and right
@@ -87,7 +87,7 @@ class ToJudge:
 
 
 @dataclass(frozen=True)
-class GivenAway:
+class LeakFound:
     """Words of a drawn trajectory that tell who wrote it. ``step`` counts from 1; ``sentence`` is where they
     stand."""
 

@@ -10,10 +10,10 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from reviewer.store.audit.chain import Told, append
+from reviewer.store.audit.chain import NewEntry, append
 from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, StoreError
-from reviewer.store.sqlite.clock import stamp, utc_now
-from reviewer.store.sqlite.copies import copy
+from reviewer.store.sqlite.database import stamp, utc_now
+from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
 
 
@@ -34,7 +34,7 @@ def migrate(
     :raises CannotWrite: there is no room for the copy, or another program keeps the file locked
     :raises StoreError: a migration failed; the file is as it was, and the copy stays beside it
     """
-    refuse_strangers(connection, path)
+    refuse_foreign_file(connection, path)
     if not _pending(connection, path, migrations):
         return []
     # Rebuilding a table, as a later migration may have to, needs the foreign keys off; the setting cannot be
@@ -97,7 +97,7 @@ def _upgrade(connection: sqlite3.Connection, path: Path, pending: Sequence[Migra
         ) from error
     if kept is not None and _has_log(connection):
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
-        append(connection, at, Told(None, "database upgraded", "", numbers))
+        append(connection, at, NewEntry(None, "database upgraded", "", numbers))
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration, at: str) -> None:
@@ -144,7 +144,7 @@ def _copied(path: Path, schema: int) -> Path:
     return target
 
 
-def refuse_strangers(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_foreign_file(connection: sqlite3.Connection, path: Path) -> None:
     """:raises NotAnnotations: the file is another program's"""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reviewer.store.audit.chain import BOUND, Told, append
+from reviewer.store.audit.chain import BOUND, NewEntry, append
 
 BLIND_TABLES = """
 CREATE TABLE blind_sessions (
@@ -122,11 +122,11 @@ def begin(db: sqlite3.Connection) -> None:
     (at,) = db.execute("SELECT applied_at FROM migrations ORDER BY number DESC LIMIT 1").fetchone()
     people = tuple(row[0] for row in db.execute("SELECT initials FROM people ORDER BY initials"))
     if people:
-        append(db, at, Told(None, "log begun", "people", {"count": len(people)}, people=people))
+        append(db, at, NewEntry(None, "log begun", "people", {"count": len(people)}, people=people))
     for table, bound in BOUND.items():
         first, last, count = db.execute(f"SELECT min({bound.key}), max({bound.key}), count(*) FROM {table}").fetchone()
         if count:
-            told = Told(None, "log begun", table, {"count": count}, facts={table: (first, last)})
+            told = NewEntry(None, "log begun", table, {"count": count}, facts={table: (first, last)})
             append(db, at, told)
 
 

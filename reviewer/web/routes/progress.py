@@ -16,7 +16,7 @@ from reviewer.agreement.rounds import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
 from reviewer.store import NotFound, Progress, Store, Yielded
-from reviewer.store.statistics import Apart, DecidedTogether, OnGold
+from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import At, Who
 from reviewer.web.visibility import Kept
 
@@ -112,7 +112,7 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
     }
 
 
-def _rounds(decisions: Sequence[DecidedTogether], tasks: Mapping[str, Task]) -> list[dict[str, Any]]:
+def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> list[dict[str, Any]]:
     """Of each round every task, and all tasks together where there are several."""
     found = []
     for judged in JUDGED:
@@ -132,11 +132,11 @@ def _rounds(decisions: Sequence[DecidedTogether], tasks: Mapping[str, Task]) -> 
     return found
 
 
-def _json(one: Estimate, decisions: Sequence[DecidedTogether]) -> dict[str, Any]:
+def _json(one: Estimate, decisions: Sequence[SharedDecision]) -> dict[str, Any]:
     return (one if decisions else replace(one, reason=_NOBODY)).to_json()
 
 
-def _gold(verdicts: Sequence[OnGold]) -> list[dict[str, Any]]:
+def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
     """One row a reviewer, by initials."""
     found = []
     for person in dict.fromkeys(one.person for one in verdicts):
@@ -152,7 +152,7 @@ def _gold(verdicts: Sequence[OnGold]) -> list[dict[str, Any]]:
     return found
 
 
-def _apart_json(one: Apart, tasks: Mapping[str, Task]) -> dict[str, Any]:
+def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
     said = {judged: dict(verbs) for judged, verbs in one.said.items()}
     return {
         "id": one.item,

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DailyBackups
 from reviewer.rules.workflow import REASONS
 from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.web import requests

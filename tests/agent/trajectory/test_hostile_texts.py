@@ -20,7 +20,7 @@ from agent.cli.command import CannotRun
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.backup.archive.writing import archive
+from reviewer.backup.archive import write_archive
 from reviewer.backup.restore import restore
 from reviewer.blind import report
 from reviewer.exchange.exports import export
@@ -109,7 +109,7 @@ def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]
 def test_a_plain_archive_gives_every_text_back(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
     path, _ = kept
     with Store.open(path) as store:
-        archive(store, tmp_path / "plain")
+        write_archive(store, tmp_path / "plain")
     restore(tmp_path / "plain", tmp_path / "annotations.db")
     found, wanted = contents(tmp_path / "annotations.db"), contents(path)
     assert len(found["log"]) == len(wanted["log"]) + 1, "the restore itself is in the log"

@@ -19,15 +19,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from reviewer.backup.archive import reading
-from reviewer.backup.archive.reading import build
-from reviewer.backup.archive.values import numbers_in, numbers_out
-from reviewer.backup.archive.writing import archive
-from reviewer.backup.backups import BadArchive, KeepingError
+from reviewer.backup import archive as reading
+from reviewer.backup.archive import read_archive, write_archive
+from reviewer.backup.archive_values import numbers_in, numbers_out
+from reviewer.backup.backups import BackupError, BadArchive
 from reviewer.backup.restore import restore
 from reviewer.store import Draft, NewerSchema, QueueFilter, Store
-from reviewer.store.sqlite.rows import LEFT_OUT
 from reviewer.store.sqlite.schema import MIGRATIONS
+from reviewer.store.sqlite.tables import LEFT_OUT
 from tests.support.campaign import a_spectrum, a_trajectory
 from tests.support.kept_campaign import NOT_COMPARED, contents, differences, fill, of_an_earlier_schema
 
@@ -46,7 +45,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(database: Path) -> Path:
     folder = database.with_name("plain")
     with Store.open(database) as store:
-        archive(store, folder)
+        write_archive(store, folder)
     return folder
 
 
@@ -57,7 +56,7 @@ def plain(whole: Path, tmp_path: Path) -> Path:
 
 def test_what_comes_back_is_equal_row_for_row(database: Path, plain: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.db"
-    head = build(plain, new)
+    head = read_archive(plain, new)
     assert differences(database, new) == []
     with Store.open(new) as store, Store.open(database) as old:
         assert head == store.log_head() == old.log_head()
@@ -75,9 +74,9 @@ def test_no_table_is_left_out_but_on_purpose(database: Path, whole: Path) -> Non
 
 
 def test_archiving_what_was_restored_gives_the_same_files(plain: Path, tmp_path: Path) -> None:
-    build(plain, tmp_path / "new.db")
+    read_archive(plain, tmp_path / "new.db")
     with Store.open(tmp_path / "new.db") as store:
-        archive(store, tmp_path / "again")
+        write_archive(store, tmp_path / "again")
     first, second = (
         {
             p.relative_to(f): p.read_bytes()
@@ -251,13 +250,13 @@ def test_an_archive_that_is_not_as_it_was_written_is_refused(
 
 def test_a_changed_fact_is_found_though_every_sum_was_made_right_again(plain: Path, tmp_path: Path) -> None:
     edit(plain / "decisions.jsonl", lambda rows: rows[3].update(comment="I never said this"))
-    with pytest.raises(KeepingError, match=r"plain: log \d+: decisions 4 .*changed"):
+    with pytest.raises(BackupError, match=r"plain: log \d+: decisions 4 .*changed"):
         restore(plain, tmp_path / "new.db")
 
 
 def test_a_standing_that_does_not_follow_is_found(plain: Path, tmp_path: Path) -> None:
     edit(plain / "standings.jsonl", lambda rows: rows[2].update(state="approved"))
-    with pytest.raises(KeepingError, match="item 3: its standing does not follow from its facts"):
+    with pytest.raises(BackupError, match="item 3: its standing does not follow from its facts"):
         restore(plain, tmp_path / "new.db")
 
 
@@ -265,17 +264,17 @@ def test_an_archive_never_replaces_a_folder_nor_stays_half_made(
     database: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(database) as store:
-        with pytest.raises(KeepingError, match="found something of that name"):
-            archive(store, whole)
-        with pytest.raises(KeepingError, match="No archive was made"):
-            archive(store, tmp_path / "nowhere" / "plain")
+        with pytest.raises(BackupError, match="found something of that name"):
+            write_archive(store, whole)
+        with pytest.raises(BackupError, match="No archive was made"):
+            write_archive(store, tmp_path / "nowhere" / "plain")
 
         def stop(done: int, of: int) -> None:
             if done > of // 2:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            archive(store, tmp_path / "plain", stop)
+            write_archive(store, tmp_path / "plain", stop)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -284,7 +283,7 @@ def test_a_line_without_end_is_not_read_into_memory(
 ) -> None:
     monkeypatch.setattr(reading, "LONGEST_LINE", 200)
     with pytest.raises(BadArchive, match="found a line of more than 200 bytes"):
-        build(plain, tmp_path / "new.db")
+        read_archive(plain, tmp_path / "new.db")
 
 
 def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
@@ -294,8 +293,8 @@ def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
         with Store.open(path) as store:
             spectra = (a_spectrum(f"spec-{n:04d}.fits", ids={"obsid": str(n)}) for n in range(items))
             store.add_items(Draft(a_trajectory(s), s, batch="many") for s in spectra)
-            peaks.append((peak(lambda p=path, s=store: archive(s, p.with_suffix(".plain"))),))
-        peaks[-1] += (peak(lambda p=path: build(p.with_suffix(".plain"), p.with_suffix(".new"))),)
+            peaks.append((peak(lambda p=path, s=store: write_archive(s, p.with_suffix(".plain"))),))
+        peaks[-1] += (peak(lambda p=path: read_archive(p.with_suffix(".plain"), p.with_suffix(".new"))),)
     (out_few, in_few), (out_many, in_many) = peaks
     assert out_many < 1.5 * out_few
     assert in_many < 1.5 * in_few
@@ -316,7 +315,7 @@ def test_an_archive_of_an_earlier_schema_is_brought_forward(tmp_path: Path, sche
     of_an_earlier_schema(old, schema)
     shutil.copyfile(old, straight)
     with Store.open(old, migrations=MIGRATIONS[:schema]) as store:
-        assert archive(store, tmp_path / "plain").head is None
+        assert write_archive(store, tmp_path / "plain").head is None
     restore(tmp_path / "plain", new)
     Store.open(straight).close()
     assert differences(straight, new) == ["log", "migrations"]
@@ -328,8 +327,8 @@ def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
     path = tmp_path / "annotations.db"
     of_an_earlier_schema(path, 2)
     with Store.open(path) as store:
-        archive(store, tmp_path / "plain")
-    build(tmp_path / "plain", tmp_path / "new.db")
+        write_archive(store, tmp_path / "plain")
+    read_archive(tmp_path / "plain", tmp_path / "new.db")
     assert differences(path, tmp_path / "new.db") == []
     assert [name for name, rows in contents(path).items() if not rows] == []
 
@@ -355,6 +354,6 @@ def test_json_text_that_is_written_otherwise_comes_back_to_the_letter(tmp_path: 
             db.execute("INSERT INTO settings (id, name, value, at) VALUES (?, ?, ?, ?)", row)
         db.commit()
     with Store.open(path) as store:
-        archive(store, tmp_path / "plain")
-    build(tmp_path / "plain", tmp_path / "new.db")
+        write_archive(store, tmp_path / "plain")
+    read_archive(tmp_path / "plain", tmp_path / "new.db")
     assert differences(path, tmp_path / "new.db") == []

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from reviewer.store import CannotWrite, NotAnnotations, NotFound, StoreError
-from reviewer.store.sqlite.copies import copy
+from reviewer.store.sqlite.files import copy
 
 SPAWN = multiprocessing.get_context("spawn")
 PAIRS = 8_000

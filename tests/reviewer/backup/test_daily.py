@@ -14,9 +14,8 @@ from types import SimpleNamespace
 import pytest
 from fastapi.testclient import TestClient
 
-from reviewer.backup.backups import back_up, facts_beside, listed
+from reviewer.backup.backups import DailyBackups, back_up, list_backups, metadata_path
 from reviewer.backup.restore import restore
-from reviewer.backup.schedule import DailyBackups
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
@@ -48,7 +47,7 @@ def test_one_is_made_a_day_and_says_what_it_holds(daily: DailyBackups, store: St
     made = daily.make_if_due()
     assert made is not None
     assert (made.path.name, made.head) == ("annotations-20261121T120000Z.db", head)
-    told = json.loads(facts_beside(made.path).read_text())
+    told = json.loads(metadata_path(made.path).read_text())
     assert told["log_head"] == str(head)
     assert (made.path.stat().st_mode & 0o777, daily.folder.stat().st_mode & 0o777) == (0o600, 0o700)
     clock.turn(hours=11)
@@ -109,7 +108,7 @@ def test_apps_on_one_database_make_one_backup_a_day(store: Store, daily: DailyBa
         apart = [processes.submit(make_one, store.path, daily.folder) for _ in range(2)]
         here = [threads.submit(daily.make_if_due) for _ in range(2)]
         assert sum(bool(one.result()) for one in apart + here) == 1
-    assert len(listed(store.path, daily.folder)) == 1
+    assert len(list_backups(store.path, daily.folder)) == 1
 
 
 def test_a_failure_is_told_kept_in_the_log_and_mended_by_the_next_that_works(
@@ -144,7 +143,7 @@ def test_what_is_made_by_hand_says_who_and_can_be_restored(daily: DailyBackups, 
 
 
 def test_it_begins_after_a_while_and_ends_with_the_app(daily: DailyBackups, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewer.backup.schedule.FIRST", 0.01)
+    monkeypatch.setattr("reviewer.backup.backups.FIRST", 0.01)
     daily.start()
     while not daily.made:
         pass
@@ -162,7 +161,7 @@ def test_a_copy_under_way_is_given_up_when_the_app_ends(daily: DailyBackups) -> 
 def test_no_two_have_one_name(store: Store, tmp_path: Path) -> None:
     made = [back_up(store.path, tmp_path / "kept", "by hand").path for _ in range(2)]
     assert made[0] != made[1]
-    assert isinstance(datetime.fromisoformat(json.loads(facts_beside(made[1]).read_text())["at"]), datetime)
+    assert isinstance(datetime.fromisoformat(json.loads(metadata_path(made[1]).read_text())["at"]), datetime)
 
 
 def test_a_failure_is_told_to_coordinators_on_the_page_and_to_nobody_else(store: Store, daily: DailyBackups) -> None:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewer.backup.archive.writing import archive
-from reviewer.backup.backups import KeepingError, back_up, listed
+from reviewer.backup.archive import write_archive
+from reviewer.backup.backups import BackupError, back_up, list_backups
 from reviewer.backup.restore import restore
 from reviewer.store import CannotWrite, Store
 from tests.support.kept_campaign import contents, fill
@@ -81,7 +81,7 @@ def test_during_writes_it_holds_every_acknowledged_action_up_to_one_moment(
         kept = tmp_path / f"{number}.db"
         if plain:
             with Store.open(path) as store:
-                archive(store, kept)
+                write_archive(store, kept)
         else:
             back_up(path, kept, "by hand")
         after = [one.value for one in done]
@@ -112,7 +112,7 @@ if sys.argv[1] == "backup":
     from reviewer.backup.backups import back_up
     back_up(source, target, "daily", wait)
 elif sys.argv[1] == "archive":
-    from reviewer.backup.archive.writing import archive
+    from reviewer.backup import archive
     from reviewer.store import Store
     archive(Store.open(source), target, wait_at_row)
 elif sys.argv[1] == "restore":
@@ -141,7 +141,7 @@ def test_a_backup_that_is_killed_leaves_no_half_file_of_its_name(database: Path,
     assert [path.suffix for path in folder.iterdir()] == [".part"]
     assert contents(database) == before
     assert back_up(database, folder, "daily").path.is_file()
-    assert len(listed(database, folder)) == 1
+    assert len(list_backups(database, folder)) == 1
 
 
 def test_an_archive_that_is_killed_leaves_no_half_folder_of_its_name(database: Path, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_an_archive_that_is_killed_leaves_no_half_folder_of_its_name(database: P
     assert not folder.exists()
     assert contents(database) == before
     with Store.open(database) as store:
-        archive(store, folder)
+        write_archive(store, folder)
     restore(folder, tmp_path / "again.db")
 
 
@@ -184,7 +184,7 @@ def little_room() -> Iterator[None]:
 def do(what: str, source: Path, target: Path) -> None:
     if what == "archive":
         with Store.open(source) as store:
-            archive(store, target)
+            write_archive(store, target)
     elif what == "backup":
         back_up(source, target, "by hand")
     else:
@@ -204,10 +204,10 @@ def test_a_full_disk_is_said_and_leaves_nothing(database: Path, tmp_path: Path, 
     elif what == "restore an archive":
         source, target = tmp_path / "plain", database
         with Store.open(database) as store:
-            archive(store, source)
+            write_archive(store, source)
     before = contents(database)
     said = r"No (copy|archive|database) was made"
-    with pytest.raises((KeepingError, CannotWrite), match=said), little_room():
+    with pytest.raises((BackupError, CannotWrite), match=said), little_room():
         do(what, source, target)
     assert contents(database) == before
     assert not list(tmp_path.glob("new*")) or what == "backup"

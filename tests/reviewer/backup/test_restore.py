@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewer.backup.backups import BadBackup, KeepingError, back_up, facts_beside, read_facts, sha256_of
+from reviewer.backup.backups import BackupError, BadBackup, back_up, metadata_path, read_metadata, sha256_of
 from reviewer.backup.restore import restore
 from reviewer.store import InUse, NewerSchema, NotAnnotations, Store, StoreError
-from reviewer.store.sqlite.exclusive import alone
+from reviewer.store.sqlite.files import exclusive_access
 from tests.support.campaign import TO_AUDIT, Desk, an_item
 from tests.support.kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema, unguarded
 
@@ -132,7 +132,7 @@ def test_whoever_opens_it_during_a_restore_gets_the_new_one(database: Path, back
     work_on(new)
     wanted = contents(new)
     other = SPAWN.Process(target=work_when_let, args=(database, opened))
-    with alone(database):
+    with exclusive_access(database):
         other.start()
         opened.wait()
         other.join(1)
@@ -202,15 +202,15 @@ def test_a_backup_with_flipped_bits_is_refused_or_holds_every_fact(
         return
     database.unlink(missing_ok=True)
     shutil.copyfile(made, database)
-    facts_beside(damaged).unlink(missing_ok=True)
+    metadata_path(damaged).unlink(missing_ok=True)
     if with_facts:
         told = back_up(made, tmp_path / "facts.db", "by hand").to_json() | {"file": "damaged.db"}
         (tmp_path / "facts.db").unlink()
-        facts_beside(tmp_path / "facts.db").unlink()
-        facts_beside(damaged).write_text(json.dumps(told))
+        metadata_path(tmp_path / "facts.db").unlink()
+        metadata_path(damaged).write_text(json.dumps(told))
     try:
         restore(damaged, database)
-    except (BadBackup, StoreError, KeepingError):
+    except (BadBackup, StoreError, BackupError):
         assert contents(database) == contents(made)
     else:
         assert not with_facts
@@ -234,7 +234,7 @@ CHANGES: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_backup_that_was_changed_behind_the_program_is_refused(database: Path, backup: Path, change: str) -> None:
     sql, said = CHANGES[change]
-    facts_beside(backup).unlink()
+    metadata_path(backup).unlink()
     with unguarded(backup) as db:
         db.execute(sql)
     before = contents(database)
@@ -247,15 +247,15 @@ def test_a_backup_that_was_changed_behind_the_program_is_refused(database: Path,
 def test_a_log_whose_end_was_cut_off_shows_against_the_head_beside_the_backup(database: Path, backup: Path) -> None:
     with unguarded(backup) as db:
         db.execute("DELETE FROM log WHERE number = (SELECT max(number) FROM log)")
-    told = json.loads(facts_beside(backup).read_text())
+    told = json.loads(metadata_path(backup).read_text())
     told |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
-    facts_beside(backup).write_text(json.dumps(told))
+    metadata_path(backup).write_text(json.dumps(told))
     with pytest.raises(BadBackup, match=f"its log ends at .*, the file beside it says {told['log_head']}"):
         restore(backup, database)
 
 
 def test_a_backup_of_a_newer_release_is_refused(database: Path, backup: Path) -> None:
-    facts_beside(backup).unlink()
+    metadata_path(backup).unlink()
     with closing(sqlite3.connect(backup)) as db:
         db.execute("INSERT INTO migrations VALUES (999, 'from the future', '2030-01-01T00:00:00.000+00:00')")
         db.commit()
@@ -286,15 +286,15 @@ def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
     for name in ("notes.txt", "other.db", "empty.db"):
         with pytest.raises(NotAnnotations):
             restore(tmp_path / name, database)
-    with pytest.raises(KeepingError, match="found nothing there"):
+    with pytest.raises(BackupError, match="found nothing there"):
         restore(tmp_path / "none.db", database)
-    with pytest.raises(KeepingError, match="this is the database itself"):
+    with pytest.raises(BackupError, match="this is the database itself"):
         restore(database, database)
     assert contents(database) == before
 
 
 def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None:
-    known = read_facts(backup)
+    known = read_metadata(backup)
     assert known is not None
     with Store.open(database) as store:
         assert known.head == store.log_head()

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewer.backup.backups import kept, name_at, time_of
+from reviewer.backup.backups import backup_name, backup_time, retained
 
 NOW = datetime(2026, 11, 21, 16, 8, 39, tzinfo=UTC)
 DATABASE = Path("annotations.db")
@@ -18,7 +18,7 @@ anywhen = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.
 
 @given(st.sets(past, min_size=1, max_size=80))
 def test_the_newest_is_kept_and_never_more_than_seventeen(times: set[datetime]) -> None:
-    stay = kept(times, NOW)
+    stay = retained(times, NOW)
     assert stay <= times
     assert max(times) in stay
     assert len(stay) <= 7 + 4 + 6
@@ -26,21 +26,21 @@ def test_the_newest_is_kept_and_never_more_than_seventeen(times: set[datetime]) 
 
 @given(st.sets(past, max_size=80))
 def test_what_was_kept_once_is_kept_if_asked_again(times: set[datetime]) -> None:
-    stay = kept(times, NOW)
-    assert kept(stay, NOW) == stay
+    stay = retained(times, NOW)
+    assert retained(stay, NOW) == stay
 
 
 @given(st.sets(past, max_size=80))
 def test_the_last_of_each_of_the_last_seven_days_that_have_one_is_kept(times: set[datetime]) -> None:
     days = sorted({at.date() for at in times}, reverse=True)[:7]
-    assert {max(at for at in times if at.date() == day) for day in days} <= kept(times, NOW)
+    assert {max(at for at in times if at.date() == day) for day in days} <= retained(times, NOW)
 
 
 @given(st.sets(anywhen, min_size=1, max_size=40))
 def test_one_from_a_clock_that_went_wrong_costs_no_other_its_place(times: set[datetime]) -> None:
     past_ones = {at for at in times if at <= NOW + timedelta(minutes=5)}
-    stay = kept(times, NOW)
-    assert stay == kept(past_ones, NOW) | (times - past_ones)
+    stay = retained(times, NOW)
+    assert stay == retained(past_ones, NOW) | (times - past_ones)
 
 
 @given(
@@ -52,15 +52,15 @@ def test_pruning_after_each_backup_ends_as_pruning_once_would(gaps: list[int], f
     for gap in gaps:
         at += timedelta(days=gap)
         every.add(at)
-        there = kept(there | {at}, at)
-    assert there == kept(every, at)
+        there = retained(there | {at}, at)
+    assert there == retained(every, at)
 
 
 def test_after_two_years_of_days_there_are_the_last_week_four_weeks_and_six_months() -> None:
     there: set[datetime] = set()
     for day in range(731):
         at = datetime(2024, 11, 21, 6, 30, tzinfo=UTC) + timedelta(days=day)
-        there = kept(there | {at}, at)
+        there = retained(there | {at}, at)
     assert [f"{at:%Y-%m-%d}" for at in sorted(there)] == [
         # the ends of months, of weeks, and the last seven days
         *("2026-06-30", "2026-07-31", "2026-08-31", "2026-09-30", "2026-10-31"),
@@ -71,12 +71,12 @@ def test_after_two_years_of_days_there_are_the_last_week_four_weeks_and_six_mont
 
 @given(anywhen)
 def test_a_name_tells_its_time_to_the_second(at: datetime) -> None:
-    assert time_of(DATABASE, name_at(DATABASE, at)) == at.replace(microsecond=0)
+    assert backup_time(DATABASE, backup_name(DATABASE, at)) == at.replace(microsecond=0)
 
 
 def test_other_files_are_nobodys_backup() -> None:
     for name in ("annotations", "annotations-", "annotations-20261321T160839Z", "thesis-20261121T160839Z"):
-        assert time_of(DATABASE, name) is None
-    assert time_of(DATABASE, "annotations-20261121T160839Z.db") is None
-    assert time_of(Path("a.b.db"), "a.b-20261121T160839Z") == NOW
-    assert time_of(Path("a+b.db"), "a+b-20261121T160839Z") == NOW
+        assert backup_time(DATABASE, name) is None
+    assert backup_time(DATABASE, "annotations-20261121T160839Z.db") is None
+    assert backup_time(Path("a.b.db"), "a.b-20261121T160839Z") == NOW
+    assert backup_time(Path("a+b.db"), "a+b-20261121T160839Z") == NOW

@@ -11,7 +11,7 @@ import pytest
 from reviewer.backup.backups import BadBackup
 from reviewer.backup.restore import restore
 from reviewer.store import Damaged, Store, StoreError
-from reviewer.store.sqlite.rows import glance
+from reviewer.store.sqlite.tables import summary
 from tests.support.kept_campaign import fill, of_an_earlier_schema, unguarded
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
@@ -97,7 +97,7 @@ def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(
     with pytest.raises(StoreError, match="malformed database schema"):
         restore(broken, good)
     with pytest.raises(StoreError, match="malformed database schema"):
-        glance(broken)
+        summary(broken)
     done = restore(good, broken)
     assert (done.items, done.replaced) == (0, None)
 

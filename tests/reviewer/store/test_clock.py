@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reviewer.store import LeaseLost, SignInRefused, Store
 from reviewer.store.accounts import A_PERSON_FROM_AN_ORIGIN
-from reviewer.store.sqlite.clock import Times
+from reviewer.store.sqlite.database import Clocks
 from reviewer.web import app as server
 from tests.support.campaign import Clock, Desk, an_item, people
 
@@ -191,7 +191,7 @@ def test_the_steady_clock_never_goes_back_and_never_slower_than_time(
     moves: list[tuple[float, float]],
 ) -> None:
     machine = Machine()
-    times = Times(machine.wall, lambda: machine.seconds)
+    times = Clocks(machine.wall, lambda: machine.seconds)
     told = [(machine.seconds, times.steady())]
     for passed, moved in moves:
         machine.goes_on(seconds=passed)

@@ -109,7 +109,7 @@ def test_a_full_disk_keeps_everything_that_was_acknowledged_and_nothing_of_what_
 LIMITED = """
 import resource, signal, sys
 sys.path.insert(0, {tests!r})
-from campaign import Desk
+from tests.support.campaign import Desk
 from reviewer.store import CannotWrite, Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open({path!r})
@@ -123,7 +123,7 @@ except CannotWrite as refused:
 
 
 def test_a_file_that_may_not_grow_is_said_plainly(path: Path) -> None:
-    code = LIMITED.format(tests=str(ROOT / "tests"), path=str(path), limit=path.stat().st_size + 100_000)
+    code = LIMITED.format(tests=str(ROOT), path=str(path), limit=path.stat().st_size + 100_000)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     assert str(path) in done.stdout

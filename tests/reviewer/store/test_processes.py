@@ -15,7 +15,7 @@ import pytest
 from reviewer.store import HeldByAnother, NotAllowed, QueueFilter, Store, VersionMoved
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
 
-TESTS = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SPAWN = multiprocessing.get_context("spawn")
 ITEMS = 25
 
@@ -133,7 +133,7 @@ def test_processes_may_open_a_new_database_at_once(tmp_path):
 WRITER = """
 import sys
 sys.path.insert(0, {tests!r})
-from campaign import Desk, an_item
+from tests.support.campaign import Desk, an_item
 from reviewer.store import Store
 store = Store.open({path!r})
 desk = Desk(store)
@@ -149,7 +149,7 @@ while True:
 
 @pytest.mark.parametrize("after", [1, 4, 9])
 def test_kill_at_any_moment_loses_nothing_that_was_acknowledged(path, after):
-    code = WRITER.format(tests=str(TESTS), path=str(path))
+    code = WRITER.format(tests=str(ROOT), path=str(path))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
         told = [writer.stdout.readline() for _ in range(after)]

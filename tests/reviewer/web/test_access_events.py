@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.routing import Mount
 
-from reviewer.backup.schedule import DailyBackups
+from reviewer.backup.backups import DailyBackups
 from reviewer.exchange import exports as exporting
 from reviewer.store import Store
 from reviewer.web import app as server

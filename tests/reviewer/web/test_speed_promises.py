@@ -27,7 +27,7 @@ from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
 from reviewer.store import store as store_module
-from reviewer.store.sqlite import connection
+from reviewer.store.sqlite import database
 from reviewer.ui import opening
 from reviewer.web import app as server
 
@@ -124,8 +124,8 @@ class Desk:
             made.set_trace_callback(self.sql.append)
             return made
 
-        plain = connection.connect
-        monkeypatch.setattr(connection, "connect", traced)
+        plain = database.connect
+        monkeypatch.setattr(database, "connect", traced)
         monkeypatch.setattr(store_module, "connect", traced)
         self.store = Store.open(db)
         self.store.work_alone("AB")

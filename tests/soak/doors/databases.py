@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from reviewer.backup.archive.manifest import NAME as MANIFEST
-from reviewer.backup.archive.writing import archive
-from reviewer.backup.backups import KeepingError
+from reviewer.backup.archive import MANIFEST_NAME as MANIFEST
+from reviewer.backup.archive import write_archive
+from reviewer.backup.backups import BackupError
 from reviewer.backup.restore import Restored, restore
 from reviewer.exchange.imports import import_file
 from reviewer.store import QueueFilter, Store, StoreError
-from reviewer.store.sqlite.exclusive import alone
+from reviewer.store.sqlite.files import exclusive_access
 from tests.soak.doors.samples import json_or_none, own_lines, with_pictures
 from tests.soak.mutations import spoiled_json, spoiled_sqlite
 from tests.soak.trying import DidNotHold, Door, Try, refused_by
@@ -44,7 +44,7 @@ def _filled(path: Path) -> None:
         store.autosave("RV", 2, store.item(2).version.id, {"steps": [], "comment": "half a thou"})
         store.set_setting("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
     # Whoever asks for a file alone ends its write-ahead log, which its first bytes tell.
-    with alone(path):
+    with exclusive_access(path):
         pass
 
 
@@ -68,7 +68,7 @@ def _plain() -> dict[str, bytes]:
         folder = Path(name)
         _filled(folder / "annotations.db")
         with Store.open(folder / "annotations.db") as store:
-            archive(store, folder / "plain")
+            write_archive(store, folder / "plain")
         return _bytes_in(folder / "plain")
 
 
@@ -95,7 +95,7 @@ class _InPlace:
         self._database.write_bytes(self._good)
         given = _bytes_in(source.parent)
         done = None
-        with refused_by(KeepingError, StoreError, where=self._around):
+        with refused_by(BackupError, StoreError, where=self._around):
             done = restore(source, self._database)
         if _bytes_in(source.parent) != given:
             raise DidNotHold("a restore that changed what it was given")

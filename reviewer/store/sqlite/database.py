@@ -6,16 +6,61 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from reviewer.store.errors import CannotWrite, Damaged, FileGone, restore_instead
-from reviewer.store.sqlite.clock import Times
+
+Clock = Callable[[], datetime]
+
+ALLOWANCE = timedelta(minutes=1)
+"""How far apart the clocks of two processes on one file may be, and what set-back is told to nobody."""
 
 
-class InPlace:
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def stamp(at: datetime) -> str:
+    """A time as it is stored: UTC, ISO 8601, always milliseconds, so that text order is time order."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _no_time() -> float:
+    return 0.0
+
+
+class Clocks:
+    """The two clocks of one process.
+
+    :param clock: what the machine tells
+    :param elapsed: seconds since any moment, never set back; the machine's own with the machine's own clock,
+        and one that stands still beside any other, which is then the only one that moves
+    """
+
+    def __init__(self, clock: Clock = utc_now, elapsed: Callable[[], float] | None = None) -> None:
+        self._clock = clock
+        self._elapsed = elapsed or (time.monotonic if clock is utc_now else _no_time)
+        self._lock = threading.Lock()
+        self._latest = self.now()
+        self._seen_at = self._elapsed()
+
+    def now(self) -> datetime:
+        """What the machine's clock tells, UTC."""
+        return self._clock().astimezone(UTC)
+
+    def steady(self) -> datetime:
+        """What the machine's clock tells; once it was set back, what it told before and the seconds since."""
+        with self._lock:
+            told, elapsed = self.now(), self._elapsed()
+            went_on = self._latest + timedelta(seconds=elapsed - self._seen_at)
+            self._latest, self._seen_at = max(told, went_on), elapsed
+            return self._latest
+
+
+class FileIdentity:
     """The database and its write-ahead log, known by device and inode. The log is there from the first write
     on, and stays as long as a connection is open."""
 
@@ -63,7 +108,7 @@ def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     try:
         # The first to read the schema, and so the one that fails where that is damaged.
-        with damage_told():
+        with damage_as_sqlite_error():
             # FULL: an acknowledged vote is on the disk, whatever happens to the power.
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -76,7 +121,7 @@ def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
 
 
 @contextmanager
-def damage_told() -> Iterator[None]:
+def damage_as_sqlite_error() -> Iterator[None]:
     """SQLite quotes the file when it says what is damaged, and Python cannot read that where it is no UTF-8.
 
     :raises sqlite3.DatabaseError: instead of the error about its own message
@@ -113,15 +158,15 @@ DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """What SQLite says of a file whose pages are not what they were."""
 
 
-class Base:
+class Database:
     """What every part of the store stands on: the clock, ``_reading`` and ``_writing``."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Times, patience: float) -> None:
+    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
         self.path = path
         self._times = times
         self._patience = patience
         self._writer = writer
-        self._place = InPlace(path)
+        self._place = FileIdentity(path)
         self._writing_now = threading.Lock()
         self._idle_readers: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
         self._closed = False

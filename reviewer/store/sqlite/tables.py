@@ -12,12 +12,12 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from reviewer.store.audit.chain import Head, head
-from reviewer.store.errors import CannotWrite, NotAnnotations, NotFound, StoreError
-from reviewer.store.sqlite.clock import utc_now
-from reviewer.store.sqlite.connection import Base, connect, damage_told
+from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, NotFound, StoreError
+from reviewer.store.sqlite.database import Database, connect, damage_as_sqlite_error, utc_now
 from reviewer.store.sqlite.migrations import applied, migrate
 from reviewer.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
@@ -55,7 +55,7 @@ class Table:
         return None
 
 
-class Moment:
+class Snapshot:
     """All rows as they are at one moment, however long it takes to read them."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -79,18 +79,18 @@ class Moment:
             yield dict(zip(table.columns, row, strict=True))
 
 
-class Rows(Base):
+class Rows(Database):
     """Reading everything."""
 
     @contextmanager
-    def moment(self) -> Iterator[Moment]:
+    def moment(self) -> Iterator[Snapshot]:
         """The rows of all tables of the archive, while others go on writing."""
         with self._reading() as db:
-            yield Moment(db)
+            yield Snapshot(db)
 
 
 @contextmanager
-def at_rest(path: Path) -> Iterator[Moment]:
+def open_snapshot(path: Path) -> Iterator[Snapshot]:
     """The rows of a database that nobody writes to, such as a backup; nothing is made or changed beside it.
 
     :raises NotFound: there is no such file
@@ -104,22 +104,22 @@ def at_rest(path: Path) -> Iterator[Moment]:
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
             db.row_factory = sqlite3.Row
-            with damage_told():
+            with damage_as_sqlite_error():
                 moment = _ours(db, path)
             yield moment
     except sqlite3.DatabaseError as error:
-        raise unreadable(error, path) from error
+        raise unreadable_error(error, path) from error
 
 
 @dataclass(frozen=True)
-class Glance:
+class Summary:
     """What a look at a database tells; ``head`` of its log, None where the schema is from before it."""
 
     schema: int
     head: Head | None
 
 
-def glance(path: Path) -> Glance:
+def summary(path: Path) -> Summary:
     """Look at a database that others may have open, without changing or upgrading it; every page is checked.
 
     :raises NotAnnotations: it is another program's, or not SQLite at all
@@ -133,19 +133,19 @@ def glance(path: Path) -> Glance:
             (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
             if found != "ok":
                 raise StoreError(f"{path}: the file is damaged ({found:.300})")
-            return Glance(moment.schema, moment.head)
+            return Summary(moment.schema, moment.head)
     except sqlite3.DatabaseError as error:
-        raise unreadable(error, path) from error
+        raise unreadable_error(error, path) from error
 
 
-def _ours(db: sqlite3.Connection, path: Path) -> Moment:
+def _ours(db: sqlite3.Connection, path: Path) -> Snapshot:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID or not applied(db):
         raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
-    return Moment(db)
+    return Snapshot(db)
 
 
-def unreadable(error: sqlite3.DatabaseError, path: Path) -> StoreError:
+def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     """What to say of a file that SQLite, or Python, could not read."""
     # Text that is no UTF-8 is found by Python, without a code of SQLite's.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
@@ -153,7 +153,7 @@ def unreadable(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     return StoreError(f"{path}: the file is damaged or cannot be read ({error})")
 
 
-class Filling:
+class NewDatabase:
     """A new database that takes rows as they are; made by ``filling``."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -176,7 +176,7 @@ class Filling:
 
 
 @contextmanager
-def filling(path: Path, schema: int) -> Iterator[Filling]:
+def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
     """Make a database of an earlier schema or of this release's, empty but for what comes in the block.
 
     The triggers that refuse changes, and those that count, are away meanwhile: every row comes as it was,
@@ -199,11 +199,11 @@ def filling(path: Path, schema: int) -> Iterator[Filling]:
             triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
             for name, _ in triggers:
                 db.execute(f'DROP TRIGGER "{name}"')
-            new = Filling(db)
+            new = NewDatabase(db)
             for table in new.tables.values():
                 db.execute(f'DELETE FROM "{table.name}"')
             yield new
-            _index_text(db)
+            _fill_text_index(db)
             for _, sql in triggers:
                 db.execute(sql)
             db.execute("COMMIT")
@@ -240,10 +240,96 @@ def _quoted(columns: Sequence[str] | Mapping[str, str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def _index_text(db: sqlite3.Connection) -> None:
+def _fill_text_index(db: sqlite3.Connection) -> None:
     """What the search looks through, which the index itself does not keep: the name and the identifiers."""
     rows = "SELECT i.id, i.name, s.details FROM items i LEFT JOIN spectra s ON s.sha256 = i.spectrum"
     for item_id, name, details in db.execute(f"{rows} ORDER BY i.id"):
         ids = json.loads(details)["ids"].values() if details else ()
         text = "\n".join((name, *map(str, ids)))
         db.execute("INSERT INTO items_text (rowid, text) VALUES (?, ?)", (item_id, text))
+
+
+Part = tuple[str, str]
+"""What kind it is, and its name."""
+_OF_THE_PLANNER = ("sqlite_stat1", "sqlite_stat4")
+"""What ANALYZE leaves: numbers that it counted."""
+
+
+def require_own_schema(path: Path) -> None:
+    """Every table, index, view and trigger is as one of this program's releases made it, and none is missing.
+
+    :raises NotFound: there is no such file
+    :raises NotAnnotations: it is another program's, or not SQLite at all
+    :raises NewerSchema: a newer release wrote it
+    :raises StoreError: something in it is of another make; or it is damaged
+    """
+    if not path.is_file():
+        raise NotFound(f"{path}: found no database")
+    try:
+        with closing(connect(path)) as db:
+            db.execute("PRAGMA query_only = ON")
+            db.execute("BEGIN")
+            _require_schema(db, path)
+    except sqlite3.DatabaseError as error:
+        raise unreadable_error(error, path) from error
+
+
+def _require_schema(db: sqlite3.Connection, path: Path) -> None:
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    found = _schema_of(db)
+    told = found.get(("table", "migrations"))
+    if application != APPLICATION_ID or told is None:
+        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
+    if told != _expected_schema(1)["table", "migrations"]:
+        raise _foreign(path, "the table 'migrations' is of another make")
+    # As many as there can be, and one more: the list itself may be anything.
+    query = "SELECT number FROM migrations ORDER BY number DESC LIMIT ?"
+    numbers = [row[0] for row in db.execute(query, (len(MIGRATIONS) + 1,))]
+    known = [migration.number for migration in MIGRATIONS]
+    if numbers and isinstance(numbers[0], int) and numbers[0] > known[-1]:
+        raise NewerSchema(
+            f"{path}: its schema is number {numbers[0]}, this release knows {known[-1]}. "
+            "Update spec-o3, then restore it."
+        )
+    if not numbers or numbers[::-1] != known[: len(numbers)]:
+        raise _foreign(path, f"it had the migrations {numbers[::-1]!r:.60}")
+    strange = _difference(found, _expected_schema(len(numbers)))
+    if strange is not None:
+        raise _foreign(path, strange)
+
+
+def _foreign(path: Path, what: str) -> StoreError:
+    return StoreError(f"{path}: {what}, wanted a database as spec-o3 makes it: it was changed or is damaged")
+
+
+def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
+    for kind, name in sorted(wanted.keys() - found.keys()):
+        return f"found no {kind} {name!r}"
+    for kind, name in sorted(found.keys() - wanted.keys()):
+        return f"found the {kind:.20} {name!r:.60}, which is not spec-o3's"
+    for kind, name in sorted(wanted):
+        if found[kind, name] != wanted[kind, name]:
+            return f"the {kind} {name!r} is of another make"
+    return None
+
+
+def _schema_of(db: sqlite3.Connection) -> dict[Part, str]:
+    """The SQL of everything that somebody asked SQLite for."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
+    virtual = tuple(f"{row[1]}_" for row in rows if str(row[3]).startswith("CREATE VIRTUAL"))
+    parts = {}
+    for kind, name, table, sql in rows:
+        if (kind == "index" and sql is None) or (kind == "table" and name in _OF_THE_PLANNER):
+            continue
+        # In these a virtual table keeps what it has; SQLite's releases may write them differently.
+        inside = kind == "table" and str(name).startswith(virtual)
+        parts[str(kind), str(name)] = "" if inside else f"{table}: {sql}"
+    return parts
+
+
+@cache
+def _expected_schema(migrations: int) -> dict[Part, str]:
+    """The same of a new file that has had so many migrations."""
+    with closing(connect(Path(":memory:"))) as db:
+        migrate(db, Path(":memory:"), MIGRATIONS[:migrations])
+        return _schema_of(db)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from reviewer.backup.backups import BadArchive
 from reviewer.store.spectra import Width, pack_as, pack_mask, unpack_as
-from reviewer.store.sqlite.rows import Table, Value
+from reviewer.store.sqlite.tables import Table, Value
 
 Plain = dict[str, Any]
 ARRAYS: Mapping[tuple[str, str], str] = {

@@ -13,15 +13,16 @@ half-way, a power cut included, leaves at most a ``.part`` file and never half a
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from reviewer.store.errors import CannotWrite, NotAnnotations, NotFound, StoreError
-from reviewer.store.sqlite.connection import connect
+from reviewer.store.errors import CannotWrite, InUse, NotAnnotations, NotFound, StoreError
+from reviewer.store.sqlite.database import connect, damage_as_sqlite_error
 
 PART = ".part"
 """How the name of a copy ends until it is whole."""
@@ -87,7 +88,7 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def need_room(target: Path, wanted: int) -> None:
+def require_space(target: Path, wanted: int) -> None:
     """:raises CannotWrite: the disk of ``target`` has not so many bytes free, and something to spare"""
     free = shutil.disk_usage(target.parent).free
     if free < wanted + SPARE_BYTES:
@@ -103,7 +104,7 @@ def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int]
         # A transaction has no moment until something is read in it.
         db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         (pages,) = db.execute("PRAGMA page_count").fetchone()
-        need_room(target, pages * db.execute("PRAGMA page_size").fetchone()[0])
+        require_space(target, pages * db.execute("PRAGMA page_size").fetchone()[0])
         # Flushed once, at the end; a journal would be one more file to leave behind.
         new.execute("PRAGMA synchronous = OFF")
         new.execute("PRAGMA journal_mode = MEMORY")
@@ -129,3 +130,79 @@ def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreE
     if kind == sqlite3.SQLITE_BUSY:
         return CannotWrite(f"{source}: another program keeps it locked. No copy was made.")
     return CannotWrite(f"{target}: {error}. No copy was made.")
+
+
+# Where SQLite locks, whatever the file's length: https://www.sqlite.org/fileformat2.html#the_lock_byte_page
+_LOCK_BYTES = (0x40000000, 512)
+_LOCK_SECONDS = 2.0  # seconds for a program that looks at the file just now
+
+
+@contextmanager
+def exclusive_access(path: Path) -> Iterator[None]:
+    """Nobody else has the database open, and until the block ends whoever opens it waits.
+
+    What its write-ahead log held is in the file itself from then on, unless the file is too damaged for
+    SQLite to read.
+
+    :raises InUse: another process, or another connection of this one, has it open
+    :raises CannotWrite: the file or its folder cannot be written
+    """
+    with closing(sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)) as db:
+        try:
+            damaged = not _lock(db)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise _in_use(path) from None
+            raise CannotWrite(f"{path}: {error}. Nothing was changed.") from error
+        if not damaged:
+            if _journal(db) != "delete":
+                raise _in_use(path)
+            yield
+            db.execute("ROLLBACK")
+    if damaged:
+        with _bytes_locked(path):
+            yield
+
+
+def _lock(db: sqlite3.Connection) -> bool:
+    """Leave the write-ahead log, which works for the last connection only, and lock; False: it is damaged."""
+    try:
+        with damage_as_sqlite_error():
+            db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError:
+        return False
+    return True
+
+
+def _journal(db: sqlite3.Connection) -> str:
+    """Not "delete" where somebody came between leaving the write-ahead log and locking."""
+    mode: str = db.execute("PRAGMA journal_mode").fetchone()[0]
+    return mode
+
+
+@contextmanager
+def _bytes_locked(path: Path) -> Iterator[None]:
+    """The same lock on a file that SQLite itself cannot read any more."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError as error:
+        raise CannotWrite(f"{path}: {error.strerror}. Nothing was changed.") from error
+    try:
+        start, length = _LOCK_BYTES
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, length, start)
+        except OSError:
+            raise _in_use(path) from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _in_use(path: Path) -> InUse:
+    return InUse(
+        f"{path}: another program has it open. Stop the app, and whatever else uses this database, "
+        "then try again. Nothing was changed."
+    )

@@ -1,0 +1,316 @@
+"""The plain archive: everything in the database as JSON lines and pictures, readable without this program.
+
+One file a table, one line a row, all of one moment; ``pictures/`` beside them; ``manifest.json`` last. The
+folder appears whole or not at all, and only its owner may read it: hashes of passwords are in it. Row after
+row goes out, so that a database of any size takes the same memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reviewer.backup.archive_values import PICTURE_NAME, from_plain, to_plain
+from reviewer.backup.backups import BackupError, BadArchive
+from reviewer.store import CannotWrite, Head, NewerSchema, Store, StoreError
+from reviewer.store.sqlite.files import PART, sync
+from reviewer.store.sqlite.schema import MIGRATIONS
+from reviewer.store.sqlite.tables import LEFT_OUT, NewDatabase, Snapshot, Table, new_database, open_snapshot
+
+FORMAT = "spec-o3/archive/1"
+MANIFEST_NAME = "manifest.json"
+PICTURES = "pictures"
+_LONGEST_MANIFEST = 10_000_000  # bytes; a manifest has a line for each table
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """What the manifest says of a table's file."""
+
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an archive holds. ``head``: of the audit log, None for a database from before it."""
+
+    at: str
+    schema: int
+    head: Head | None
+    left_out: tuple[str, ...]
+    tables: Mapping[str, TableFile]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "at": self.at,
+            "schema": self.schema,
+            "log_head": None if self.head is None else str(self.head),
+            "left_out": list(self.left_out),
+            "tables": {
+                name: {"file": file_of(name), "rows": one.rows, "bytes": one.bytes, "sha256": one.sha256}
+                for name, one in self.tables.items()
+            },
+        }
+
+
+def file_of(table: str) -> str:
+    return f"{table}.jsonl"
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """What is in an archive. :raises BadArchive: there is none, or it is not as this program writes it"""
+    path = folder / MANIFEST_NAME
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise BadArchive(f"{folder}: found no {MANIFEST_NAME} in it, wanted the folder of a plain archive")
+        if path.stat().st_size > _LONGEST_MANIFEST:
+            raise BadArchive(f"{path}: found {path.stat().st_size} bytes, wanted a manifest")
+        told = json.loads(path.read_bytes())
+        if told["format"] != FORMAT:
+            raise BadArchive(f"{path}: format: found {told['format']!r:.60}, wanted {FORMAT!r}")
+        head = told["log_head"]
+        return Manifest(
+            at=str(told["at"]),
+            schema=_whole(told["schema"]),
+            head=None if head is None else Head.parse(head),
+            left_out=tuple(map(str, told["left_out"])),
+            tables={str(name): _table_file(str(name), one) for name, one in told["tables"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadArchive(f"{path}: it is not as this program writes it ({error!r:.200})") from error
+
+
+def _table_file(name: str, told: Mapping[str, Any]) -> TableFile:
+    if told["file"] != file_of(name):
+        raise BadArchive(f"{MANIFEST_NAME}: {name}: found the file {told['file']!r:.80}, wanted {file_of(name)!r:.80}")
+    return TableFile(_whole(told["rows"]), _whole(told["bytes"]), str(told["sha256"]))
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"found {value!r:.40}, wanted a whole number")
+    return value
+
+
+def write_archive(store: Store, target: Path, progress: Callable[[int, int], None] | None = None) -> Manifest:
+    """Write everything to the folder ``target``, which must not be there yet.
+
+    :param progress: called with the number of rows written, and of all
+    :raises BackupError: there is something of that name, or the disk refused
+    """
+    if os.path.lexists(target):
+        raise BackupError(f"{target}: found something of that name, wanted one that is not taken")
+    part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
+    try:
+        part.mkdir(mode=0o700)
+        try:
+            made = _write(store, part, progress)
+            # A folder that another program made meanwhile is replaced by this only if it is empty.
+            part.rename(target)
+            sync(target.parent)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        raise BackupError(f"{target}: {error.strerror}. No archive was made.") from error
+    return made
+
+
+def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | None) -> Manifest:
+    (folder / PICTURES).mkdir(mode=0o700)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    with store.moment() as moment:
+        counts = {table.name: moment.count(table) for table in moment.tables}
+        total, done, files = sum(counts.values()), 0, {}
+        for table in moment.tables:
+            before = done
+
+            def tell(rows: int, before: int = before) -> None:
+                if progress is not None:
+                    progress(before + rows, total)
+
+            files[table.name] = _write_table(moment, table, folder, tell)
+            done += counts[table.name]
+        made = Manifest(at, moment.schema, moment.head, LEFT_OUT, files)
+    _write_whole(folder / MANIFEST_NAME, (json.dumps(made.to_json(), indent=1) + "\n").encode())
+    for inner in (folder / PICTURES, folder):
+        sync(inner)
+    return made
+
+
+def _write_table(moment: Snapshot, table: Table, folder: Path, tell: Callable[[int], None]) -> TableFile:
+    rows, size, whole = 0, 0, hashlib.sha256()
+
+    def keep(key: str, png: bytes) -> str:
+        _write_whole(folder / PICTURES / f"{key}.png", png)
+        return hashlib.sha256(png).hexdigest()
+
+    with open(_create_private(folder / file_of(table.name)), "wb") as file:
+        for rows, row in enumerate(moment.rows(table), start=1):
+            plain = to_plain(table, row, keep)
+            line = json.dumps(plain, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+            file.write(line)
+            whole.update(line)
+            size += len(line)
+            tell(rows)
+        file.flush()
+        os.fsync(file.fileno())
+    return TableFile(rows, size, whole.hexdigest())
+
+
+def _create_private(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    with open(_create_private(path), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+LONGEST_LINE = 256 * 2**20
+"""Bytes. The longest rows are spectra: one of a million pixels takes some 40 MB."""
+LARGEST_PICTURE = 256 * 2**20
+
+
+def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None] | None = None) -> Head | None:
+    """Make the database at ``target``, of the schema that the archive has; the head of its log.
+
+    A target whose building failed is to be thrown away.
+
+    :param progress: called with the number of rows read, and of all
+    :raises BadArchive: a file, a line or a picture is missing, too many, changed or of another kind
+    :raises NewerSchema: a newer release wrote it
+    """
+    told = read_manifest(folder)
+    if told.schema > MIGRATIONS[-1].number:
+        raise NewerSchema(
+            f"{folder}: its schema is number {told.schema}, this release knows {MIGRATIONS[-1].number}. "
+            "Update spec-o3, then restore it."
+        )
+    _refuse_other_files(folder, told)
+    # Before anything is written, so that nobody else may read it while it grows.
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with new_database(target, told.schema) as new:
+            _refuse_other_tables(folder, told, new)
+            _fill(folder, told, new, progress)
+    except (BadArchive, CannotWrite):
+        raise
+    except StoreError as error:
+        raise BadArchive(f"{folder}: {error}") from error
+    with open_snapshot(target) as moment:
+        head = moment.head
+    if head != told.head:
+        raise BadArchive(f"{folder}: its log ends at {head}, its manifest says {told.head}")
+    return head
+
+
+def _fill(folder: Path, told: Manifest, new: NewDatabase, progress: Callable[[int, int], None] | None) -> None:
+    total, done = sum(table.rows for table in told.tables.values()), 0
+    pictures = _Pictures(folder / PICTURES)
+    for name, wanted in told.tables.items():
+        table, path, number = new.tables[name], folder / file_of(name), 0
+        for number, line in enumerate(_lines(path, wanted), start=1):
+            try:
+                new.insert(table, from_plain(table, _parsed(line), pictures.take))
+            except (BadArchive, StoreError) as error:
+                raise BadArchive(f"{path}: line {number}: {error}") from error
+            if progress is not None:
+                progress(done + number, total)
+        if number != wanted.rows:
+            raise BadArchive(f"{path}: found {number} lines, its manifest says {wanted.rows}")
+        done += number
+    pictures.refuse_others()
+
+
+def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
+    """The lines of a file whose size and SHA-256 are known; that they are right is known after the last."""
+    found = _regular_file(path).st_size
+    if found != wanted.bytes:
+        raise BadArchive(f"{path}: found {found} bytes, its manifest says {wanted.bytes}")
+    whole = hashlib.sha256()
+    with path.open("rb") as file:
+        while line := file.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                raise BadArchive(f"{path}: found a line of more than {LONGEST_LINE} bytes")
+            whole.update(line)
+            yield line
+    if whole.hexdigest() != wanted.sha256:
+        raise BadArchive(f"{path}: its SHA-256 is not the one in its manifest: it was changed")
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadArchive(f"it is no JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise BadArchive(f"found {found!r:.60}, wanted an object")
+    return found
+
+
+class _Pictures:
+    """The folder of pictures, from which rows take theirs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._taken = 0
+
+    def take(self, key: str, sha256: str) -> bytes:
+        """:raises BadArchive: there is no such picture, or not the one that the row means"""
+        if not PICTURE_NAME.fullmatch(key):
+            raise BadArchive(f"found the picture {key!r:.80}, wanted 64 hexadecimal digits")
+        path = self._folder / f"{key}.png"
+        if _regular_file(path).st_size > LARGEST_PICTURE:
+            raise BadArchive(f"{path}: it has more than {LARGEST_PICTURE} bytes")
+        png = path.read_bytes()
+        if hashlib.sha256(png).hexdigest() != sha256:
+            raise BadArchive(f"{path}: its SHA-256 is not the one in its row: it was changed")
+        self._taken += 1
+        return png
+
+    def refuse_others(self) -> None:
+        """Each row has another key, so there are as many files as were taken, or some that no row names."""
+        found = sum(1 for _ in os.scandir(self._folder))
+        if found != self._taken:
+            raise BadArchive(f"{self._folder}: found {found} files, wanted the {self._taken} that rows name")
+
+
+def _refuse_other_files(folder: Path, told: Manifest) -> None:
+    wanted = {MANIFEST_NAME, PICTURES, *map(file_of, told.tables)}
+    found = {entry.name for entry in os.scandir(folder)}
+    for name in sorted(wanted - found):
+        raise BadArchive(f"{folder}: found no {name:.80}, which belongs to it")
+    for name in sorted(found - wanted):
+        raise BadArchive(f"{folder}: found {name!r:.80}, which its manifest does not name")
+    if (folder / PICTURES).is_symlink() or not (folder / PICTURES).is_dir():
+        raise BadArchive(f"{folder / PICTURES}: wanted a folder")
+
+
+def _refuse_other_tables(folder: Path, told: Manifest, new: NewDatabase) -> None:
+    for name in sorted(told.tables.keys() ^ new.tables.keys()):
+        which = "which no database of its schema has" if name in told.tables else "which is missing"
+        raise BadArchive(f"{folder / MANIFEST_NAME}: the table {name!r:.60}, {which}")
+
+
+def _regular_file(path: Path) -> os.stat_result:
+    """:raises BadArchive: it is a link, which could lead anywhere, or no file at all"""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise BadArchive(f"{path}: {error.strerror}") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise BadArchive(f"{path}: wanted a plain file")
+    return found

@@ -1,1 +1,0 @@
-"""The plain archive: the whole database as text files."""
