@@ -17,39 +17,34 @@ from PIL import Image
 
 from agent.plot.png import png_bytes
 from agent.tool import TOOL_BLOCK
-from agent.trajectory.record import Trajectory
-from agent.trajectory.steps import TrajectoryError, Zoom
+from agent.trajectory.steps import Step, TrajectoryError, Zoom
 from agent.trajectory.tags import turn_text
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 
 
-def to_messages(trajectory: Trajectory, images: Sequence[object] | None = None) -> list[Message]:
-    """System, user (first picture, question, guide), then assistant and tool-result turns in order.
+def to_messages(
+    system: str, prompt: str, turns: Sequence[Sequence[Step]], images: Sequence[object] | None = None
+) -> list[Message]:
+    """Return system, user (first picture, question, guide), then assistant and tool-result turns in order.
 
-    An image block is ``{"type": "image"}``, with the picture under ``"image"`` where ``images`` gives one for
-    each (the overview, then one a zoom that has a picture).
+    An image block is ``{"type": "image"}``, with the picture under ``"image"`` where ``images`` has one for
+    each (the overview, then one per zoom with a picture).
 
     :raises TrajectoryError: the number of ``images`` is not the number of pictures
     """
-    blocks = _image_blocks(trajectory, images)
-    messages = [_message("system", _text(trajectory.system + TOOL_BLOCK)), question(trajectory, next(blocks))]
-    for turn in trajectory.turns():
+    pictures = 1 + sum(isinstance(turn[-1], Zoom) and turn[-1].ok for turn in turns)
+    blocks = _image_blocks(pictures, images)
+    messages = [
+        _message("system", _text(system + TOOL_BLOCK)),
+        _message("user", next(blocks), _text("\n" + prompt)),
+    ]
+    for turn in turns:
         messages.append(_message("assistant", _text(turn_text(turn))))
         if isinstance(turn[-1], Zoom):
             messages.append(tool_result(turn[-1].observation, next(blocks) if turn[-1].ok else None))
     return messages
-
-
-def pictures_of(trajectory: Trajectory) -> tuple[str | None, ...]:
-    """SHA-256 of each picture in the order of the messages; None where there is one but not at hand."""
-    return (trajectory.overview, *(zoom.picture for zoom in trajectory.zooms if zoom.ok))
-
-
-def question(trajectory: Trajectory, image: Block) -> Message:
-    """The user's turn: the first picture, a line feed, the question and the guide."""
-    return _message("user", image, _text("\n" + trajectory.prompt))
 
 
 def tool_result(observation: str, image: Block | None) -> Message:
@@ -58,12 +53,11 @@ def tool_result(observation: str, image: Block | None) -> Message:
     return _message("user", _text("<tool_response>\n"), *inside, _text(f"{observation}\n</tool_response>"))
 
 
-def _image_blocks(trajectory: Trajectory, images: Sequence[object] | None) -> Iterator[Block]:
-    wanted = len(pictures_of(trajectory))
+def _image_blocks(pictures: int, images: Sequence[object] | None) -> Iterator[Block]:
     if images is None:
-        return iter([{"type": "image"} for _ in range(wanted)])
-    if len(images) != wanted:
-        raise TrajectoryError(f"images: found {len(images)}, wanted {wanted}: the overview and one a zoom")
+        return iter([{"type": "image"} for _ in range(pictures)])
+    if len(images) != pictures:
+        raise TrajectoryError(f"images: found {len(images)}, expected {pictures}: the overview and one per zoom")
     return iter([{"type": "image", "image": image} for image in images])
 
 

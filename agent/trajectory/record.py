@@ -15,11 +15,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
+from agent.trajectory.messages import to_messages
+from agent.trajectory.sharegpt import Row, read_row, write_row
 from agent.trajectory.steps import (
+    DRAFTER_KINDS,
     Answer,
+    DrafterKind,
     Frame,
     Medium,
     Step,
@@ -58,8 +62,6 @@ __all__ = [
 ]
 
 SCHEMA = "spec-o3/trajectory/1"
-
-DrafterKind = Literal["baseline", "model", "person", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class Trajectory:
             medium=one_of(data, "medium", ("vacuum", "air")),
             overview=text_or_none(data, "overview"),
             drafter=Drafter(
-                kind=one_of(drafter, "kind", ("baseline", "model", "person", "unknown"), "drafter."),
+                kind=one_of(drafter, "kind", DRAFTER_KINDS, "drafter."),
                 name=text_of(drafter, "name", "drafter."),
                 settings=object_of(drafter, "settings", "drafter.") if "settings" in drafter else {},
             ),
@@ -212,24 +214,57 @@ class Trajectory:
         canonical = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
-    def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
-        """Chat messages as a Spec-o3 model was trained on; see ``agent.trajectory.messages``."""
-        from agent.trajectory.messages import to_messages
+    @property
+    def pictures(self) -> tuple[str | None, ...]:
+        """SHA-256 of each picture in the order of the messages; None for a picture that is not at hand."""
+        return (self.overview, *(zoom.picture for zoom in self.zooms if zoom.ok))
 
-        return to_messages(self, images)
+    def with_pictures(self, pictures: Sequence[str]) -> Trajectory:
+        """Return the trajectory with the SHA-256 of its pictures: the overview's, then one per zoom that has one.
+
+        :raises TrajectoryError: the number of ``pictures`` is not the expected one
+        """
+        expected = len(self.pictures)
+        if len(pictures) != expected:
+            raise TrajectoryError(
+                f"pictures: found {len(pictures)}, expected {expected}: the overview and one per zoom"
+            )
+        overview, *rest = pictures
+        others = iter(rest)
+        steps = (replace(s, picture=next(others)) if isinstance(s, Zoom) and s.ok else s for s in self.steps)
+        return replace(self, overview=overview, steps=tuple(steps))
+
+    def to_messages(self, images: Sequence[object] | None = None) -> list[dict[str, Any]]:
+        """Return the chat messages that a Spec-o3 model was trained on; see ``agent.trajectory.messages``."""
+        return to_messages(self.system, self.prompt, tuple(self.turns()), images)
 
     def to_sharegpt(self, image_paths: Sequence[str]) -> dict[str, Any]:
-        """A row of the published cold-start layout; see ``agent.trajectory.sharegpt``."""
-        from agent.trajectory.sharegpt import to_sharegpt
+        """Return a row in the published cold-start layout; see ``agent.trajectory.sharegpt``.
 
-        return to_sharegpt(self, image_paths)
+        :param image_paths: the overview's, then one per zoom that has a picture
+        :raises TrajectoryError: the number of paths is not the number of pictures, or the frames differ
+        """
+        row = Row(
+            drafter_kind=self.drafter.kind,
+            drafter_name=self.drafter.name,
+            **{name: getattr(self, name) for name in _IN_A_ROW},
+        )
+        return write_row(row, self.to_messages(image_paths), image_paths)
 
     @classmethod
     def from_sharegpt(cls, row: Mapping[str, Any], pictures: Sequence[str] | None = None) -> Trajectory:
-        """Read a row of the published cold-start layout; see ``agent.trajectory.sharegpt``."""
-        from agent.trajectory.sharegpt import from_sharegpt
+        """Read a row in the published cold-start layout.
 
-        return from_sharegpt(row, pictures)
+        :param pictures: SHA-256 of the RGBA bytes of its images, in their order
+        :raises TrajectoryError: naming the field, what was found and what was expected
+        """
+        read = read_row(row)
+        drafter = Drafter(read.drafter_kind, read.drafter_name)
+        trajectory = cls(drafter=drafter, **{name: getattr(read, name) for name in _IN_A_ROW})
+        return trajectory if pictures is None else trajectory.with_pictures(pictures)
+
+
+_IN_A_ROW = tuple(f.name for f in fields(Row) if not f.name.startswith("drafter_"))
 
 
 def _words(step: Step) -> str:

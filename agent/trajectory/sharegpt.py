@@ -10,21 +10,23 @@ read as observed wavelengths of an unknown drafter, and that is listed as a faul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from agent.tool import TOOL_BLOCK
-from agent.trajectory.messages import pictures_of, to_messages
-from agent.trajectory.record import Drafter, DrafterKind, Trajectory
+from agent.trajectory.messages import Message
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import (
+    DRAFTER_KINDS,
     Answer,
+    DrafterKind,
     Frame,
     Medium,
     Step,
     Think,
     TrajectoryError,
+    Verdict,
     Zoom,
     number_of,
     one_of,
@@ -35,7 +37,6 @@ from agent.trajectory.tags import Turn, parse
 
 IMAGE = "<image>"
 _RESPONSE, _RESPONSE_END = "<tool_response>", "</tool_response>"
-_KINDS: tuple[DrafterKind, ...] = ("baseline", "model", "person", "unknown")
 
 # The published class names, one of which is in every question line, and the benchmark's keys for them.
 PUBLISHED_TASKS = {
@@ -47,43 +48,65 @@ PUBLISHED_TASKS = {
 }
 
 
-def to_sharegpt(trajectory: Trajectory, image_paths: Sequence[str]) -> dict[str, Any]:
-    """A row; ``image_paths`` are the overview's and one for each zoom that has a picture.
+@dataclass(frozen=True)
+class Row:
+    """What a row says of a trajectory; the fields are those of ``Trajectory``."""
 
-    :raises TrajectoryError: the number of paths is not the number of pictures
+    task: str
+    system: str
+    prompt: str
+    spectrum_name: str
+    spectrum_sha256: str | None
+    redshift: float | None
+    medium: Medium
+    steps: tuple[Step, ...]
+    drafter_kind: DrafterKind
+    drafter_name: str
+    label: Verdict | None
+    label_source: str
+    simulated: bool
+    faults: tuple[str, ...] = ()
+
+
+def write_row(row: Row, messages: Sequence[Message], image_paths: Sequence[str]) -> dict[str, Any]:
+    """Return a row in the published layout.
+
+    :param messages: the chat messages of the trajectory
+    :param image_paths: the overview's, then one per zoom with a picture
+    :raises TrajectoryError: the zooms have different frames, which a row cannot hold
     """
-    frames = {(zoom.frame, zoom.z) for zoom in trajectory.zooms}
+    zooms = [step for step in row.steps if isinstance(step, Zoom)]
+    frames = {(zoom.frame, zoom.z) for zoom in zooms}
     if len(frames) > 1:
-        raise TrajectoryError(f"frames: found {len(frames)} in one trajectory, which a row cannot say")
+        raise TrajectoryError(f"frames: found {len(frames)} in one trajectory, expected one: a row holds one frame")
     frame, z = frames.pop() if frames else ("observed", 0.0)
     speakers = {"system": "system", "user": "human", "assistant": "gpt"}
     return {
         "conversations": [
-            {"from": speakers[message["role"]], "value": _flat(message["content"])}
-            for message in to_messages(trajectory, image_paths)
+            {"from": speakers[message["role"]], "value": _flat(message["content"])} for message in messages
         ],
         "images": list(image_paths),
-        "source_name": trajectory.spectrum_name,
-        "ground_truth": trajectory.label,
-        "total_iterations": sum(1 for _ in trajectory.turns()),
-        "total_tool_calls": len(trajectory.zooms),
-        "task": trajectory.task,
-        "redshift": trajectory.redshift,
+        "source_name": row.spectrum_name,
+        "ground_truth": row.label,
+        "total_iterations": sum(message["role"] == "assistant" for message in messages),
+        "total_tool_calls": len(zooms),
+        "task": row.task,
+        "redshift": row.redshift,
         "frame": frame,
         "z": z,
-        "medium": trajectory.medium,
-        "spectrum_sha256": trajectory.spectrum_sha256,
-        "drafter_kind": trajectory.drafter.kind,
-        "drafter_name": trajectory.drafter.name,
-        "label_source": trajectory.label_source,
-        "simulated": trajectory.simulated,
+        "medium": row.medium,
+        "spectrum_sha256": row.spectrum_sha256,
+        "drafter_kind": row.drafter_kind,
+        "drafter_name": row.drafter_name,
+        "label_source": row.label_source,
+        "simulated": row.simulated,
     }
 
 
-def from_sharegpt(row: Mapping[str, Any], pictures: Sequence[str] | None = None) -> Trajectory:
-    """Read a row; ``pictures`` are the SHA-256 of its images' RGBA bytes, in their order.
+def read_row(row: Mapping[str, Any]) -> Row:
+    """Read a row in the published layout.
 
-    :raises TrajectoryError: naming the field, what was found and what was wanted
+    :raises TrajectoryError: naming the field, what was found and what was expected
     """
     reading = _Reading(row)
     turns = list(_turns(row))
@@ -93,8 +116,8 @@ def from_sharegpt(row: Mapping[str, Any], pictures: Sequence[str] | None = None)
     images = row.get("images")
     found = len(images) if isinstance(images, list) else type(images).__name__
     if found != reading.images:
-        raise TrajectoryError(f"images: found {found}, wanted {reading.images}: one for each {IMAGE}")
-    trajectory = Trajectory(
+        raise TrajectoryError(f"images: found {found}, expected {reading.images}: one for each {IMAGE}")
+    return Row(
         task=text_or_none(row, "task") or _task(prompt),
         system=system,
         prompt=prompt,
@@ -103,30 +126,13 @@ def from_sharegpt(row: Mapping[str, Any], pictures: Sequence[str] | None = None)
         redshift=number_of(row, "redshift"),
         medium=reading.medium,
         steps=tuple(reading.steps),
-        drafter=Drafter(
-            kind="unknown" if row.get("drafter_kind") is None else one_of(row, "drafter_kind", _KINDS),
-            name=text_or_none(row, "drafter_name") or "",
-        ),
+        drafter_kind="unknown" if row.get("drafter_kind") is None else one_of(row, "drafter_kind", DRAFTER_KINDS),
+        drafter_name=text_or_none(row, "drafter_name") or "",
         label=verdict_of(row, "ground_truth"),
         label_source=text_or_none(row, "label_source") or "",
         simulated=row.get("simulated") is True,
         faults=tuple(reading.faults),
     )
-    return trajectory if pictures is None else with_pictures(trajectory, pictures)
-
-
-def with_pictures(trajectory: Trajectory, pictures: Sequence[str]) -> Trajectory:
-    """The trajectory with the SHA-256 of its pictures: the overview's, then one a zoom that got one.
-
-    :raises TrajectoryError: the number of ``pictures`` is not the number wanted
-    """
-    wanted = len(pictures_of(trajectory))
-    if len(pictures) != wanted:
-        raise TrajectoryError(f"pictures: found {len(pictures)}, wanted {wanted}: the overview and one a zoom")
-    overview, *rest = pictures
-    seen = iter(rest)
-    steps = (replace(s, picture=next(seen)) if isinstance(s, Zoom) and s.ok else s for s in trajectory.steps)
-    return replace(trajectory, overview=overview, steps=tuple(steps))
 
 
 class _Reading:

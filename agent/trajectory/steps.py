@@ -7,13 +7,16 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from agent.text import OneLine, whole_number
 
 Frame = Literal["observed", "rest"]
 Medium = Literal["vacuum", "air"]
 Verdict = Literal["YES", "NO"]
+DrafterKind = Literal["baseline", "model", "person", "unknown"]
+
+DRAFTER_KINDS: tuple[DrafterKind, ...] = get_args(DrafterKind)
 
 _Choice = TypeVar("_Choice", bound=str)
 

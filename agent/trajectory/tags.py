@@ -25,6 +25,8 @@ from agent.tool import TOOL_NAME
 from agent.trajectory.repair import repair
 from agent.trajectory.steps import Answer, Step, Think, Verdict, Zoom
 
+CLASSES = ("YES", "NO")
+
 RESERVED = (
     "<think>",
     "</think>",
@@ -126,6 +128,40 @@ def between(text: str, opening: str, closing: str) -> Iterator[str]:
     while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
         yield text[start + len(opening) : end]
         at = end + len(closing)
+
+
+def read_response(response: str) -> tuple[bool, str]:
+    """Return whether the form of a whole response is right, and the class it predicts, by the published rules.
+
+    ``response`` is everything an assistant wrote in one inspection. The rules are those of the published reward
+    (``training.reward``): the order of think and answer is not checked, and without a box YES is searched before NO.
+    """
+    answers = list(between(response, "<answer>", "</answer>"))
+    one_answer = response.count("<answer>") == response.count("</answer>") == len(answers) == 1
+    thought = response.count("<think>") == response.count("</think>") > 0
+    answer = answers[-1].strip() if answers else ""  # of several the last counts
+    box = _boxed(answer)
+    predicted = _class_named(answer) if box is None else box
+    if not predicted:
+        predicted = _boxed(response) or _class_named(response) or _last_line(response)
+    return thought and one_answer and box in CLASSES, predicted
+
+
+def _boxed(text: str) -> str | None:
+    """Return the contents of the first box, in capitals if it is a class; None without a box."""
+    box = next(between(text, "\\boxed{", "}"), None)
+    if box is None:
+        return None
+    words = box.strip()
+    return words.upper() if words.upper() in CLASSES else words
+
+
+def _class_named(text: str) -> str:
+    return next((name for name in CLASSES if re.search(rf"\b{name}\b", text, re.IGNORECASE)), "")
+
+
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.split("\n")) if line.strip()), "")
 
 
 def parse(text: str) -> Turn:

@@ -34,7 +34,6 @@ from agent.processes import ProcessLost, cores, in_order
 from agent.text import OneLine
 from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
-from agent.trajectory.messages import to_messages
 from reviewer.exchange.imports import own_row
 from reviewer.exchange.item import Approved, NotFit, pictures, read_approved
 from reviewer.exchange.manifest import ManifestParts
@@ -100,7 +99,7 @@ def _write_row(path: Path, data: bytes) -> None:
 def _trl_row(one: Approved, paths: Sequence[str]) -> dict[str, Any]:
     trajectory = one.trajectory
     return {
-        "messages": to_messages(trajectory),
+        "messages": trajectory.to_messages(),
         "images": list(paths),
         "item": one.item_id,
         "task": trajectory.task,

@@ -23,8 +23,6 @@ from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
 from agent.text import OneLine, one_line
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
-from agent.trajectory.messages import pictures_of
-from agent.trajectory.sharegpt import with_pictures
 from reviewer.exchange.json_list import elements
 from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
 from reviewer.rules.campaign import known_tasks
@@ -194,7 +192,7 @@ class DraftFile:
             raise _Bad("spectrum_data", f"found {type(data).__name__}, wanted a spectrum")
         spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
         pictures = self._named_pictures(row.get("pictures") or {})
-        if spectrum is None and not set(pictures).issuperset(filter(None, pictures_of(trajectory))):
+        if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
             raise _Bad("spectrum", "found neither the spectrum nor every picture, wanted one (a folder of spectra?)")
         return Draft(trajectory, spectrum, pictures=pictures)
 
@@ -210,7 +208,7 @@ class DraftFile:
     def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
         trajectory = Trajectory.from_sharegpt(row)
         hashes = self._pictures.sha256_of_each(row["images"])
-        trajectory = with_pictures(trajectory, hashes)
+        trajectory = trajectory.with_pictures(hashes)
         spectrum = self._look_up(trajectory)
         if isinstance(spectrum, Spectrum):
             trajectory = replace(trajectory, spectrum_sha256=spectrum.sha256)

@@ -15,10 +15,8 @@ from agent.plot import RENDERER, pixels_sha256
 from agent.plot.png import png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from agent.trajectory.messages import pictures_of
-from agent.trajectory.tags import turn_text
+from agent.trajectory.tags import read_response, turn_text
 from reviewer.store import Store, Version
-from training.reward import score
 
 
 class NotFit(Exception):
@@ -53,7 +51,7 @@ def read_approved(store: Store, item_id: int) -> Approved | None:
         return None
     trajectory = item.version.trajectory
     spectrum = None if item.row.spectrum_sha256 is None else store.spectrum(item.row.spectrum_sha256)
-    seen = pictures_of(trajectory)
+    seen = trajectory.pictures
     kept = {sha256: store.picture(sha256) for sha256 in seen if sha256 is not None}
     stored = {sha256: png for sha256, png in kept.items() if png is not None}
     provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
@@ -71,15 +69,15 @@ def pictures(approved: Approved) -> tuple[Picture, ...]:
     if unfit:
         raise NotFit("; ".join(unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
-    wanted = zip(calls, pictures_of(trajectory), strict=True)
+    wanted = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
 
 
 def _bad_form(trajectory: Trajectory) -> list[str]:
     """Whether the published reward would find fault with the form of what is about to be taught."""
-    said = "\n".join(turn_text(turn) for turn in trajectory.turns())
-    verdict = trajectory.answer.verdict if trajectory.answer else None
-    return [] if score(said, verdict or "").format_ok else ["the reward finds fault with its form"]
+    response = "\n".join(turn_text(turn) for turn in trajectory.turns())
+    well_formed, _ = read_response(response)
+    return [] if well_formed else ["the reward finds fault with its form"]
 
 
 def _picture(approved: Approved, arguments: Mapping[str, Any], sha256: str | None) -> Picture:

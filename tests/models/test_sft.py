@@ -19,7 +19,6 @@ import pytest
 from agent.loop import Ended, inspect
 from agent.policies.local.policy import Local
 from agent.policies.sampling import Sampling
-from agent.spectrum.as_json import to_json
 from agent.tasks import load as load_tasks
 from agent.trajectory.tags import turn_text
 from app import main
@@ -341,7 +340,7 @@ def test_sources_of_the_test_data_are_refused_or_dropped(
 ) -> None:
     test = written(tmp_path / "test")
     asked = json.loads(test.read_text())[0]
-    test.write_text(json.dumps([{**asked, "ground_truth": "YES", "spectrum_data": to_json(shown("cv"))}]))
+    test.write_text(json.dumps([{**asked, "ground_truth": "YES", "spectrum_data": shown("cv").to_json()}]))
     told = ["--set", f"test=[{test}]"]
     status, _, err = _told(capsys, settings, *told)
     assert (status, err.count("\n")) == (2, 1)

@@ -13,7 +13,6 @@ from PIL import Image
 from agent import tool
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from agent.trajectory.messages import pictures_of
 from agent.trajectory.steps import Verdict
 from reviewer.exchange.exports import export
 from reviewer.exchange.imports import own_row
@@ -67,7 +66,7 @@ def published_set(folder: Path, numbers: Sequence[int]) -> Path:
     rows = []
     for number in numbers:
         trace = a_trace(a_spectrum(lamost_name(number)), "YES" if number % 2 else "NO", faults=())
-        paths = [f"images/lf_cv_{number}_{k}.png" for k in range(len(pictures_of(trace)))]
+        paths = [f"images/lf_cv_{number}_{k}.png" for k in range(len(trace.pictures))]
         row = trace.to_sharegpt(paths) | {"ground_truth": "YES" if number % 2 else "NO"}
         ours = ("task", "redshift", "frame", "z", "medium", "spectrum_sha256", "drafter_kind", "drafter_name")
         rows.append({key: value for key, value in row.items() if key not in (*ours, "simulated", "label_source")})

@@ -19,7 +19,6 @@ from agent.plot import pixels_sha256
 from agent.spectrum import Spectrum
 from agent.tool import TOOL_BLOCK, TOOL_SCHEMA
 from agent.trajectory import Trajectory
-from agent.trajectory.messages import pictures_of
 from agent.trajectory.steps import Answer, Think, Zoom
 from tests.agent.trajectory.test_sharegpt import published_row
 from tests.support.drawn_traces import PROMPT, a_spectrum, a_trace
@@ -67,7 +66,7 @@ def test_an_export_is_learned_from_with_the_pictures_that_the_model_saw(exported
         "YES",
         "NO",
     ]
-    assert shown(first) == list(pictures_of(first.trajectory))
+    assert shown(first) == list(first.trajectory.pictures)
     assert first.survey == "LAMOST"
 
 
@@ -212,7 +211,7 @@ def test_a_row_of_ours_stands_alone_and_its_pictures_are_drawn_again(tmp_path: P
     spectrum = a_spectrum()
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))])
     assert example.trajectory == a_trace(spectrum)
-    assert shown(example) == list(pictures_of(example.trajectory))
+    assert shown(example) == list(example.trajectory.pictures)
 
 
 def test_a_row_without_its_spectrum_finds_it_in_a_folder(tmp_path: Path) -> None:
@@ -220,7 +219,7 @@ def test_a_row_without_its_spectrum_finds_it_in_a_folder(tmp_path: Path) -> None
     path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), None))
     assert "row 1: found neither spectrum_data nor" in refused(path)
     (example,) = examples([path], spectra=tmp_path / "spectra")
-    assert shown(example) == list(pictures_of(example.trajectory))
+    assert shown(example) == list(example.trajectory.pictures)
 
 
 def test_a_published_row_is_asked_where_its_spectrum_is_at_hand_packed_or_not(tmp_path: Path) -> None:
@@ -263,7 +262,7 @@ def test_pictures_that_came_with_a_row_are_read_and_checked(tmp_path: Path) -> N
     trace = a_trace(spectrum, overview=pixels_sha256(picture))
     pictures = {pixels_sha256(picture): "red.png"}
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (trace, spectrum), pictures=pictures)])
-    assert shown(example) == list(pictures_of(trace))
+    assert shown(example) == list(trace.pictures)
     Image.new("RGBA", (20, 10), "blue").save(tmp_path / "red.png")
     with pytest.raises(DataError, match=r"red\.png: found other pixels"):
         example.pictures()
@@ -465,7 +464,7 @@ def test_records_travel_to_other_processes(exported: Path, tmp_path: Path) -> No
     spectrum = a_spectrum()
     path = own_lines(tmp_path / "t.jsonl", (a_trace(spectrum), spectrum))
     for example in examples([exported, path]):
-        assert shown(pickle.loads(pickle.dumps(example))) == list(pictures_of(example.trajectory))
+        assert shown(pickle.loads(pickle.dumps(example))) == list(example.trajectory.pictures)
 
 
 def test_a_thousand_rows_keep_no_spectrum(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from agent import tool
 from agent.plot import RENDERER, pixels_sha256
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
-from agent.trajectory.messages import pictures_of
 from training.data.records import DataError
 
 FORMATS = ("PNG", "JPEG", "WEBP")
@@ -84,7 +83,7 @@ class Drawn:
     def __call__(self) -> Sequence[Image.Image]:
         """:raises DataError: a picture comes out with other pixels, or a file cannot be read"""
         calls: list[Mapping[str, Any]] = [{}, *(z.arguments for z in self.trajectory.zooms if z.ok)]
-        wanted = pictures_of(self.trajectory)
+        wanted = self.trajectory.pictures
         stored = {
             sha256: PictureFiles(self.key, [self.stored[sha256]], [sha256])()[0]
             for sha256 in wanted

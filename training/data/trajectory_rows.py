@@ -17,7 +17,6 @@ from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError
-from agent.trajectory.messages import pictures_of
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import turn_text
 from training.data.pictures import Drawn, PictureFiles, file_beside
@@ -92,7 +91,7 @@ class TrajectoryRow:
         return str(data.get("survey") or ""), found
 
     def _pictures(self) -> Callable[[], Sequence[Any]]:
-        hashes = pictures_of(self.trajectory)
+        hashes = self.trajectory.pictures
         if self.files:
             if len(self.files) != len(hashes):
                 raise self.row.wrong(f"images: found {len(self.files)}, wanted {len(hashes)}")

@@ -1,6 +1,6 @@
 """Our own layout: a spectrum in a FITS file from which it is read back exactly, to the last bit and mark.
 
-- primary header: ``SPECO3`` = the schema of ``agent.spectrum.as_json``, by which the file is known; and, for
+- primary header: ``SPECO3`` = the schema of ``agent.spectrum.record``, by which the file is known; and, for
   whoever opens it with something else, ``OBJECT``, ``SURVEY``, ``REDSHIFT``, ``SIMULATE`` (T or F);
 - table ``SPECTRUM``, a row a pixel: ``WAVELENGTH`` (Å), ``FLUX``, ``IVAR``, ``MASK`` (T = flagged); numbers
   in single precision where that loses nothing;
@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from agent.spectrum.as_json import ARRAYS, SCHEMA, facts, from_facts
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.record import FloatArray, Spectrum
+from agent.spectrum.record import ARRAYS, SCHEMA, FloatArray, Spectrum, facts, from_facts
 
 _MARK = "SPECO3"
 _LONGEST = 60  # characters of text that are sure to fit a card

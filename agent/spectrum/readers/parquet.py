@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from agent.spectrum.as_json import from_json
 from agent.spectrum.readers import parquet_child
 from agent.spectrum.readers.pixels import spectrum
 from agent.spectrum.readers.targets import Targets
@@ -220,4 +219,4 @@ def _whole(name: str, number: int, text: Any) -> Spectrum:
         form = None
     if not isinstance(form, dict):
         raise SpectrumError(name, f"row {number} with a damaged extra_info.spectrum", "JSON of a spectrum")
-    return from_json(form)
+    return Spectrum.from_json(form)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, parse
-from agent.trajectory.messages import pictures_of
 from tests.support.strategies import trajectories
 
 # Qwen2.5-VL's stock rule: every turn between its marks, blocks one after the other, an image as three tokens.
@@ -68,7 +67,7 @@ def test_a_trajectory_reaches_the_model_as_the_published_template_wrote_it(share
 
 @given(trajectories())
 def test_there_is_a_place_for_every_picture_and_every_turn_but_the_last_is_answered(trajectory):
-    wanted = len(pictures_of(trajectory))
+    wanted = len(trajectory.pictures)
     messages = trajectory.to_messages([f"{n}.png" for n in range(wanted)])
     blocks = [block for message in messages for block in message["content"]]
     assert [b["image"] for b in blocks if b["type"] == "image"] == [f"{n}.png" for n in range(wanted)]

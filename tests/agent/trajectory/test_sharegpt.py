@@ -8,7 +8,6 @@ from hypothesis import given
 
 from agent.tool import TOOL_BLOCK
 from agent.trajectory import Answer, Think, Trajectory, TrajectoryError, Zoom
-from agent.trajectory.messages import pictures_of
 from tests.support.strategies import trajectories
 
 CALL = '<tool_call>\n{"name": "spectral_visualization_tool", "arguments": %s}\n</tool_call>'
@@ -46,9 +45,9 @@ def published_row(calls: int = 1, **changes) -> dict:
 
 @given(trajectories(one_think_a_turn=True))
 def test_what_is_written_reads_back_as_the_same_values(trajectory):
-    paths = [f"images/{n}.png" for n in range(len(pictures_of(trajectory)))]
+    paths = [f"images/{n}.png" for n in range(len(trajectory.pictures))]
     row = json.loads(json.dumps(trajectory.to_sharegpt(paths)))
-    again = Trajectory.from_sharegpt(row, pictures_of(trajectory))
+    again = Trajectory.from_sharegpt(row, trajectory.pictures)
     unboxed = trajectory.answer is not None and trajectory.answer.verdict is None
     assert replace(again, faults=()) == trajectory
     assert bool(again.faults) == unboxed

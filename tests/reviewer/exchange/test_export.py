@@ -14,7 +14,6 @@ import pytest
 from PIL import Image
 
 from agent.plot import pixels_sha256
-from agent.trajectory.messages import to_messages
 from agent.trajectory.steps import Think, Zoom
 from reviewer.exchange import exports as exporting
 from reviewer.exchange.exports import ExportError, NothingToExport, Written, export
@@ -126,7 +125,7 @@ def test_every_row_has_its_pictures_pixel_for_pixel(approved, tmp_path):
 def test_trl_rows_are_the_messages_a_model_reads(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     for row in rows_of(made.folder / "train.jsonl"):
-        assert row["messages"] == to_messages(approved.item(row["item"]).version.trajectory)
+        assert row["messages"] == approved.item(row["item"]).version.trajectory.to_messages()
         assert all((made.folder / path).is_file() for path in row["images"])
 
 

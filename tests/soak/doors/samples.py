@@ -19,7 +19,6 @@ from agent.spectrum import Spectrum
 from agent.spectrum.readers import own
 from agent.tasks import files as task_files
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
-from agent.trajectory.messages import pictures_of
 from reviewer.exchange.imports import own_row
 
 TASKS = task_files.load()
@@ -117,7 +116,7 @@ def _sharegpt() -> dict[str, Any]:
 def sharegpt_rows() -> list[bytes]:
     row = _sharegpt()
     bare = {key: row[key] for key in ("conversations", "images", "source_name", "ground_truth")}
-    assert len(pictures_of(a_trajectory())) == 2
+    assert len(a_trajectory().pictures) == 2
     return [json.dumps([row, bare], indent=1).encode(), json.dumps(row).encode(), json.dumps(bare).encode()]
 
 
