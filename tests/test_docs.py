@@ -13,6 +13,7 @@ import app
 from reviewer.rules.workflow import ROUNDS, VERBS
 
 ROOT = Path(__file__).resolve().parents[1]
+STATIC = ROOT / "reviewer" / "ui" / "static"
 DOCUMENTS = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
 
@@ -65,17 +66,17 @@ def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
 @pytest.mark.parametrize(
     ("table", "acting"),
     [
-        ("keymap.json", "actions.js"),
-        ("keymap_live.json", "live_actions.js"),
-        ("keymap_blind.json", "blind_actions.js"),
+        ("review/keymap.json", "review/actions.js"),
+        ("live/keymap.json", "live/actions.js"),
+        ("blind/keymap.json", "blind/actions.js"),
     ],
 )
 def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting: str) -> None:
-    keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))
+    keymap = json.loads((STATIC / table).read_text(encoding="utf-8"))
     keys = [key for group in keymap["groups"] for key in group["keys"]]
     assert len({k["key"] for k in keys}) == len(keys)
     assert all(k["what"] and k["action"] for k in keys)
-    acts = (ROOT / "reviewer" / "ui" / acting).read_text(encoding="utf-8")
+    acts = (STATIC / acting).read_text(encoding="utf-8")
     for key in keys:
         action = key["action"].removesuffix("-stay")
         assert f"'{action}'" in acts or f"{action}:" in acts or action.startswith("decide-"), action
@@ -83,10 +84,10 @@ def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting:
 
 @pytest.mark.parametrize(
     ("guide", "table"),
-    [("reviewing.md", "keymap.json"), ("live.md", "keymap_live.json"), ("blind.md", "keymap_blind.json")],
+    [("reviewing.md", "review/keymap.json"), ("live.md", "live/keymap.json"), ("blind.md", "blind/keymap.json")],
 )
 def test_each_keys_letter_in_the_guide_is_the_keymaps(guide: str, table: str) -> None:
-    keymap = json.loads((ROOT / "reviewer" / "ui" / table).read_text(encoding="utf-8"))
+    keymap = json.loads((STATIC / table).read_text(encoding="utf-8"))
     shown = {k.get("show", k["key"]) for group in keymap["groups"] for k in group["keys"]}
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
     for key in re.findall(r"`([A-Za-z0-9?/]|Esc|Enter|Del|Ctrl [A-Z])`", text):

@@ -20,7 +20,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def javascript(chromium: Browser) -> Iterator[Call]:
-    """Calls what a module exports: javascript("spectrum_math.js", "smooth", ...).
+    """Calls what a module exports: javascript("spectrum/math.js", "smooth", ...).
 
     numpy arrays become typed arrays; NaN comes back as None.
     """
@@ -52,7 +52,7 @@ def _json(values: np.ndarray) -> list[float | None]:
 
 
 def math(javascript: Call, function: str, *arguments: Any) -> Any:
-    return javascript("spectrum_math.js", function, *arguments)
+    return javascript("spectrum/math.js", function, *arguments)
 
 
 @pytest.mark.parametrize("air", [1909.0, 2796.35, 3933.66, 4861.33, 5006.84, 6562.79, 9068.6])
@@ -129,7 +129,7 @@ def test_no_spike_is_lost_however_many_pixels_share_a_screen_column(
         "scale": 1,
         "withBand": True,
     }
-    drawn = javascript("spectrum_paths.js", "paths", wavelength, values, np.ones(values.size), options)
+    drawn = javascript("spectrum/scene.js", "paths", wavelength, values, np.ones(values.size), options)
     line = [y for y in drawn["line"]["y"] if y is not None]
     seen = values[np.isfinite(values)]
     assert bool(line) == bool(seen.size)
@@ -149,7 +149,7 @@ def test_names_never_overlap_never_stray_and_the_important_ones_win(
     javascript: Call, positions: list[float], seed: int
 ) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(positions))
-    places = javascript("spectrum_marks.js", "placeNames", positions, weights.tolist(), 12, 20)
+    places = javascript("spectrum/marks.js", "placeNames", positions, weights.tolist(), 12, 20)
     kept = [place for place in places if place is not None]
     assert all(b - a >= 12 - 1e-9 for a, b in pairwise(kept))
     assert all(abs(p - x) <= 20 for p, x in zip(places, positions, strict=True) if p is not None)
@@ -166,7 +166,7 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 ) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(flags))
     positions, widths = [x for x, _ in flags], [width for _, width in flags]
-    rows = javascript("spectrum_marks.js", "placeFlags", positions, widths, weights.tolist(), 2)
+    rows = javascript("spectrum/marks.js", "placeFlags", positions, widths, weights.tolist(), 2)
     flown = [(x, x + width, row) for (x, width), row in zip(flags, rows, strict=True) if row is not None]
     assert {row for _, _, row in flown} <= {0, 1}
     assert rows[int(np.argmax(weights))] is not None
@@ -213,7 +213,7 @@ def test_a_template_is_scaled_onto_the_data_by_weighted_least_squares(javascript
 def test_flux_units_are_printed_as_astronomers_print_them(
     javascript: Call, unit: str, exponent: int, title: str
 ) -> None:
-    assert javascript("format.js", "fluxTitle", unit, exponent)["text"] == title
+    assert javascript("common/format.js", "fluxTitle", unit, exponent)["text"] == title
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_flux_units_are_printed_as_astronomers_print_them(
     ],
 )
 def test_numbers_are_typeset(javascript: Call, function: str, arguments: list[Any], text: str) -> None:
-    assert javascript("format.js", function, *arguments) == text
+    assert javascript("common/format.js", function, *arguments) == text
 
 
 @pytest.mark.parametrize(
@@ -240,4 +240,4 @@ def test_numbers_are_typeset(javascript: Call, function: str, arguments: list[An
     [("−1 240.5", -1240.5), ("+0.1", 0.1), (".5", 0.5), ("1e-3", 0.001), ("12 km", None), ("", None)],
 )
 def test_typed_numbers_are_understood_or_refused(javascript: Call, text: str, value: float | None) -> None:
-    assert javascript("format.js", "parseNumber", text) == value
+    assert javascript("common/format.js", "parseNumber", text) == value

@@ -17,7 +17,7 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".j
 @contextmanager
 def served(items: Mapping[str, Any]) -> Iterator[str]:
     """The address of the page; ``items`` are offered to it as ``showItem(name)``."""
-    folders = {"ui": Path(spectrum_view.__file__).parent, "plotly": spectrum_view.PLOTLY_FOLDER, "page": HERE}
+    folders = {"ui": Path(spectrum_view.__file__).parent / "static", "plotly": spectrum_view.PLOTLY_FOLDER, "page": HERE}
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -26,7 +26,7 @@ def served(items: Mapping[str, Any]) -> Iterator[str]:
             folder, _, name = self.path.lstrip("/").partition("/")
             if folder == "items" and (item := items.get(name.removesuffix(".json"))):
                 body = json.dumps(item).encode()
-            elif folder in folders and (file := folders[folder] / Path(name).name).is_file():
+            elif folder in folders and (file := folders[folder] / name).is_file():
                 body = file.read_bytes()
             else:
                 self.send_error(404)

@@ -1,9 +1,9 @@
 // What each key of the scoring page does. Buttons and keys both end here.
 
-import { CANNOT_TELL } from './answer.js'
-import { openRubric } from './rubric.js'
-import * as panels from '../review/panels.js'
+import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
+import { openRubric } from './form.js'
+import { CANNOT_TELL } from './sheets.js'
 
 const SPECTRUM_COMMANDS = [
   'smooth+',

@@ -1,11 +1,11 @@
 // The Blind tab: scoring for whoever is asked, sessions for coordinators.
 
-import { BlindDesk } from './desk.js'
-import { BlindSessions } from './sessions.js'
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { comeBackTo, whenBack } from '../common/tabs.js'
+import { BlindDesk } from './scoring.js'
+import { BlindSessions } from './sessions.js'
 
 /** Build the tab inside `root`, at the first answer that waits. */
 export async function mountBlind(root) {

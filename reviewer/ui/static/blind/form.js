@@ -1,7 +1,8 @@
 // The bar below a sheet: two scales with every anchor in words, or the choice between two traces; a comment; save.
 
-import { CANNOT_TELL } from './answer.js'
 import { cap, fill, h } from '../common/dom.js'
+import { openPanel } from '../common/panels.js'
+import { CANNOT_TELL } from './sheets.js'
 
 export class BlindForm {
   /** @param {{onScore, onFront, onChoose, onComment, onSave}} callbacks */
@@ -143,3 +144,130 @@ export class BlindForm {
 
 /** A click leaves the focus where it was, so that Enter goes on meaning "save and next". */
 const stayThere = (event) => event.preventDefault()
+
+export class Places {
+  /** @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}} callbacks */
+  constructor(root, callbacks) {
+    this.root = root
+    this.on = callbacks
+  }
+
+  /** @param {Object[]} work  sessions as the server lists them; `at`: the one shown; `token`: the place in front */
+  draw(work, at, token) {
+    const session = work[at]
+    const { places } = session
+    const done = places.filter((place) => place.answered).length
+    fill(
+      this.root,
+      h(
+        'div.queue-title',
+        {},
+        h('div.top', {}, h('strong', {}, 'Blind scoring')),
+        work.length > 1 &&
+          h(
+            'select.which',
+            { 'aria-label': 'Session', onChange: (event) => this.on.onSession(Number(event.target.value)) },
+            work.map((one, index) => h('option', { value: index, selected: index === at }, `Session ${one.session}`)),
+          ),
+        h(
+          'div.bar',
+          { role: 'progressbar', 'aria-valuenow': done, 'aria-valuemax': places.length, 'aria-label': 'answered' },
+          h('span', { style: `width:${(100 * done) / places.length}%` }),
+        ),
+        h('div.muted.done', {}, `${done} of ${places.length} answered`),
+      ),
+      h(
+        'div.rows.places',
+        {},
+        ['scores', 'pair'].map((kind) => this.#group(kind, places, token)),
+      ),
+      this.on.onSessions && h('button.to-sessions', { type: 'button', onClick: this.on.onSessions }, 'Set up sessions'),
+    )
+    this.root.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
+  }
+
+  #group(kind, places, token) {
+    const ofKind = places.filter((place) => place.kind === kind)
+    if (!ofKind.length) return null
+    return [
+      h('h3', {}, kind === 'pair' ? 'Which is better' : 'Score'),
+      h(
+        'div.grid',
+        {},
+        ofKind.map((place) =>
+          h(
+            `button.place${place.answered ? '.answered' : ''}${place.token === token ? '.current' : ''}`,
+            {
+              type: 'button',
+              'aria-label': `${place.place}${place.answered ? ', answered' : ''}`,
+              'aria-current': String(place.token === token),
+              onClick: () => this.on.onOpen(place.token),
+            },
+            String(place.place),
+          ),
+        ),
+      ),
+    ]
+  }
+}
+
+export function openRubric(keys, rubric) {
+  return openPanel(
+    'Keys and rubric',
+    h(
+      'div',
+      {},
+      rubric &&
+        h(
+          'div.rubric',
+          {},
+          rubric.scales.map(scaleWords),
+          choiceWords(rubric),
+          h('p.muted', {}, rubric.note, ` Rubric ${rubric.version}.`),
+        ),
+      keys.sheet(),
+    ),
+    { wide: true },
+  )
+}
+
+const scaleWords = (scale) =>
+  h(
+    'section',
+    {},
+    h('h3', {}, scale.title),
+    h('p', {}, scale.question),
+    h(
+      'dl',
+      {},
+      scale.anchors.map((one) => [
+        h('dt', {}, cap(String(one.score))),
+        h(
+          'dd',
+          {},
+          h('strong', {}, one.short),
+          one.published && h('span.pill', { title: 'this anchor is the published one' }, 'published'),
+          ' ',
+          one.text,
+        ),
+      ]),
+    ),
+  )
+
+const choiceWords = ({ preference_question: question, choices, cannot_tell: cannotTell }) =>
+  h(
+    'section',
+    {},
+    h('h3', {}, 'Which is better'),
+    h('p', {}, question),
+    h(
+      'dl',
+      {},
+      choices.map((one, at) => [
+        h('dt', {}, cap(String(at + 1))),
+        h('dd', {}, h('strong', {}, one.short), ' ', one.text),
+      ]),
+    ),
+    h('h3', {}, 'Either scale'),
+    h('dl', {}, h('dt', {}, cap('t')), h('dd', {}, h('strong', {}, cannotTell.short), ' ', cannotTell.text)),
+  )

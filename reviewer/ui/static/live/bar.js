@@ -1,9 +1,9 @@
 // The bar of the Live tab, where the decision bar is in Review: what is asked of whom, run and stop, and what is done
 // with the trace.
 
-import { cap, fill, h } from '../common/dom.js'
-import { Menu } from './menu.js'
-import { settingFields, settingsText } from './options.js'
+import { lasting } from '../common/browser_storage.js'
+import { cap, fill, h, withCommands } from '../common/dom.js'
+import { getJSON } from '../common/http.js'
 
 const FIRST_QUESTION = 'cv' // until somebody chooses another
 
@@ -131,4 +131,249 @@ export class LiveBar {
 /** Chosen with the mouse, a list gives the keyboard back; whoever walks it by keys stays in it. */
 function letGo(select) {
   if (!select.matches(':focus-visible')) select.blur()
+}
+
+const KEPT = 'so-live-options'
+
+/** name, label, title, and what the server does where it is left empty. */
+const SETTINGS = [
+  {
+    name: 'temperature',
+    label: 'Temperature',
+    min: 0,
+    max: 2,
+    step: 0.1,
+    empty: "the server's; several: 1",
+    title: '0 takes the likeliest word each time',
+  },
+  {
+    name: 'seed',
+    label: 'Seed',
+    min: 0,
+    max: 2 ** 31 - 1,
+    step: 1,
+    empty: "the server's choice",
+    title: 'the same seed, model and server say the same again; sample 2 has the next seed',
+  },
+  {
+    name: 'max_tokens',
+    label: 'Tokens a turn',
+    min: 1,
+    max: 32768,
+    step: 1,
+    empty: '2048',
+    title: 'a turn is cut after so many',
+  },
+  {
+    name: 'max_turns',
+    label: 'Turn limit',
+    min: 1,
+    max: 32,
+    step: 1,
+    empty: '8',
+    title: 'turns of the agent; the call of the last one is not run',
+  },
+]
+
+/** What was chosen last. */
+export const remembered = () => ({ samples: 1, settings: {}, ...lasting.read(KEPT) })
+
+export const remember = (options) => lasting.set(KEPT, JSON.stringify(options))
+
+/** The fields of the settings sheet. `change(name, number | undefined)` hears of each. */
+export function settingFields(settings, change) {
+  return SETTINGS.map(({ name, label, empty, title, ...range }) =>
+    h(
+      'label',
+      { title },
+      h('span', {}, label),
+      h('input', {
+        type: 'number',
+        ...range,
+        value: settings[name] ?? '',
+        placeholder: empty,
+        onChange: (event) => {
+          const usable = event.target.value !== '' && event.target.checkValidity()
+          event.target.setAttribute('aria-invalid', String(event.target.value !== '' && !usable))
+          change(name, usable ? Number(event.target.value) : undefined)
+        },
+      }),
+    ),
+  )
+}
+
+/** "T 0.7 · 12 turns": the settings that are not left to the server. */
+export const settingsText = ({ temperature, seed, max_tokens: tokens, max_turns: turns }) =>
+  [
+    temperature !== undefined && `T ${temperature}`,
+    seed !== undefined && `seed ${seed}`,
+    tokens !== undefined && `${tokens} tokens`,
+    turns !== undefined && `${turns} turns`,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+
+export class Menu {
+  static #open = null
+
+  /** Close the one that is open; false where none is. */
+  static closeOpen() {
+    if (!Menu.#open) return false
+    Menu.#open.close()
+    return true
+  }
+
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {string} label  what a screen reader calls the sheet
+   * @param {() => *} content  made anew each time it opens
+   */
+  constructor(button, label, content) {
+    this.button = button
+    this.sheet = h('div.sheet', { hidden: true, role: 'dialog', 'aria-label': label })
+    this.root = h('span.menu', {}, button, this.sheet)
+    button.setAttribute('aria-haspopup', 'dialog')
+    button.setAttribute('aria-expanded', 'false')
+    button.addEventListener('click', () => (this.sheet.hidden ? this.open() : this.close()))
+    this.content = content
+    document.addEventListener(
+      'pointerdown',
+      (event) => !this.root.contains(event.target) && this.close({ focus: false }),
+    )
+  }
+
+  open() {
+    Menu.closeOpen()
+    Menu.#open = this
+    this.redraw()
+    this.sheet.hidden = false
+    this.button.setAttribute('aria-expanded', 'true')
+    this.sheet.querySelector('input, a, button')?.focus()
+  }
+
+  close({ focus = true } = {}) {
+    if (this.sheet.hidden) return
+    Menu.#open = null
+    const within = this.sheet.contains(document.activeElement)
+    if (within) document.activeElement.blur() // what was typed is taken over before it is out of sight
+    this.sheet.hidden = true
+    this.button.setAttribute('aria-expanded', 'false')
+    if (focus && within) this.button.focus()
+  }
+
+  get isOpen() {
+    return !this.sheet.hidden
+  }
+
+  redraw() {
+    fill(this.sheet, this.content())
+  }
+}
+
+const EVERY = 10_000
+
+export class Policies {
+  /**
+   * @param {{looking: () => boolean, onChoose: (key: string) => void}} options
+   *   looking: whether somebody sees the tab
+   */
+  constructor({ looking, onChoose }) {
+    this.looking = looking
+    this.all = []
+    this.health = null
+    this.select = h('select', {
+      'aria-label': 'Who is asked',
+      title: 'who is asked',
+      onChange: () => this.#chosen(onChoose),
+    })
+    this.words = h('button.health', { type: 'button' })
+    this.menu = new Menu(this.words, 'The server', () => this.#facts())
+    this.root = h('span.policy', {}, this.select, this.menu.root)
+    setInterval(() => this.looking() && this.look(), EVERY)
+  }
+
+  /** @param {string} [wanted]  the key to choose, if there is such a policy */
+  async load(wanted) {
+    this.all = await getJSON('/api/live/policies')
+    fill(
+      this.select,
+      this.all.map(({ key, title }) => h('option', { value: key }, title)),
+    )
+    this.select.value = this.all.some(({ key }) => key === wanted) ? wanted : this.all[0].key
+    this.select.title = this.chosen.note || 'who is asked'
+    this.look()
+  }
+
+  get chosen() {
+    return this.all.find(({ key }) => key === this.select.value) ?? null
+  }
+
+  titleOf = (key) => this.all.find((policy) => policy.key === key)?.title ?? key
+
+  #chosen(onChoose) {
+    this.health = null
+    this.select.title = this.chosen.note || 'who is asked'
+    this.#draw()
+    this.look()
+    onChoose(this.select.value)
+  }
+
+  async look() {
+    const asked = this.select.value
+    if (!asked) return
+    let health
+    try {
+      health = await getJSON(`/api/live/health?${new URLSearchParams({ policy: asked })}`)
+    } catch (error) {
+      health = { ok: false, sentence: `It is not known how it is: ${error.message}` }
+    }
+    if (asked !== this.select.value) return
+    this.health = health
+    this.#draw()
+    if (this.menu.isOpen) this.menu.redraw()
+  }
+
+  #draw() {
+    const { health } = this
+    const key = JSON.stringify(health)
+    if (key === this.drawn) return
+    this.drawn = key
+    this.words.className = `health ${health === null ? 'unknown' : health.ok ? 'well' : 'ill'}`
+    this.words.title = health?.sentence ?? ''
+    fill(this.words, h('span.dot'), h('span.words', {}, inWords(health)))
+  }
+
+  #facts() {
+    const { health, chosen } = this
+    if (!health) return h('p', {}, 'Asking …')
+    const rows = [
+      ['model', health.model],
+      ['server', health.server],
+      ['version', health.version],
+      ['context', health.context && `${health.context} tokens`],
+      ['running', health.running],
+      ['waiting', health.waiting],
+    ].filter(([, value]) => value !== null && value !== undefined && value !== '')
+    return [
+      h(`p${health.ok ? '' : '.bad'}`, {}, withCommands(health.sentence)),
+      h(
+        'dl',
+        {},
+        rows.map(([name, value]) => [h('dt', {}, name), h('dd', {}, String(value))]),
+      ),
+      chosen?.note && h('p.muted', {}, chosen.note),
+    ]
+  }
+}
+
+/** Which model on which server, and how busy; what to do where it is not well. */
+function inWords(health) {
+  if (health === null) return 'asking …'
+  if (!health.ok) return withCommands(health.sentence)
+  const busy =
+    health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null
+  return (
+    [health.model, [health.server, health.version].filter(Boolean).join(' '), busy].filter(Boolean).join(' · ') ||
+    health.sentence
+  )
 }

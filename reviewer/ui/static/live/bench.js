@@ -1,9 +1,10 @@
 // The bench: the spectra a person has brought, in the queue's place. Files are dropped anywhere on the tab.
 
 import { cap, fill, h } from '../common/dom.js'
-import { postForm } from '../common/http.js'
-import { TONES } from './words.js'
-import { nameInQueue, surveyOf } from '../review/queue_view.js'
+import { getJSON, postForm, postJSON, remove } from '../common/http.js'
+import { openPanel } from '../common/panels.js'
+import { nameInQueue, surveyOf } from '../common/item_header.js'
+import { TONES } from './labels.js'
 
 export class Bench {
   /**
@@ -202,4 +203,161 @@ export class Bench {
     )
     this.problems.append(problem)
   }
+}
+
+export class Bringing {
+  /** @param desk  the Live page */
+  constructor(desk) {
+    this.desk = desk
+  }
+
+  /** The bench as the server has it, each row's last run found again. */
+  async load() {
+    const { bench, runs } = this.desk
+    bench.show(await getJSON('/api/live/bench'))
+    // A run that is not kept any more leaves its row as one that was not asked about.
+    await Promise.all(
+      bench.rows.filter((row) => row.runs.length).map((row) => runs.find(row.runs.at(-1)).catch(() => null)),
+    )
+    bench.draw()
+  }
+
+  /** Files have been read: the first is put in front, unless somebody watches a run. */
+  added(rows) {
+    if (this.desk.shownRun?.state === 'running') this.desk.bench.draw()
+    else this.desk.select(rows[0].id)
+  }
+
+  async takeOff(id) {
+    const { bench } = this.desk
+    const at = bench.rows.findIndex((row) => row.id === id)
+    try {
+      await remove(`/api/live/bench/${id}`)
+      bench.show(bench.rows.filter((row) => row.id !== id))
+      if (bench.row(bench.current)) return
+      const next = bench.rows[Math.min(at, bench.rows.length - 1)]
+      if (next) await this.desk.select(next.id)
+      else this.desk.showEmpty()
+    } catch (error) {
+      this.desk.tell(error)
+    }
+  }
+
+  /** Let the person pick a spectrum of the library, and the question it is there for. */
+  async fromLibrary() {
+    const picked = await pickFromLibrary(this.desk.me.tasks)
+    if (picked) await this.#take(picked)
+  }
+
+  async tryOne() {
+    try {
+      const [first] = await findInLibrary('', 1)
+      if (first) await this.#take(first)
+      else this.desk.notice('The library holds no spectra yet. Drop a file on the page instead.')
+    } catch (error) {
+      this.desk.tell(error)
+    }
+  }
+
+  async #take({ item, task }) {
+    const { bench, bar, me } = this.desk
+    try {
+      const made = await postJSON('/api/live/bench', { item })
+      if (!bench.row(made.id)) bench.show([...bench.rows, made])
+      if (task in me.tasks) bar.setTask(task)
+      await this.desk.select(made.id)
+    } catch (error) {
+      this.desk.tell(error)
+    }
+  }
+}
+
+const SHOWN = 30
+
+/** Spectra that fit some words, most fitting first. */
+export const findInLibrary = (q, limit = SHOWN) => getJSON(`/api/live/library?${new URLSearchParams({ q, limit })}`)
+
+/** Let the person pick one. Resolves with its row of the library, or null. */
+export function pickFromLibrary(tasks) {
+  return openPanel(
+    'From the library',
+    (dialog) => {
+      const found = h('div.found', { role: 'listbox', 'aria-label': 'Spectra in the library' })
+      const take = (row) => {
+        dialog.result = row
+        dialog.close()
+      }
+      let asked = 0
+      const look = async () => {
+        const ticket = ++asked
+        let rows
+        try {
+          rows = await findInLibrary(field.value.trim())
+        } catch (error) {
+          fill(found, h('p.note.look', {}, error.message))
+          return
+        }
+        if (ticket !== asked) return
+        fill(
+          found,
+          rows.map((row) => option(row, tasks, take)),
+          !rows.length &&
+            h(
+              'p.muted',
+              {},
+              field.value.trim()
+                ? 'Nothing in the library fits these words.'
+                : 'The library holds no spectra yet. Drop a file on the page instead.',
+            ),
+        )
+      }
+      let soon
+      const field = h('input', {
+        type: 'search',
+        placeholder: 'part of a name, a survey, a class',
+        'aria-label': 'Search the library',
+        autocomplete: 'off',
+        onInput: () => {
+          clearTimeout(soon)
+          soon = setTimeout(look, 150)
+        },
+        onKeydown: (event) => {
+          if (event.key === 'Enter') {
+            event.preventDefault()
+            found.querySelector('button')?.click()
+          }
+        },
+      })
+      dialog.addEventListener('keydown', (event) => walk(event, [field, ...found.querySelectorAll('button')]))
+      look()
+      queueMicrotask(() => field.focus())
+      return h('div.picking', {}, field, found)
+    },
+    { wide: false },
+  )
+}
+
+function option(row, tasks, take) {
+  return h(
+    'button.option',
+    { type: 'button', role: 'option', onClick: () => take(row) },
+    h('span.name', {}, row.name),
+    h(
+      'span.muted',
+      {},
+      [tasks[row.task]?.title ?? row.task, surveyOf(row), row.snr !== null && `S/N ${Math.round(row.snr)}`]
+        .filter(Boolean)
+        .join(' · '),
+    ),
+    row.simulated && h('span.pill.grey', {}, 'simulated'),
+  )
+}
+
+/** Arrow keys go through the field and what was found. */
+function walk(event, places) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (!by) return
+  event.preventDefault()
+  const at = places.indexOf(document.activeElement)
+  places[Math.max(0, Math.min(places.length - 1, at + by))]?.focus()
 }

@@ -2,7 +2,7 @@
 
 import { getBytes } from '../common/http.js'
 import { Items, unpackSpectrum } from '../review/items.js'
-import { keepForNextVisit, lastVisit } from '../spectrum/state.js'
+import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 
 const KEPT = 24 // spectra

@@ -2,9 +2,9 @@
 // person looks at an earlier one.
 
 import { cap, fill, h, withCommands } from '../common/dom.js'
-import { coming } from './run.js'
-import { TONES, duration, ending, inShort, outcome, tokens } from './words.js'
 import { TraceView } from '../trace/view.js'
+import { TONES, duration, ending, inShort, outcome, tokens } from './labels.js'
+import { coming } from './runs.js'
 
 const NEAR = 40 // px from the end that still count as being there
 

@@ -2,8 +2,8 @@
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
+import { TONES, outcome } from './labels.js'
 import { reasonList } from './trace.js'
-import { TONES, outcome } from './words.js'
 
 const percent = (x) => `${Math.round(100 * x)}`
 

@@ -1,11 +1,12 @@
 // What each action of the keymap does. Buttons and keys both end here.
 
 import { lasting } from '../common/browser_storage.js'
-import { verbFor } from './decision_bar.js'
 import { getJSON } from '../common/http.js'
-import * as panels from './panels.js'
-import { moveStep, removeStep } from '../trace/steps.js'
+import * as panels from '../common/panels.js'
+import * as dialogs from './dialogs.js'
 import { toggleTheme } from '../common/theme.js'
+import { moveStep, removeStep } from '../trace/steps.js'
+import { verbFor } from './decision_bar.js'
 
 const MARK_OF = {
   'mark-supported': 'supported',
@@ -119,14 +120,14 @@ export class Actions {
 
   async #note(id) {
     const mine = this.desk.current.item.marks.mine[id]
-    const note = await panels.askText(`Note on step ${this.desk.drawing.numberOf(id)}`, mine?.note ?? '', 'Keep')
+    const note = await dialogs.askText(`Note on step ${this.desk.drawing.numberOf(id)}`, mine?.note ?? '', 'Keep')
     if (note !== null) await this.desk.deciding.mark(id, mine?.mark ?? 'not supported', note)
   }
 
   async #history() {
     if (!this.desk.current) return
     try {
-      await panels.openHistory(await this.desk.items.history(this.desk.current.item.id))
+      await dialogs.openHistory(await this.desk.items.history(this.desk.current.item.id))
     } catch (error) {
       this.desk.tell(error)
     }

@@ -4,8 +4,8 @@
 import { h } from '../common/dom.js'
 import { extent, pixelsIn } from './frames.js'
 import * as marks from './marks.js'
-import { paths } from './paths.js'
 import { borders, nearest, robustRange } from './math.js'
+import { paths } from './scene.js'
 
 const LEFT = 66
 const RIGHT = 18 // half of a wavelength's label stands beyond the axis

@@ -3,15 +3,12 @@
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
-import { Controls } from './controls.js'
-import { otherFrame, windowInData } from './frames.js'
-import { attachGestures } from './gestures.js'
+import { Controls, FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './controls.js'
+import { draggedTo, nudged, otherFrame, screenGrain, windowInData } from './frames.js'
+import { Naming, attachGestures } from './gestures.js'
 import { C_KMS, inMedium, smooth } from './math.js'
-import { Naming } from './naming.js'
 import { Panel } from './panel.js'
 import { compose, prepare, readColours, reading } from './scene.js'
-import { FIRST, nextLines, nextList, nextSmoothing, remembered, steppedRedshift } from './state.js'
-import { draggedTo, nudged, screenGrain } from './windows.js'
 
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
 

@@ -2,7 +2,7 @@
 // measured from the data. It holds no truth: the page gives it steps and hears what the person did.
 
 import { cap, fill, h } from '../common/dom.js'
-import { diffWords } from '../common/diff.js'
+import { diffWords } from './steps.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
 export const MARKS = [

@@ -1,10 +1,9 @@
 // The body of a zoom's card: what the agent saw, its window and label, typed anew where the trace may be changed, and
 // quiet hints measured from the data.
 
-import { h, fill } from '../common/dom.js'
+import { fill, h } from '../common/dom.js'
 import { parseNumber } from '../common/format.js'
-import { stepText } from '../common/diff.js'
-import { windowOf } from './steps.js'
+import { stepText, windowOf } from './steps.js'
 
 /** Å as people write them: up to two decimals, none when whole. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)

@@ -1,7 +1,7 @@
 // Marks, verdicts, versions and decisions: what is sent under a key, and what is done when it is refused.
 
 import { Refused, newKey, postUntilHeard } from '../common/http.js'
-import * as panels from './panels.js'
+import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
 /** Of refusals after which the item is shown as it is now. */
@@ -116,7 +116,7 @@ export class Deciding {
 
   /** Somebody else's version came first. `base`: the version my text was written on, under which it is kept. */
   async conflict(message, base, mine, theirs, who) {
-    const choice = await panels.openConflict(message, mine, theirs, who)
+    const choice = await dialogs.openConflict(message, mine, theirs, who)
     if (!choice) return
     const { item } = this.desk.current
     if (choice === 'discard') await this.desk.unsent.discardOn(item, base)
@@ -136,11 +136,11 @@ export class Deciding {
     let reason = ''
     let comment = this.desk.bar.comment.value.trim()
     if (verb === 'reject') {
-      const why = await panels.askReason(this.desk.me.reasons, comment)
+      const why = await dialogs.askReason(this.desk.me.reasons, comment)
       if (!why) return
       ;({ reason, comment } = why)
     } else if (verb === 'return' && !comment) {
-      comment = await panels.askText('Return to revision: what should be changed?', '', 'Return')
+      comment = await dialogs.askText('Return to revision: what should be changed?', '', 'Return')
       if (!comment) return
     } else if (verb === 'submit') {
       await this.desk.editing.settled()

@@ -2,6 +2,7 @@
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
+import { nameInQueue } from '../common/item_header.js'
 import { getJSON } from '../common/http.js'
 
 const FILTER = 'so-filter'
@@ -280,12 +281,3 @@ const blindRow = (row) =>
     h('div.name', {}, h('span.muted', {}, `#${row.id}`)),
     h('div.sub', {}, h('span.pill.grey', {}, 'in a blind session'), h('span.muted', {}, row.task)),
   )
-
-/** The survey, where it stands beside a mark that says "simulated". */
-export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
-
-/** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
-export function nameInQueue(name) {
-  const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
-  return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
-}

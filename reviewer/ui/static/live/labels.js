@@ -1,6 +1,8 @@
 // What a run says of itself, in words. Pure functions.
 
+import { cap, h } from '../common/dom.js'
 import { number } from '../common/format.js'
+import { guideElements } from '../common/panels.js'
 
 /** The end of a text in which a tag may have begun. */
 const HALF_TAG = /<\/?[a-z_]*$/
@@ -75,4 +77,57 @@ export function outcome(run) {
   const whole = run.traces.some((trace) => trace.ended && !['stopped', 'policy failed'].includes(trace.ended.reason))
   if (run.consensus && (answered || whole)) return run.consensus.ask ? 'ask a person' : run.consensus.verdict
   return run.traces.length === 1 ? run.traces[0].verdict : null
+}
+
+export function firstSteps({ onFiles, onLibrary, onTry }) {
+  return h(
+    'div.welcome',
+    {},
+    h('h2', {}, 'Watch the agent inspect a spectrum'),
+    h(
+      'p',
+      {},
+      'It thinks, asks for a picture of a wavelength window, looks, thinks again, and answers YES or NO. You see each step beside the spectrum, and decide what is kept.',
+    ),
+    h(
+      'ol',
+      {},
+      h(
+        'li',
+        {},
+        h('strong', {}, 'Bring a spectrum. '),
+        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are known by their layout.',
+        h(
+          'div.buttons',
+          {},
+          h('button.primary', { type: 'button', onClick: onTry }, 'Try one from the library'),
+          h('button', { type: 'button', onClick: onFiles }, 'Choose files ', cap('a')),
+          h('button', { type: 'button', onClick: onLibrary }, 'Search the library ', cap('/')),
+        ),
+      ),
+      h(
+        'li',
+        {},
+        h('strong', {}, 'Choose'),
+        ' the question and who is asked, in the bar below. The measuring baseline is always there; a model needs a server.',
+      ),
+      h('li', {}, h('strong', {}, 'Run'), ' ', cap('r'), ' and watch. ', cap('Esc'), ' stops at any moment.'),
+    ),
+    h('p.muted', {}, 'Nothing goes to the reviewers unless you send it. ', cap('?'), ' shows all keys.'),
+  )
+}
+
+export function nothingYet({ task, policy, keys, onRun }) {
+  return h(
+    'div.welcome',
+    {},
+    h('h2', {}, 'Not asked yet'),
+    guideElements(task?.question ?? ''),
+    h(
+      'div.buttons',
+      {},
+      h('button.primary', { type: 'button', onClick: onRun }, 'Run ', cap(keys.of('run'))),
+      h('span.muted', {}, `asks ${policy?.title ?? ''}`),
+    ),
+  )
 }

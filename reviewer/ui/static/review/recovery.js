@@ -1,11 +1,10 @@
 // What was written and not sent, found again: in this page, in the browser's own storage, on the server. Where two of these
 // differ, one is shown and the other is offered beside it; none takes another's place by itself.
 
-import { Drafting } from './drafting.js'
 import { postJSON } from '../common/http.js'
-import { KeptText, asText, digest } from './kept_text.js'
-import * as panels from './panels.js'
+import * as dialogs from './dialogs.js'
 import { sameSteps } from '../trace/steps.js'
+import { Drafting, KeptText, asText, digest } from './drafts.js'
 
 const clock = (iso) => new Date(iso).toLocaleTimeString('sv')
 
@@ -124,7 +123,7 @@ export class Unsent {
 
   async #compare(entry) {
     const { desk } = this
-    const choice = await panels.openTexts(entry.steps, desk.drafting.steps)
+    const choice = await dialogs.openTexts(entry.steps, desk.drafting.steps)
     if (choice === 'discard') this.kept.forget(entry)
     if (choice !== 'rebase' || !desk.editable) return
     desk.editing.restep(entry.steps)

@@ -1,9 +1,9 @@
 // The item in front as it is drawn: its trace with marks and hints, its spectrum with the windows of the trace.
 
 import { h } from '../common/dom.js'
-import { pictureURL } from './items.js'
-import * as panels from './panels.js'
+import * as panels from '../common/panels.js'
 import { moveStep, removeStep, replaceStep, windowOf, windowsOf } from '../trace/steps.js'
+import { pictureURL } from './items.js'
 
 export class Drawing {
   /** @param desk  the Review page */

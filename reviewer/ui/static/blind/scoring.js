@@ -1,20 +1,18 @@
 // The scoring page: places, one trace or two, the spectrum, the form, and what happens between them.
 
-import { BlindActions } from './actions.js'
-import { Answer } from './answer.js'
-import { BlindForm } from './form.js'
-import { Places } from './places.js'
-import { Sheets } from './sheets.js'
 import { cap, fill, h } from '../common/dom.js'
 import { Unreachable, postJSON } from '../common/http.js'
 import { Keys } from '../common/keys.js'
 import { Notices } from '../common/notices.js'
-import * as panels from '../review/panels.js'
-import { keepForNextVisit, lastVisit } from '../spectrum/state.js'
+import * as panels from '../common/panels.js'
+import { onTheme } from '../common/theme.js'
+import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
-import { onTheme } from '../common/theme.js'
 import { TraceView } from '../trace/view.js'
+import { BlindActions } from './actions.js'
+import { BlindForm, Places } from './form.js'
+import { Answer, Sheets } from './sheets.js'
 
 const WRONG = [{ mark: 'wrong', short: 'this claim is wrong', key: 'w' }]
 const SIDES = ['left', 'right']

@@ -1,6 +1,6 @@
 // What is it: name, survey, S/N, coordinates to copy, links out, the question, and where it stands.
 
-import { cap, fill, h } from '../common/dom.js'
+import { cap, fill, h } from './dom.js'
 
 export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
   const about = spectrum
@@ -73,4 +73,13 @@ const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.
 function dateOf(about) {
   const date = about?.meta?.date_obs ?? about?.meta?.['date-obs'] ?? about?.meta?.date
   return typeof date === 'string' ? date.slice(0, 10) : null
+}
+
+/** The survey, where it stands beside a mark that says "simulated". */
+export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
+
+/** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
+export function nameInQueue(name) {
+  const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
+  return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))
 }

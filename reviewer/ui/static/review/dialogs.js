@@ -1,65 +1,8 @@
-// What opens over the page: the key sheet, the guide, the history, the reasons for a rejection, a picture at full size.
+// Dialogs of the Review tab: the reason of a rejection, a comment, the history, two texts to choose between.
 
 import { cap, fill, h } from '../common/dom.js'
-import { diffSteps } from '../common/diff.js'
-
-/** Open a dialog; resolves with what it was closed with. Esc closes; focus goes back to where it was. */
-export function openPanel(title, content, { wide = false } = {}) {
-  document.querySelector('dialog.panel')?.close()
-  const before = document.activeElement
-  return new Promise((done) => {
-    const dialog = h(
-      `dialog.panel${wide ? '.wide' : ''}`,
-      { 'aria-label': title },
-      h(
-        'header',
-        {},
-        h('h2', {}, title),
-        h('button', { type: 'button', 'aria-label': 'close', onClick: () => dialog.close('') }, cap('Esc')),
-      ),
-    )
-    dialog.append(typeof content === 'function' ? content(dialog) : content)
-    dialog.addEventListener('close', () => {
-      dialog.remove()
-      before?.focus?.()
-      done(dialog.result ?? null)
-    })
-    dialog.addEventListener('click', (event) => event.target === dialog && dialog.close(''))
-    document.body.append(dialog)
-    dialog.tabIndex = -1
-    dialog.showModal()
-    dialog.focus()
-  })
-}
-
-export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
-
-const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
-
-/** The guide's markdown as elements: bullets, bold, nothing else, so no markup can come in by a task file. */
-export function guideElements(text) {
-  return text
-    .split('\n')
-    .filter((line) => line.trim())
-    .map((line) => {
-      const bullet = /^(\s*)[-*] (.*)$/.exec(line)
-      return bullet
-        ? h(`p.bullet.depth${Math.min(2, Math.floor(bullet[1].length / 1.9))}`, {}, bold(bullet[2]))
-        : h('p', {}, bold(line))
-    })
-}
-
-export function openGuide(task) {
-  return openPanel(
-    task?.title ?? 'Guide',
-    h(
-      'div.guide',
-      {},
-      h('p', {}, h('em', {}, bold(task?.question ?? ''))),
-      guideElements(task?.guide ?? 'This class has no task file here.'),
-    ),
-  )
-}
+import { openPanel } from '../common/panels.js'
+import { diffSteps } from '../trace/steps.js'
 
 /** Ask why: digits choose, Enter rejects. Resolves with {reason, comment} or null. */
 export function askReason(reasons, comment) {
@@ -235,9 +178,6 @@ export function openHistory(history) {
   if (versions.length) show(versions.length - 1)
   return openPanel('History', content, { wide: true })
 }
-
-export const openPicture = (url) =>
-  openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })
 
 /** Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or null. */
 function chooseBetween(title, told, mine, theirs, choices) {
