@@ -17,7 +17,8 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".j
 @contextmanager
 def served(items: Mapping[str, Any]) -> Iterator[str]:
     """The address of the page; ``items`` are offered to it as ``showItem(name)``."""
-    folders = {"ui": Path(spectrum_view.__file__).parent / "static", "plotly": spectrum_view.PLOTLY_FOLDER, "page": HERE}
+    static = Path(spectrum_view.__file__).parent / "static"
+    folders = {"ui": static, "plotly": spectrum_view.PLOTLY_FOLDER, "page": HERE}
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
