@@ -13,7 +13,7 @@ import app
 from agent.doctor import CAPABILITIES, CORE, Diagnosis, Finding, capabilities, machine, packages
 from agent.doctor import machine as renderer
 from agent.doctor.machine import Gpu, gpus
-from tests.support.bad_server import BadServer
+from tests.support.model_server import BadServer
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"

@@ -36,7 +36,7 @@ from tests.benchmarks.loop import scripted_server
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
-from tests.support.bad_answers import TRAJECTORY
+from tests.support.model_server import TRAJECTORY
 
 RUNS = 20
 WARMING = 3

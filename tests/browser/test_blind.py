@@ -11,7 +11,7 @@ from reviewer.blind.values import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front, open_blind
 from tests.browser.support.review_app import picture, serving, signed_in
-from tests.support.blind_traces import PASSWORD, SCORERS, TELLING, ZETA, team, two_sources
+from tests.support.blind_campaign import PASSWORD, SESSION_SCORERS, TELLING, ZETA, team, two_sources
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # a busy machine draws pictures slowly
@@ -21,7 +21,7 @@ def set_up(page: Page) -> None:
     """What a coordinator does in a minute."""
     page.get_by_label("Name").fill("zeta against omega")
     page.get_by_label("both", exact=True).check()
-    for scorer in SCORERS:
+    for scorer in SESSION_SCORERS:
         page.locator(f"[name=scorers][value={scorer}]").check()
     page.get_by_label("Repeats each").fill("1")
     page.get_by_role("button", name="Preview").click()

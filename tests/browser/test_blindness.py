@@ -16,7 +16,7 @@ from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front
 from tests.browser.support.review_app import serving
 from tests.browser.support.wire import relayed
-from tests.support.blind_traces import OMEGA, SETTINGS, ZETA, team, two_sources
+from tests.support.blind_campaign import OMEGA, SETTINGS, ZETA, team, two_sources
 
 pytestmark = pytest.mark.browser
 

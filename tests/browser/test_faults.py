@@ -35,10 +35,10 @@ from tests.browser.support.faulty_app import (
 )
 from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
 from tests.browser.support.review_app import PASSWORD, settled
-from tests.support.bad_server import BadServer, answer, talking
-from tests.support.bad_server import look as look_at
-from tests.support.blind_traces import team as blind_team
-from tests.support.blind_traces import two_sources
+from tests.support.blind_campaign import team as blind_team
+from tests.support.blind_campaign import two_sources
+from tests.support.model_server import BadServer, answer, talking
+from tests.support.model_server import look as look_at
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)  # two cores are soon full

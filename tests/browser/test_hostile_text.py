@@ -14,7 +14,7 @@ from tests.browser.support.blind_app import in_front, open_blind
 from tests.browser.support.hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
 from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
 from tests.browser.support.review_app import picture, serving, settled, signed_in
-from tests.support.bad_server import BadServer, answer, look, talking
+from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)

@@ -23,7 +23,7 @@ from tests.browser.support.live_app import (
     write_csv,
 )
 from tests.browser.support.review_app import picture, serving, settled
-from tests.support.bad_server import BadServer, Behaviour, Say, answer, look, talking
+from tests.support.model_server import BadServer, Behaviour, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.support.live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
 from tests.browser.support.review_app import picture, serving
-from tests.support.bad_server import BadServer, Behaviour, Say, answer, look, talking
+from tests.support.model_server import BadServer, Behaviour, Say, answer, look, talking
 
 pytestmark = pytest.mark.browser
 

@@ -11,8 +11,7 @@ from agent.policies.spec_o3 import messages
 from agent.trajectory.messages import data_url
 from agent.vllm import picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM
-from tests.agent.trajectory.test_dialect import conversation
-from tests.agent.trajectory.test_messages import as_trajectory, published_cases
+from tests.agent.trajectory.test_trajectory import as_trajectory, conversation, published_cases
 from tests.models.support.learned_traces import inspected
 from tests.models.support.real_server import ENDLESS, TRAINED, WRITTEN, until
 

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.soak.coordinating import Coordinator
 from tests.soak.journal import Journal
-from tests.soak.reviewing import Habits, reviewer
+from tests.soak.people import Coordinator, Habits, reviewer
 from tests.soak.served import ROOT
 from tests.soak.talking import Talking
 

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.soak import campaign, checking
+from tests.soak import campaign, journal
 from tests.soak.client import Client
 from tests.soak.journal import Journals
 from tests.soak.served import DidNotStart, Served, Weight
@@ -116,7 +116,7 @@ def run(
         _finish(running)
         served.stop()
         trial.journals.read()
-        found = checking.whole(db, trial.journals)
+        found = journal.whole(db, trial.journals)
         trial.faults += found.faults + trial.journals.faults
         trial.lost, trial.doubled = found.lost, found.doubled
     except (DidNotStart, subprocess.TimeoutExpired) as problem:
@@ -167,7 +167,7 @@ def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
 
 def told(trial: Trial) -> str:
     """The result as Markdown."""
-    of_kind = list(checking.counted(trial.journals))
+    of_kind = list(journal.counted(trial.journals))
     times: dict[str, list[float]] = {
         kind: [one.ms for one in trial.journals if one.kind == kind and one.told] for kind, *_ in of_kind
     }

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reviewer.store import Store
-from tests.soak import campaign, checking, kills, load
+from tests.soak import campaign, kills, load
+from tests.soak import journal as checking
 from tests.soak.journal import Journal, Journals
+from tests.soak.kills import Trial
 from tests.soak.served import ROOT, Served
-from tests.soak.trial import Trial
-from tests.soak.unsent import Unsent
+from tests.soak.talking import Unsent
 
 if TYPE_CHECKING:
     from tests.soak.typing_page import Typist

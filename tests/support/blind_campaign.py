@@ -1,12 +1,16 @@
-"""A campaign with two drafters' traces of the same spectra, to draw blind sessions from."""
+"""A campaign with traces of two drafters of the same spectra, for blind sessions."""
 
 from __future__ import annotations
 
-from itertools import count
+from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 
+from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.steps import Think
 from reviewer.blind.values import Plan
+from reviewer.drafting import demo
 from reviewer.store import BlindSession, Draft, Store
 from tests.support.campaign import a_spectrum, a_trajectory, people
 
@@ -60,3 +64,64 @@ def opened(store: Store, **plan: object) -> BlindSession:
 
 def tokens(store: Store, person: str, kind: str = "scores") -> list[str]:
     return [work.token for work in store.blind_work(person) if work.kind == kind]
+
+
+ZETA, OMEGA = "zeta-vision-9000", "Omega Survey Reader"
+SETTINGS = {"endpoint": "http://zq-endpoint.example/v1", "temperature": 0.7}
+SESSION_SCORERS = ("SA", "SB", "SC")
+PASSWORD = "correct horse battery"
+TELLING = "As a language model called GPT-5 I would look again. "
+
+
+def two_sources(spectra: int = 4, telling: str = "") -> list[Draft]:
+    """Two traces of each of some simulated spectra, which have names, ids, positions and classes of their
+    own. The second drafter has other words; its first trace begins with ``telling``."""
+    drafts = []
+    for number, (spectrum, trajectory) in enumerate(islice(demo.demo_items(), spectra)):
+        seen = _named(spectrum, number)
+        told = replace(trajectory, spectrum_name=seen.name, spectrum_sha256=seen.sha256, label="YES", simulated=False)
+        drafts += [
+            Draft(by(ZETA, told), seen, batch="november"),
+            Draft(by(OMEGA, _in_other_words(told, telling if number == 0 else "")), seen, batch="november"),
+        ]
+    return drafts
+
+
+def _named(spectrum: Spectrum, number: int) -> Spectrum:
+    return replace(
+        spectrum,
+        name=f"zq-observed-{number:03d}.fits",
+        survey="LAMOST",
+        ids={"obsid": f"77889900{number}", "gaia": f"4455667788990{number}"},
+        ra=123.456789 + number,
+        dec=-12.345678,
+        catalogue_class="ZQ-CLASS",
+        meta={"date_obs": "2031-07-13", "zq_header": "zq-observer"},
+    )
+
+
+def by(source: str, trajectory: Trajectory) -> Trajectory:
+    return replace(trajectory, drafter=Drafter("model", source, SETTINGS))
+
+
+def _in_other_words(trajectory: Trajectory, telling: str) -> Trajectory:
+    steps = [
+        replace(step, text=f"{telling if at == 0 else ''}Seen from here: {step.text}")
+        if isinstance(step, Think)
+        else step
+        for at, step in enumerate(trajectory.steps)
+    ]
+    return trajectory.with_steps(tuple(steps))
+
+
+def team(db: Path, drafts: list[Draft]) -> Path:
+    """A database with these items, three scorers and a coordinator, each with a password."""
+    store = Store.open(db)
+    try:
+        for initials in SESSION_SCORERS:
+            store.add_person(initials, f"Scorer {initials}", ["reviewer", "auditor"], password=PASSWORD)
+        store.add_person("CO", "Cora", ["coordinator"], password=PASSWORD)
+        store.add_items(drafts)
+    finally:
+        store.close()
+    return db

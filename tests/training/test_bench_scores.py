@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.bench_outcomes import outcomes, under
+from tests.support.bench import outcomes, under
 from training.bench.outcomes import (
     Outcome,
     OutcomesError,

@@ -1,4 +1,4 @@
-"""The quiet dots beside a zoom card, on spectra of which everything is known."""
+"""Tasks and the hints they give."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent import tasks
+from agent import measure, tasks
 from agent.hints import MOST, Hint, hints
-from agent.lines import air_to_vacuum
+from agent.lines import air_to_vacuum, bands, lines
+from agent.measure import Measured
 from agent.spectrum import Spectrum, read
+from agent.tasks import Feature, Task, TaskError
 from agent.trajectory import Zoom
 
 TASKS = tasks.load()
@@ -180,3 +182,183 @@ def test_any_window_gets_few_short_hints_and_never_a_verdict(
         assert "nan" not in hint.text
         assert "-" not in hint.text.replace("CaH 6750-7050", "").replace("Merrill-Sanford", "")
         assert not any(word in hint.text for word in ("YES", "NO ", "correct", "wrong"))
+
+
+FEATURES = [pytest.param(t, f, id=f"{t.key}-{f.name}") for t in TASKS.values() for f in t.features]
+
+
+def test_the_eight_classes_are_there() -> None:
+    assert set(TASKS) == {"cv", "cc", "ss", "gm", "wd", "o", "b", "a"}
+
+
+@pytest.mark.parametrize(
+    ("key", "published"),
+    [
+        ("cv", "Cataclysmic"),
+        ("cc", "Carbon Star"),
+        ("ss", "S-type Star"),
+        ("gm", "M-type Giant"),
+        ("wd", "White Dwarf"),
+    ],
+)
+def test_the_question_line_carries_the_published_words(key: str, published: str) -> None:
+    assert published in TASKS[key].prompt.splitlines()[0]
+
+
+def test_the_carbon_question_is_the_published_one_to_the_letter() -> None:
+    wanted = "Analyze the provided spectrum to determine if it is a **Carbon Star (C-type)**."
+    question, blank, guide = TASKS["cc"].prompt.split("\n", 2)
+    assert (question, blank) == (wanted, "")
+    assert guide.startswith("- **Key Visual Indicators of Carbon Star:**\n  - **(Primary):** Strong C₂ Swan bands")
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_a_guide_has_primary_and_secondary_statements_and_confusers(task: Task) -> None:
+    assert task.title in task.question
+    for weight in ("**(Primary):**", "**(Secondary):**", "**(Confusers):**"):
+        assert weight in task.guide
+    assert all(line.startswith(("- **", "  - **")) for line in task.guide.splitlines())
+    assert len(task.features) >= 6
+    assert task.features[0].role == "primary"
+
+
+def test_the_cv_guide_is_ordered_by_accretion_state() -> None:
+    sections = [s.section for s in TASKS["cv"].statements]
+    assert [s[:7] for s in dict.fromkeys(sections)] == ["State 1", "State 2", "State 3", "Check b"]
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_every_reference_is_used_and_reads_author_year_source(task: Task) -> None:
+    parts = (*task.statements, *task.features, *task.confusers)
+    assert {key for part in parts for key in part.references} == set(task.references)
+    assert all(any(c.isdigit() for c in text) and len(text) > 15 for text in task.references.values())
+
+
+@pytest.mark.parametrize(("task", "feature"), FEATURES)
+def test_a_features_windows_hold_together(task: Task, feature: Feature) -> None:
+    lo, hi = feature.window
+    assert 3600 <= lo < hi <= 9300
+    assert lo <= feature.span[0] < feature.span[1] <= hi
+    assert all(lo - 1 <= w <= hi + 1 for w in feature.wavelengths)
+    assert all(3600 <= a < b <= 9300 for a, b in feature.side_bands)
+
+
+@pytest.mark.parametrize(("task", "feature"), FEATURES)
+def test_a_features_wavelengths_are_those_of_the_lists(task: Task, feature: Feature) -> None:
+    """Two files, written apart, have to agree on every wavelength in the medium that the task states."""
+    known = [entry.at(feature.medium) for entry in (*lines(), *bands())]
+    for wavelength in feature.wavelengths:
+        assert min(abs(wavelength - k) for k in known) < 0.3
+    if feature.kind != "slope":
+        assert feature.wavelengths
+
+
+def test_a_feature_in_the_other_medium_has_moved_altogether() -> None:
+    feature = TASKS["cv"].feature("Hα emission")
+    there = feature.in_medium("vacuum")
+    assert there.medium == "vacuum"
+    assert there.wavelengths[0] == pytest.approx(6564.60, abs=0.02)
+    assert there.window[0] - feature.window[0] == pytest.approx(1.77, abs=0.01)
+    assert there.side_bands[1][1] - feature.side_bands[1][1] == pytest.approx(1.84, abs=0.01)
+    assert there.in_medium("vacuum") == there
+
+
+def test_aliases_find_a_task_whatever_the_case() -> None:
+    assert tasks.find(TASKS, "carbon") is TASKS["cc"]
+    assert tasks.find(TASKS, " CV ") is TASKS["cv"]
+    assert tasks.find(TASKS, "galaxy") is None
+
+
+GOOD = (tasks.FOLDER / "b.toml").read_text(encoding="utf-8").replace('key = "b"', 'key = "mine"')
+
+
+def test_a_user_adds_a_class_by_adding_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD, encoding="utf-8")
+    assert set(tasks.load(tmp_path)) == {*TASKS, "mine"}
+
+
+def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "tasks.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    (tmp_path / "be.toml").write_text(example, encoding="utf-8")
+    assert tasks.load(tmp_path)["be"].features[0].name == "Hα emission"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "found"),
+    [
+        ('key = "mine"', 'key = "My class"', "key", "'My class'"),
+        ('key = "mine"', "", "key", "nothing"),
+        ('title = "B-type Star"', 'title = "Star"', "question", "Analyze"),
+        ("[4420.0, 4530.0]", "[4530.0, 4420.0]", "feature 1 (He I 4471), window", "[4530.0, 4420.0]"),
+        ("[4420.0, 4530.0]", '"4420-4530"', "feature 1 (He I 4471), window", "'4420-4530'"),
+        (
+            "span = [4461.0, 4478.0]",
+            "span = [4450.0, 4478.0]",
+            "feature 1 (He I 4471), side_bands",
+            "overlaps",
+        ),
+        ('medium = "air"', 'medium = "Air"', "feature 1 (He I 4471), medium", "'Air'"),
+        ("above = 0.3", 'above = "a lot"', "feature 1 (He I 4471), above", "'a lot'"),
+        ("above = 0.3", "", "feature 1 (He I 4471), above, below", "neither"),
+        ('"equivalent_width"', '"width"', "feature 1 (He I 4471), quantity", "'width'"),
+        ("above = 0.3", "abvoe = 0.3", "feature 1 (He I 4471), abvoe", "means nothing"),
+        ('references = ["WF90", "GC09"]', 'references = ["XX"]', "guide 1 (Primary), references", "'XX'"),
+        ('references = ["WF90", "GC09"]', "references = []", "guide 1 (Primary), references", "none"),
+        ("[[feature]]", "[[feature", "file", "broken TOML"),
+        ('name = "He I 4026"', 'name = "He I 4471"', "feature.name", "twice"),
+    ],
+)
+def test_a_broken_file_is_told_which_field_what_was_found_and_what_was_wanted(
+    tmp_path: Path, old: str, new: str, field: str, found: str
+) -> None:
+    assert old in GOOD
+    path = tmp_path / "mine.toml"
+    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(TaskError) as caught:
+        tasks.load(tmp_path)
+    assert caught.value.file == str(path)
+    assert caught.value.field == field
+    assert found in caught.value.found
+    assert caught.value.wanted
+    assert str(caught.value).startswith(f"{path}: {field}: found ")
+
+
+def test_one_broken_file_does_not_take_the_others_with_it(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("key = 3", encoding="utf-8")
+    (tmp_path / "latin.toml").write_bytes(b'key = "\xe9"')
+    (tmp_path / "mine.toml").write_text(GOOD, encoding="utf-8")
+    found, problems = tasks.load_all([tmp_path, tmp_path / "none"])
+    assert set(found) == {*TASKS, "mine"}
+    assert [Path(p.file).name for p in problems] == ["bad.toml", "latin.toml", "none"]
+
+
+def test_a_users_file_never_replaces_one_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "again.toml").write_text(GOOD.replace('key = "mine"', 'key = "carbon"'), encoding="utf-8")
+    found, problems = tasks.load_all([tmp_path])
+    assert set(found) == set(TASKS)
+    assert problems[0].found == "'carbon', taken by cc.toml"
+
+
+@pytest.mark.parametrize(
+    ("file", "key", "present", "absent"),
+    [
+        ("miles/CARBON_STAR", "cc", ("C2 4737", "C2 5165", "C2 5636"), ("TiO 6159",)),
+        ("miles/S_STAR", "ss", ("ZrO 6474", "ZrO 6345", "ZrO 5551"), ("C2 4737",)),
+        ("miles/M_DWARF", "gm", ("TiO 7054 (TiO5)", "CaH 6385"), ("CaH 6385 weak (CaH1)",)),
+        ("stelib/M_GIANT", "gm", ("TiO 7054 (TiO5)", "CaH 6385 weak (CaH1)"), ("CaH 6385",)),
+        ("lamost/STAR_A1", "a", ("Hγ", "Hδ", "High Balmer lines (H10)"), ("Hβ breadth", "He I 4471")),
+        ("miles/B_STAR", "b", ("Blue continuum",), ("Ca II K strong", "Hβ breadth")),
+    ],
+)
+def test_features_are_seen_in_real_stars_of_the_class(
+    shared: Path, file: str, key: str, present: tuple[str, ...], absent: tuple[str, ...]
+) -> None:
+    """Majority of the labelled stars in the folder; the bounds were set with a look at these very stars."""
+    stars = [measure.rest(read(path)) for path in sorted((shared / "spectra" / file).iterdir())]
+    for name in (*present, *absent):
+        feature = TASKS[key].feature(name)
+        found = [measure.measure_feature(star, feature) for star in stars]
+        values = [m.value for m in found if isinstance(m, Measured)]
+        share = sum(feature.is_present(v) for v in values) / max(1, len(values))
+        assert (share > 0.7) == (name in present), (name, values)

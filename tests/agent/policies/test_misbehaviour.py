@@ -13,7 +13,7 @@ from agent.policies.spec_o3 import Served
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Think, Zoom
-from tests.support.bad_server import WEB_PAGE, BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
+from tests.support.model_server import WEB_PAGE, BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]

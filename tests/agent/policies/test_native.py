@@ -1,25 +1,30 @@
-"""Models with tool calls of their own: what they say becomes tagged text, and messages again."""
+"""Models with tool calls of their own, and models without any."""
+
+from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.conversation import Conversation, Exchange, Remark, Stop
-from agent.loop import Called, Ended, Said, inspect
+from agent.conversation import Conversation, Exchange, Piece, Remark, Stop
+from agent.loop import Called, Ended, Said, Started, inspect
+from agent.policies.baseline.rule import Baseline
 from agent.policies.native import Guidance, Native, instructions, mentions_label
 from agent.policies.native_replies import MARKS, Reply, assistant_message, call_text
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
 from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import messages
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import TOOL_NAME, TOOL_SCHEMA, overview
 from agent.tool import call as tool_call
-from agent.trajectory.steps import Answer, Think, Zoom
+from agent.trajectory import Answer, Drafter, Think, Zoom
 from agent.trajectory.tags import parse
-from tests.support.bad_server import BadServer, Cut, Say, Stall, problem
+from tests.support.model_server import BadServer, Cut, Say, Stall, problem
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
@@ -386,3 +391,53 @@ def test_tags_in_the_reasoning_are_remarked_on():
         policy = Native(Endpoint(server.url, MODEL))
         pieces = list(policy.turn(Conversation(SPECTRUM, TASK, overview(SPECTRUM), 8)))
     assert Remark("tags inside the reasoning, written ‹so›") in pieces
+
+
+class Asked:
+    """Looks first, whatever it is told; keeps the conversation it was given."""
+
+    drafter = Drafter("model", "asked")
+
+    def __init__(self, says: str) -> None:
+        self.says = says
+        self.seen: list[Conversation] = []
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        self.seen.append(conversation)
+        yield self.says
+
+
+LOOK = '<think>a</think><tool_call>{"name": "spectral_visualization_tool", "arguments": {}}</tool_call>'
+
+
+def test_one_turn_and_no_word_of_a_tool() -> None:
+    policy = Asked(r"<think>a</think><answer>\boxed{NO} b</answer>")
+    started, *_, ended = inspect(
+        simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], policy, max_turns=8, with_tool=False
+    )
+    assert isinstance(started, Started)
+    assert isinstance(ended, Ended)
+    assert started.max_turns == 1
+    assert ended.reason == "answered"
+    assert ended.trajectory.drafter.settings["with_tool"] is False
+    (conversation,) = policy.seen
+    assert messages(conversation)[0]["content"] == [{"type": "text", "text": conversation.system}]
+    native = Native(Endpoint("http://127.0.0.1:9/v1")).messages(conversation)
+    assert "no tool" in native[0]["content"]
+    assert "call the tool" not in native[0]["content"]
+
+
+def test_a_call_is_not_run() -> None:
+    *_, ended = inspect(simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], Asked(LOOK), max_turns=8, with_tool=False)
+    assert isinstance(ended, Ended)
+    assert ended.reason == "turn limit"
+    (zoom,) = (step for step in ended.trajectory.steps if isinstance(step, Zoom))
+    assert not zoom.ok
+    assert zoom.picture is None
+
+
+def test_the_baseline_answers_at_once() -> None:
+    *_, ended = inspect(simulate("cv", "LAMOST", 20.0, seed=1), load()["cv"], Baseline(), with_tool=False)
+    assert isinstance(ended, Ended)
+    assert ended.reason == "answered"
+    assert not ended.trajectory.zooms

@@ -1,11 +1,24 @@
-"""A trajectory keeps its value through its JSON form, and bad JSON is named field by field."""
+"""The trajectory record and its forms: JSON, chat messages and ShareGPT rows."""
 
 import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from types import SimpleNamespace
 
+import jinja2
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
 
-from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, new_step_id
+from agent.conversation import Conversation, Exchange
+from agent.policies.spec_o3 import messages
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.tool import TOOL_BLOCK, Observation
+from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, new_step_id, parse
+from agent.trajectory.tags import turn_text
 from tests.support.strategies import trajectories
 
 SMALL = Trajectory(
@@ -109,3 +122,266 @@ def test_what_keeps_a_trajectory_from_being_training_data_is_said(steps, problem
 def test_a_new_step_gets_an_id_no_step_has():
     assert new_step_id(SMALL.steps) == "s5"
     assert new_step_id(()) == "s1"
+
+
+# Qwen2.5-VL's stock rule: every turn between its marks, blocks one after the other, an image as three tokens.
+STOCK = jinja2.Template(
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{% for block in message.content %}"
+    "{% if block.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
+    "{% else %}{{ block.text }}{% endif %}"
+    "{% endfor %}<|im_end|>\n{% endfor %}",
+    keep_trailing_newline=True,
+)
+
+
+def published_cases(shared: Path) -> list[dict]:
+    """The cases one tool call a turn can say: with the tool block, nothing left to generate."""
+    lines = (shared / "conformance" / "chat_template_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    cases = [case for case in map(json.loads, lines) if case["tools"] and not case["add_generation_prompt"]]
+    return [case for case in cases if not _two_tool_turns(case["messages"])]
+
+
+def _two_tool_turns(messages: list[dict]) -> bool:
+    roles = [message["role"] for message in messages]
+    return ("tool", "tool") in pairwise(roles)
+
+
+def as_trajectory(messages: list[dict]) -> Trajectory:
+    """The trajectory that the published messages tell."""
+    steps, prompt = [], ""
+    for message in messages:
+        content = message["content"]
+        if message["role"] == "user":
+            prompt = content[1]["text"].removeprefix("\n")
+        elif message["role"] == "assistant":
+            turn = parse(content)
+            call = message.get("tool_calls", [{}])[0].get("function") or turn.call
+            steps.append(Think(f"s{len(steps)}", turn.thought))
+            if call:
+                arguments = call["arguments"] if isinstance(call, dict) else call.arguments
+                steps.append(Zoom(f"s{len(steps)}", arguments))
+            else:
+                steps.append(Answer(f"s{len(steps)}", turn.answer.verdict, turn.answer.explanation))
+        elif message["role"] == "tool":
+            zoom, ok = steps.pop(), not isinstance(content, str)
+            text = content[1]["text"] if ok else content
+            steps.append(Zoom(zoom.id, zoom.arguments, observation=text, ok=ok))
+    return Trajectory("cc", prompt, "", None, tuple(steps), Drafter("unknown", ""))
+
+
+def test_a_trajectory_reaches_the_model_as_the_published_template_wrote_it(shared):
+    cases = published_cases(shared)
+    assert len(cases) >= 5
+    for case in cases:
+        messages = as_trajectory(case["messages"]).to_messages()
+        assert STOCK.render(messages=messages) == case["text"]
+
+
+@given(trajectories())
+def test_there_is_a_place_for_every_picture_and_every_turn_but_the_last_is_answered(trajectory):
+    wanted = len(trajectory.pictures)
+    messages = trajectory.to_messages([f"{n}.png" for n in range(wanted)])
+    blocks = [block for message in messages for block in message["content"]]
+    assert [b["image"] for b in blocks if b["type"] == "image"] == [f"{n}.png" for n in range(wanted)]
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user"] + ["assistant", "user"] * len(trajectory.zooms) + ["assistant"]
+
+
+def test_too_few_pictures_are_refused():
+    trajectory = Trajectory("cc", "?", "", None, (), Drafter("unknown", ""))
+    with pytest.raises(TrajectoryError, match="images: found 0, wanted 1"):
+        trajectory.to_messages([])
+
+
+SPECTRUM = simulate("cv", "LAMOST", 30, 3)
+TASK = load()["cv"]
+PICTURE = Image.new("RGBA", (8, 8), "white")
+OPENING = "<|im_start|>assistant\n"
+
+
+def seen(zoom: Zoom) -> Observation:
+    return Observation(zoom.observation, PICTURE if zoom.ok else None, zoom.ok, None, "observed", 0.0)
+
+
+def conversation(trajectory: Trajectory) -> tuple[Conversation, list[str]]:
+    """What was said before the last turn, if that is not answered; and what is still to be said."""
+    exchanges, unanswered = [], []
+    for turn in trajectory.turns():
+        zoom = turn[-1]
+        if isinstance(zoom, Zoom) and zoom.observation:
+            exchanges.append(Exchange(turn_text(turn), seen(zoom)))
+        else:
+            unanswered.append(turn_text(turn))
+    task = SimpleNamespace(prompt=trajectory.prompt)
+    return Conversation(SPECTRUM, task, PICTURE, 8, tuple(exchanges), trajectory.system), unanswered
+
+
+def rendered(found: list[dict]) -> str:
+    """As a server does: each picture a block of type image, then the stock template."""
+    as_images = [
+        message | {"content": [{"type": "image"} if b["type"] == "image_url" else b for b in message["content"]]}
+        for message in found
+    ]
+    return STOCK.render(messages=as_images)
+
+
+def test_a_conversation_is_sent_as_the_published_template_wrote_it(shared):
+    cases = published_cases(shared)
+    assert len(cases) >= 5
+    for case in cases:
+        before, unanswered = conversation(as_trajectory(case["messages"]))
+        text = rendered(messages(before))
+        text += "".join(f"{OPENING}{turn}<|im_end|>\n" for turn in unanswered)
+        assert text == case["text"]
+
+
+def test_a_picture_is_sent_as_a_png_data_url():
+    before = Conversation(SPECTRUM, TASK, PICTURE, 8)
+    block = messages(before)[1]["content"][0]
+    assert block["type"] == "image_url"
+    assert block["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+
+
+@pytest.mark.parametrize("text", ["no tags at all", "<think>a\r\nb</think>", " \n", "Grüße <|im_start|>"])
+def test_a_turn_is_sent_again_as_it_was_written(text):
+    exchange = Exchange(text, Observation("Error: no.", None, False, None, "observed", 0.0))
+    found = messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,)))
+    assert found[2] == {"role": "assistant", "content": [{"type": "text", "text": text}]}
+    assert found[3]["content"][-1]["text"] == "Error: no.\n</tool_response>"
+
+
+def test_the_mark_of_a_turns_end_is_not_sent_twice():
+    exchange = Exchange("<think>a</think><|im_end|>", seen(Zoom("s1", {}, observation="Seen.", ok=True)))
+    text = rendered(messages(Conversation(SPECTRUM, TASK, PICTURE, 7, (exchange,))))
+    assert "<think>a</think><|im_end|>\n<|im_start|>user" in text
+
+
+observations = st.builds(
+    lambda text, ok: Observation(text, PICTURE if ok else None, ok, None, "observed", 0.0),
+    st.text(max_size=60),
+    st.booleans(),
+)
+exchanges = st.lists(st.builds(Exchange, st.text(max_size=80), observations), min_size=1, max_size=7)
+
+
+@given(exchanges)
+def test_what_was_sent_before_is_the_beginning_of_what_is_sent_next(said):
+    """Byte for byte, or the server reads the whole conversation anew each turn."""
+    sent = []
+    for number in range(len(said) + 1):
+        found = messages(Conversation(SPECTRUM, TASK, PICTURE, 8 - number, tuple(said[:number])))
+        sent.append([json.dumps(message) for message in found])
+    for earlier, later in pairwise(sent):
+        assert later[: len(earlier)] == earlier
+        assert len(later) == len(earlier) + 2
+
+
+CALL = '<tool_call>\n{"name": "spectral_visualization_tool", "arguments": %s}\n</tool_call>'
+RESPONSE = (
+    "<tool_response>\n<image>Generated spectral visualization focused on wavelength range (6500, 6600) Å.\n"
+    "</tool_response>"
+)
+
+
+def published_row(calls: int = 1, **changes) -> dict:
+    """A row as the published file has them: no redshift, no frame, no drafter."""
+    turns = [
+        {"from": "system", "value": "You are a helpful assistant." + TOOL_BLOCK},
+        {
+            "from": "human",
+            "value": '<image>\nAnalyze ... is a "Cataclysmic Variables (CV)".\n\nKey indicators',
+        },
+    ]
+    for _ in range(calls):
+        asked = '{"label": "H\x03b1", "wavelength_range": [6500, 6600]}'
+        turns.append({"from": "gpt", "value": f"<think>Look at H\x03b1.</think>\n{CALL % asked}"})
+        turns.append({"from": "human", "value": RESPONSE})
+    turns.append({"from": "gpt", "value": r"<think>Broad.</think><answer>\boxed{YES} broad</answer>"})
+    row = {
+        "conversations": turns,
+        "images": [f"images/lf_cv_0_{k}.png" for k in range(calls + 1)],
+        "sample_index": 0,
+        "source_name": "spec-55886-GAC_sp02-178.fits.gz",
+        "ground_truth": "YES",
+        "total_iterations": calls + 1,
+        "total_tool_calls": calls,
+    }
+    return row | changes
+
+
+@given(trajectories(one_think_a_turn=True))
+def test_what_is_written_reads_back_as_the_same_values(trajectory):
+    paths = [f"images/{n}.png" for n in range(len(trajectory.pictures))]
+    row = json.loads(json.dumps(trajectory.to_sharegpt(paths)))
+    again = Trajectory.from_sharegpt(row, trajectory.pictures)
+    unboxed = trajectory.answer is not None and trajectory.answer.verdict is None
+    assert replace(again, faults=()) == trajectory
+    assert bool(again.faults) == unboxed
+
+
+def test_a_published_row_is_read_with_its_damaged_characters():
+    trajectory = Trajectory.from_sharegpt(published_row(), ["aa", "bb"])
+    assert trajectory.steps == (
+        Think("s1", "Look at Hα."),
+        Zoom(
+            "s2",
+            {"label": "Hα", "wavelength_range": [6500, 6600]},
+            observation="Generated spectral visualization focused on wavelength range (6500, 6600) Å.",
+            picture="bb",
+        ),
+        Think("s3", "Broad."),
+        Answer("s4", "YES", "broad"),
+    )
+    assert (trajectory.task, trajectory.label, trajectory.overview) == ("cv", "YES", "aa")
+    assert trajectory.system == "You are a helpful assistant."
+    assert any("2 damaged characters repaired" in fault for fault in trajectory.faults)
+    assert any("does not say the frame" in fault for fault in trajectory.faults)
+
+
+def test_a_row_of_nine_calls_is_read_whole():
+    trajectory = Trajectory.from_sharegpt(published_row(calls=9))
+    assert len(trajectory.zooms) == 9
+    assert len(trajectory.steps) == 20
+
+
+def test_counts_are_the_published_ones():
+    row = Trajectory.from_sharegpt(published_row(calls=3), list("abcd")).to_sharegpt(list("abcd"))
+    assert (row["total_iterations"], row["total_tool_calls"], len(row["conversations"])) == (4, 3, 9)
+
+
+def test_an_answer_to_a_wrong_call_has_no_picture():
+    row = published_row()
+    row["conversations"][3]["value"] = "<tool_response>\nError: no.\n</tool_response>"
+    zoom = Trajectory.from_sharegpt(row | {"images": ["0.png"]}, ["aa"]).zooms[0]
+    assert (zoom.ok, zoom.picture, zoom.observation) == (False, None, "Error: no.")
+
+
+def _without(row: dict, turn: int) -> dict:
+    return row | {"conversations": [t for n, t in enumerate(row["conversations"]) if n != turn]}
+
+
+def _said(row: dict, turn: int, value: object) -> dict:
+    said = [dict(t, value=value) if n == turn else t for n, t in enumerate(row["conversations"])]
+    return row | {"conversations": said}
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (published_row(images=["only.png"]), "images: found 1, wanted 2: one for each <image>"),
+        (published_row(images=None), "images: found NoneType, wanted 2"),
+        (published_row(conversations=[]), r"conversations: found \[\], wanted a list of turns"),
+        (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', wanted YES, NO or null"),
+        (_without(published_row(), 1), "conversations: found no question, wanted"),
+        (_without(published_row(), 2), "wanted gpt"),
+        (_said(published_row(), 2, "<think>a</think>"), r"conversations\[2\]: found no readable tool call"),
+        (_said(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', wanted <tool_response>"),
+        (_said(published_row(), 1, "no picture"), "found 0 <image> in the question, wanted one"),
+        (_said(published_row(), 1, "<image>\nIs it a quasar?"), "wanted one that names a class"),
+        (_said(published_row(), 2, 7), r"conversations\[2\].value: found 7, wanted text"),
+    ],
+)
+def test_a_row_that_cannot_be_read_names_the_field(row, words):
+    with pytest.raises(TrajectoryError, match=words):
+        Trajectory.from_sharegpt(row)

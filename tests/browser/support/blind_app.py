@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.support.review_app import signed_in
-from tests.support.blind_traces import PASSWORD
+from tests.support.blind_campaign import PASSWORD
 
 
 @contextmanager

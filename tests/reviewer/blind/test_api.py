@@ -21,9 +21,9 @@ from reviewer.blind.values import Plan
 from reviewer.exchange.exports import NothingToExport, export
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
-from tests.support.blind_traces import OMEGA, PASSWORD, SCORERS, TELLING, ZETA, by, team, two_sources
+from tests.support.blind_campaign import OMEGA, PASSWORD, SESSION_SCORERS, TELLING, ZETA, by, team, two_sources
 
-BOTH = Plan("zq session", SCORERS, mode="both", each=2, repeats=1)
+BOTH = Plan("zq session", SESSION_SCORERS, mode="both", each=2, repeats=1)
 
 
 @pytest.fixture(scope="module")
@@ -263,14 +263,14 @@ def test_an_export_holds_nothing_that_its_maker_scores_blind(store: Store, tmp_p
 
 
 def plan_of(**other: Any) -> dict[str, Any]:
-    return {"name": "zeta against omega", "scorers": list(SCORERS), "mode": "both", **other}
+    return {"name": "zeta against omega", "scorers": list(SESSION_SCORERS), "mode": "both", **other}
 
 
 def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     client = client_of(app, "CO")
     setup = client.get("/api/blind/setup").json()
     assert [(one["source"], one["items"]) for one in setup["strata"]] == [(OMEGA, 4), (ZETA, 4)]
-    assert {one["initials"] for one in setup["people"]} == {*SCORERS, "CO"}
+    assert {one["initials"] for one in setup["people"]} == {*SESSION_SCORERS, "CO"}
     seen = client.post("/api/blind/preview", json={"plan": plan_of(number=2)}).json()
     assert [(one["source"], one["number"]) for one in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
     assert [one["number"] for one in seen["pairs"]] == [2]
@@ -306,7 +306,7 @@ def test_a_plan_that_cannot_be_drawn_is_refused_in_words(
 
 def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app: Any, store: Store) -> None:
     store.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
-    session = store.draw_blind("CO", replace(BOTH, scorers=(*SCORERS, "BX")), key()).id
+    session = store.draw_blind("CO", replace(BOTH, scorers=(*SESSION_SCORERS, "BX")), key()).id
     found = client_of(app, "CO").get(f"/api/blind/sessions/{session}/giveaways").json()
     gpt = next(one for one in found if one["words"] == "GPT-5")
     assert (gpt["item"], gpt["source"], gpt["step"], gpt["kind"]) == (2, OMEGA, 1, "model")

@@ -36,10 +36,9 @@ from reviewer.blind.sheet import OwnPreference
 from reviewer.blind.values import Gold
 from reviewer.drafting.budget import Prices, Spending
 from reviewer.store import BlindSession, Draft, NotAllowed, Store
-from tests.support.bad_answers import Cut, Raw, Say, Status, chunk, problem, usage
-from tests.support.bad_server import BadServer, Behaviour
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace
 from tests.support.campaign import a_spectrum, people
+from tests.support.model_server import BadServer, Behaviour, Cut, Raw, Say, Status, chunk, problem, usage
 
 ROOT = Path(__file__).resolve().parents[3]
 BOTH = ("coherence", "consistency")

@@ -1,4 +1,4 @@
-"""Blind sessions in the store: who may do what when, what is kept, what a scorer is told."""
+"""Blind sessions in the store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reviewer.blind.sampling import TooFew
 from reviewer.blind.sheet import OwnPreference, OwnScore, pictures_of
 from reviewer.blind.values import Filter, Gold, Plan
 from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store
-from reviewer.store.sqlite.schema import BLIND_FACTS
+from reviewer.store.sqlite.schema import BLIND_FACTS, MIGRATIONS
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace, two_drafters
 from tests.support.campaign import Clock, Desk, a_spectrum, people
 
@@ -596,3 +596,28 @@ def test_what_a_scorer_asks_for_is_found_without_reading_a_table(tmp_path) -> No
                 scans = [line for line in plan if line.startswith("SCAN") and "blind_s" not in line]
                 # Sessions and their states are few; everything else is looked up.
                 assert [line for line in scans if not re.match(r"SCAN ([sc]|mine)\b", line)] == [], plan
+
+
+FIRST = MIGRATIONS[:1]
+
+
+def test_the_migrations_are_recorded_and_run_once(tmp_path: Path) -> None:
+    path = tmp_path / "annotations.db"
+    Store.open(path, migrations=FIRST).close()
+    for _ in range(2):
+        Store.open(path).close()
+    reader = sqlite3.connect(path)
+    numbers = reader.execute("SELECT number, name FROM migrations ORDER BY number").fetchall()
+    reader.close()
+    assert numbers[:2] == [(1, "first schema"), (2, "blind sessions")]
+    assert len(numbers) == len(MIGRATIONS)
+
+
+def test_a_backup_holds_the_sessions(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "annotations.db") as store:
+        people(store)
+        two_drafters(store, 3)
+        session = drawn(store)
+        store.backup(tmp_path / "copy.db")
+    with Store.open(tmp_path / "copy.db") as copy:
+        assert copy.blind_session(None, session.id) == session

@@ -1,4 +1,4 @@
-"""The audit log: every write leaves its entry, whatever is changed behind it shows, and no more than that."""
+"""The audit log and the clock."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewer.blind.results import JudgedScore, Judgement
 from reviewer.blind.values import Plan
 from reviewer.rules.workflow import Rules
-from reviewer.store import Draft, Entry, Head, SignInRefused, Store, StoreError
+from reviewer.store import Draft, Entry, Head, LeaseLost, SignInRefused, Store, StoreError
+from reviewer.store.accounts import A_PERSON_FROM_AN_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
+from reviewer.store.sqlite.database import Clocks
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
+from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 
@@ -492,3 +498,187 @@ def test_any_sequence_of_actions_verifies(
                 act(store, desk, number)
         assert store.verify() == []
     shutil.rmtree(path.parent)
+
+
+BACK = (timedelta(hours=1), timedelta(days=1))
+
+
+@dataclass
+class Machine:
+    """A machine's two clocks. Time goes on in both; only the one on the wall can be set."""
+
+    wall: Clock = field(default_factory=Clock)
+    seconds: float = 0.0
+
+    def goes_on(self, **by: float) -> None:
+        self.wall.turn(**by)
+        self.seconds += timedelta(**by).total_seconds()
+
+    def is_set(self, back: timedelta) -> None:
+        self.wall.now -= back
+
+    def opens(self, machine_path: Path) -> Store:
+        return Store.open(machine_path, clock=self.wall, elapsed=lambda: self.seconds)
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def machine_path(tmp_path: Path, machine: Machine) -> Path:
+    machine_path = tmp_path / "annotations.db"
+    with machine.opens(machine_path) as machine_store:
+        people(machine_store)
+        machine_store.add_person("ZO", "Zoë", ["reviewer"], PASSWORD)
+        for number in range(3):
+            an_item(machine_store, number)
+    return machine_path
+
+
+@pytest.fixture
+def machine_store(machine_path: Path, machine: Machine) -> Iterator[Store]:
+    with machine.opens(machine_path) as machine_store:
+        yield machine_store
+
+
+@pytest.mark.parametrize("back", BACK, ids=str)
+def test_a_lease_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
+    lease = machine_store.lease("RE", 1)
+    machine.goes_on(minutes=10)
+    machine.is_set(back)
+    machine.goes_on(minutes=4)
+    assert machine_store.renew(lease.token).person == "RE"
+    machine.goes_on(minutes=14.9)
+    assert machine_store.item(1).row.held_by == ("RE",)
+    machine.goes_on(minutes=0.2)
+    assert machine_store.item(1).row.held_by == ()
+    with pytest.raises(LeaseLost, match="ran out"):
+        machine_store.renew(lease.token)
+    assert machine_store.lease("VO", 1).person == "VO"
+
+
+@pytest.mark.parametrize("back", BACK, ids=str)
+def test_a_session_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
+    token = machine_store.sign_in("ZO", PASSWORD).token
+    machine.is_set(back)
+    assert machine_store.signed_in(token) is not None
+    machine.goes_on(days=8)
+    assert machine_store.signed_in(token) is None
+
+
+@pytest.mark.parametrize("back", BACK, ids=str)
+def test_the_pause_after_wrong_passwords_is_neither_shorter_nor_longer(
+    machine_store: Store, machine: Machine, back: timedelta
+) -> None:
+    for _ in range(A_PERSON_FROM_AN_ORIGIN):
+        with pytest.raises(SignInRefused, match="do not match"):
+            machine_store.sign_in("ZO", "a wrong password")
+    machine.is_set(back)
+    with pytest.raises(SignInRefused, match="Too many"):
+        machine_store.sign_in("ZO", PASSWORD)
+    machine.goes_on(minutes=16)
+    assert machine_store.sign_in("ZO", PASSWORD).person == "ZO"
+
+
+@pytest.mark.parametrize("back", BACK, ids=str)
+def test_after_a_new_start_what_was_given_in_its_future_is_over(
+    machine_path: Path, machine: Machine, back: timedelta
+) -> None:
+    with machine.opens(machine_path) as machine_store:
+        lease, token = machine_store.lease("RE", 1), machine_store.sign_in("ZO", PASSWORD).token
+        version = machine_store.item(1).version.id
+        machine_store.autosave("RE", 1, version, {"text": "half a sent"})
+    machine.is_set(back)
+    with machine.opens(machine_path) as machine_store:
+        assert machine_store.signed_in(token) is None
+        with pytest.raises(LeaseLost):
+            machine_store.renew(lease.token)
+        assert machine_store.lease("VO", 1).person == "VO"
+        assert machine_store.autosaved("RE", 1).body == {"text": "half a sent"}
+        assert machine_store.signed_in(machine_store.sign_in("ZO", PASSWORD).token) is not None
+        assert machine_store.verify() == []
+
+
+@pytest.mark.parametrize("back", BACK, ids=str)
+@pytest.mark.parametrize("again", [False, True], ids=["running", "opened again"])
+def test_the_order_stays_and_the_log_says_what_happened(
+    machine_path: Path, machine: Machine, back: timedelta, again: bool
+) -> None:
+    machine_store = machine.opens(machine_path)
+    desk = Desk(machine_store)
+    desk.decide("RE", 1, "keep")
+    machine.goes_on(minutes=1)
+    desk.edit("RE", 1, "Before the clock was set.")
+    machine.is_set(back)
+    if again:
+        machine_store.close()
+        machine_store = machine.opens(machine_path)
+        desk = Desk(machine_store)
+    assert machine_store.clock_behind() == back
+    desk.edit("RE", 1, "After it was.")
+    desk.decide("RE", 1, "submit")
+    assert machine_store.versions(1)[-1].at == machine.wall.now
+    assert [version.number for version in machine_store.versions(1)] == [1, 2, 3]
+    assert [said.decision.verb for said in machine_store.history(1)] == ["keep", "submit"]
+    assert machine_store.standing(1).state == "audit"
+    (told,) = machine_store.log(what="clock set back")
+    assert told.details == {"seconds": back.total_seconds()}
+    (saved,) = machine_store.log(after=told.number, limit=1)
+    assert (saved.what, saved.at) == ("version saved", machine.wall.now)
+    assert machine_store.verify() == []
+    machine_store.close()
+    machine.goes_on(minutes=1)
+    with machine.opens(machine_path) as machine_store:
+        assert machine_store.clock_behind() is None
+
+
+def test_the_page_says_so(machine_store: Store, machine: Machine) -> None:
+    machine_store.set_password(None, "RE", PASSWORD)
+    client = TestClient(server.build(machine_store, local=True), base_url="http://127.0.0.1")
+    client.post("/sign-in", data={"initials": "RE", "password": PASSWORD})
+    assert client.get("/api/me").json()["clock"] == ""
+    machine.is_set(timedelta(hours=1))
+    assert "was set back 60 minutes" in client.get("/api/me").json()["clock"]
+
+
+def test_unsent_text_of_the_newer_version_is_shown_though_the_clock_says_it_is_older(
+    machine_store: Store, machine: Machine
+) -> None:
+    desk = Desk(machine_store)
+    desk.decide("RE", 1, "keep")
+    first = machine_store.item(1).version.id
+    second = desk.edit("RE", 1, "Again.").id
+    machine_store.autosave("RE", 1, first, {"text": "old"})
+    machine.is_set(timedelta(hours=1))
+    machine_store.autosave("RE", 1, second, {"text": "new"})
+    assert machine_store.autosaved("RE", 1).body == {"text": "new"}
+
+
+def test_small_corrections_are_nothing_to_tell(machine_store: Store, machine: Machine) -> None:
+    Desk(machine_store).decide("RE", 1, "keep")
+    machine.is_set(timedelta(milliseconds=700))
+    Desk(machine_store).decide("RE", 1, "submit")
+    assert machine_store.clock_behind() is None
+    assert machine_store.log(what="clock set back") == []
+    assert machine_store.check_log() == []
+
+
+Moves = st.lists(st.tuples(st.floats(0, 1e5), st.floats(-1e6, 1e6)), max_size=30)
+
+
+@given(Moves)
+def test_the_steady_clock_never_goes_back_and_never_slower_than_time(
+    moves: list[tuple[float, float]],
+) -> None:
+    machine = Machine()
+    times = Clocks(machine.wall, lambda: machine.seconds)
+    told = [(machine.seconds, times.steady())]
+    for passed, moved in moves:
+        machine.goes_on(seconds=passed)
+        machine.is_set(timedelta(seconds=moved))
+        told.append((machine.seconds, times.steady()))
+        assert times.steady() >= times.now()
+    for (before, earlier), (after, later) in pairwise(told):
+        assert (later - earlier).total_seconds() >= (after - before) - 1e-5

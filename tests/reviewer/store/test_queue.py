@@ -1,15 +1,34 @@
-"""The queue: filter, pages and counts agree with each other and with a slow look at every item."""
+"""The queue, leases, turns and progress."""
 
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.trajectory import Drafter
-from reviewer.rules.workflow import STATES, work_refusal
-from reviewer.store import Draft, QueueFilter, Store
-from tests.support.campaign import PEOPLE, TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, people
+from reviewer.rules.workflow import STATES, Rules, work_refusal
+from reviewer.store import CannotWrite, Draft, HeldByAnother, LeaseLost, NotAllowed, QueueFilter, Store, Yielded
+from reviewer.store import items as store_items
+from tests.support.campaign import (
+    PEOPLE,
+    TO_AUDIT,
+    TO_VOTE,
+    Clock,
+    Desk,
+    a_spectrum,
+    a_trajectory,
+    an_item,
+    edited,
+    people,
+)
 
 STORIES = (
     (),
@@ -167,3 +186,312 @@ def test_somebody_inactive_has_nothing_to_do(tmp_path):
         store.deactivate("CO", "RE")
         assert store.queue(everything, "RE").rows == ()
         assert store.first_undone(everything, "RE") is None
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def lease_store(tmp_path, clock):
+    with Store.open(tmp_path / "annotations.db", clock=clock) as lease_store:
+        people(lease_store)
+        yield lease_store
+
+
+@pytest.fixture
+def desk(lease_store):
+    return Desk(lease_store)
+
+
+def test_one_person_at_a_time_screens(lease_store):
+    item_id = an_item(lease_store)
+    lease_store.lease("RE", item_id)
+    with pytest.raises(HeldByAnother, match="RE is working on this item, until 12:15 UTC") as held:
+        lease_store.lease("VO", item_id)
+    assert held.value.holders == ("RE",)
+
+
+def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
+    item_id = an_item(lease_store)
+    first = lease_store.lease("RE", item_id)
+    clock.turn(minutes=5)
+    second = lease_store.lease("RE", item_id)
+    assert second.token == first.token
+    assert second.expires_at > first.expires_at
+
+
+def test_an_audit_takes_as_many_at_once_as_are_still_wanted(lease_store, desk):
+    item_id = an_item(lease_store)
+    desk.until(item_id, *TO_AUDIT)
+    lease_store.lease("AU", item_id)
+    lease_store.lease("AX", item_id)
+    with pytest.raises(HeldByAnother, match="AU and AX are working"):
+        lease_store.lease("JU", item_id)
+    desk.decide("AU", item_id, "pass")
+    with pytest.raises(HeldByAnother):
+        lease_store.lease("JU", item_id)
+    lease_store.release(lease_store.lease("AX", item_id).token)
+    assert lease_store.lease("JU", item_id).round == "audit"
+
+
+def test_nobody_gets_a_lease_for_what_they_may_not_do(lease_store, desk):
+    item_id = an_item(lease_store)
+    desk.until(item_id, *TO_AUDIT)
+    with pytest.raises(NotAllowed, match="Audit is for auditor or coordinator"):
+        lease_store.lease("VO", item_id)
+
+
+def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(lease_store, desk, clock):
+    item_id = an_item(lease_store)
+    desk.decide("RE", item_id, "keep")
+    version, lease = lease_store.item(item_id).version, lease_store.lease("RE", item_id)
+    clock.turn(minutes=16)
+    hers = lease_store.lease("VO", item_id)
+    text = edited(version.trajectory, "an hour of thought")
+    with pytest.raises(LeaseLost, match="ran out; VO has it now") as lost:
+        lease_store.save_version("RE", item_id, version.id, text, "my reason", "k", lease.token)
+    assert lost.value.holder == "VO"
+    assert lease_store.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
+    assert lease_store.renew(hers.token).token == hers.token
+    with pytest.raises(LeaseLost):
+        lease_store.renew(lease.token)
+
+
+def test_a_lease_that_ran_out_can_be_taken_again_if_nobody_came(lease_store, desk, clock):
+    item_id = an_item(lease_store)
+    version, lease = lease_store.item(item_id).version, lease_store.lease("RE", item_id)
+    clock.turn(minutes=16)
+    with pytest.raises(LeaseLost, match="take it again") as lost:
+        lease_store.decide("RE", item_id, version.id, "keep", "k", lease.token)
+    assert lost.value.holder is None
+    assert desk.decide("RE", item_id, "keep").state == "revision"
+
+
+def test_renewing_keeps_a_lease(lease_store, clock):
+    item_id = an_item(lease_store)
+    lease = lease_store.lease("RE", item_id)
+    for _ in range(5):
+        clock.turn(minutes=14)
+        lease = lease_store.renew(lease.token)
+    with pytest.raises(HeldByAnother):
+        lease_store.lease("VO", item_id)
+
+
+def test_renewing_after_ones_own_vote_is_no_error(lease_store, desk):
+    item_id = an_item(lease_store)
+    desk.until(item_id, *TO_VOTE)
+    lease = lease_store.lease("VO", item_id)
+    desk.decide("VO", item_id, "approve")
+    assert lease_store.renew(lease.token).ended
+
+
+def test_a_round_that_is_over_takes_its_leases_with_it(lease_store, desk):
+    item_id = an_item(lease_store)
+    desk.until(item_id, *TO_AUDIT)
+    theirs = lease_store.lease("AX", item_id)
+    desk.decide("AU", item_id, "return", comment="no Hα")
+    with pytest.raises(LeaseLost, match="when the item left the round"):
+        lease_store.renew(theirs.token)
+    assert lease_store.lease("RE", item_id).round == "revision"
+
+
+def test_a_lease_of_another_person_or_item_is_worth_nothing(lease_store):
+    item_id, other = an_item(lease_store), an_item(lease_store, 1)
+    lease = lease_store.lease("RE", item_id)
+    version = lease_store.item(item_id).version
+    with pytest.raises(LeaseLost, match="RE has it now"):
+        lease_store.decide("VO", item_id, version.id, "keep", "k", lease.token)
+    with pytest.raises(LeaseLost, match="do not hold this item"):
+        lease_store.decide("RE", other, lease_store.item(other).version.id, "keep", "k", lease.token)
+
+
+def test_alone_one_keeps_ones_own_lease_through_every_round(tmp_path, clock):
+    with Store.open(tmp_path / "alone.db", clock=clock) as lease_store:
+        lease_store.work_alone("ME")
+        lease_store.set_rules("ME", Rules(solo=True))
+        desk, item_id = Desk(lease_store), an_item(lease_store)
+        for verb in ("keep", "submit", "pass"):
+            assert desk.decide("ME", item_id, verb).round
+        assert desk.decide("ME", item_id, "approve").state == "approved"
+
+
+def test_a_reviewer_who_leaves_frees_what_they_held_and_keeps_their_votes(lease_store, desk):
+    item_id, held = an_item(lease_store), an_item(lease_store, 1)
+    desk.until(item_id, *TO_VOTE, ("VO", "approve"))
+    lease = lease_store.lease("VO", held)
+    lease_store.deactivate("CO", "VO")
+    with pytest.raises(LeaseLost, match="deactivated"):
+        lease_store.renew(lease.token)
+    assert lease_store.lease("RE", held).person == "RE"
+    with pytest.raises(NotAllowed, match="VO is no longer active"):
+        lease_store.decide("VO", held, lease_store.item(held).version.id, "keep", "k", lease.token)
+    assert desk.decide("AU", item_id, "approve").decided_by == ("VO", "AU")
+
+
+def test_unsent_text_is_kept_by_person_and_version_until_it_is_thrown_away(lease_store, clock):
+    item_id = an_item(lease_store)
+    version = lease_store.item(item_id).version
+    lease_store.autosave("RE", item_id, version.id, {"text": "a"})
+    clock.turn(seconds=2)
+    lease_store.autosave("RE", item_id, version.id, {"text": "ab"})
+    assert lease_store.autosaved("RE", item_id).body == {"text": "ab"}
+    assert lease_store.autosaved("RE", item_id).at == clock.now
+    assert lease_store.autosaved("VO", item_id) is None
+    lease_store.discard_autosave("RE", item_id, version.id)
+    assert lease_store.autosaved("RE", item_id) is None
+
+
+@pytest.fixture
+def one_item_store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "annotations.db", patience=0.2) as one_item_store:
+        people(one_item_store)
+        an_item(one_item_store)
+        yield one_item_store
+
+
+def test_another_program_that_keeps_the_file_locked_is_named_after_some_seconds(one_item_store: Store) -> None:
+    other = sqlite3.connect(one_item_store.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    wanted = r"annotations\.db: another program keeps it locked, for 0 seconds by now\. Nothing was saved; try"
+    with pytest.raises(CannotWrite, match=wanted):
+        one_item_store.lease("RE", 1)
+    assert one_item_store.item(1).row.state == "screening"
+    other.execute("ROLLBACK")
+    other.close()
+    assert one_item_store.lease("RE", 1).person == "RE"
+
+
+def test_a_long_write_of_the_same_program_does_not_make_a_submit_wait_for_ever(one_item_store: Store) -> None:
+    with one_item_store._writing(), pytest.raises(CannotWrite, match="this program is writing something long"):
+        Store.lease(one_item_store, "RE", 1)
+
+
+def many_drafts(count: int) -> Iterator[Draft]:
+    return (Draft(a_trajectory(think=f"Draft {n}."), batch="many") for n in range(count))
+
+
+def test_a_submit_comes_in_between_the_parts_of_an_import(
+    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_items, "AT_A_TIME", 10)
+    monkeypatch.setattr(one_item_store, "_patience", 60.0)
+    written = threading.Event()
+    tell = one_item_store._tell_added
+
+    def slowly(db: sqlite3.Connection, by: str | None, items: list[int]) -> None:
+        tell(db, by, items)
+        written.set()
+        time.sleep(0.05)
+
+    monkeypatch.setattr(one_item_store, "_tell_added", slowly)
+    bringing = threading.Thread(target=lambda: one_item_store.add_items(many_drafts(100), by="CO"))
+    bringing.start()
+    assert written.wait(60)
+    Desk(one_item_store).decide("RE", 1, "keep")
+    bringing.join()
+    done = [entry.what for entry in one_item_store.log(limit=1000)]
+    assert done.index("decided") < len(done) - 1 - done[::-1].index("items added")
+    assert one_item_store.counts().by_task == {"cv": {"screening": 100, "revision": 1}}
+    assert one_item_store.verify() == []
+
+
+def test_an_import_that_the_disk_ran_full_under_says_how_far_it_came_and_goes_on(
+    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_items, "AT_A_TIME", 50)
+    (pages,) = one_item_store._writer.execute("PRAGMA page_count").fetchone()
+    one_item_store._writer.execute(f"PRAGMA max_page_count = {pages + 60}")
+    long = [Draft(a_trajectory(think=f"{n} " + "x" * 2000)) for n in range(200)]
+    with pytest.raises(CannotWrite, match=r"of 200 items were added, .*again.* rest follows\. .* disk is full"):
+        one_item_store.add_items(long)
+    there = one_item_store.counts().by_task["cv"]["screening"] - 1
+    assert there in (50, 100, 150)
+    assert one_item_store.verify() == []
+    one_item_store._writer.execute("PRAGMA max_page_count = 1000000")
+    added = one_item_store.add_items(long)
+    assert sum(one.new for one in added) == 200 - there
+    assert len({one.item_id for one in added}) == 200
+    assert one_item_store.verify() == []
+
+
+def test_a_draft_that_is_refused_keeps_out_those_before_it(
+    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_items, "AT_A_TIME", 10)
+
+    def failing() -> Iterator[Draft]:
+        yield from many_drafts(55)
+        raise RuntimeError("row 56 cannot be read any more")
+
+    with pytest.raises(RuntimeError):
+        one_item_store.add_items(failing())
+    one_item_store.deactivate("CO", "RE")
+    with pytest.raises(NotAllowed, match="RE is no longer active"):
+        one_item_store.add_items(many_drafts(55), by="RE")
+    assert one_item_store.counts().by_task == {"cv": {"screening": 1}}
+
+
+@pytest.fixture
+def decided_store(tmp_path):
+    clock = Clock()
+    with Store.open(tmp_path / "annotations.db", clock=clock) as decided_store:
+        people(decided_store)
+        desk = Desk(decided_store)
+        approved, split, returned, rejected, _ = (an_item(decided_store, n) for n in range(5))
+        desk.until(approved, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
+        clock.turn(days=1)
+        desk.until(split, *TO_VOTE, ("VO", "approve"), ("AU", "reject"))
+        desk.until(returned, *TO_AUDIT, ("AU", "return"))
+        desk.edit("RE", returned, "corrected")
+        desk.until(rejected, ("VO", "keep"))
+        decided_store.undo("VO", rejected, "undo")
+        desk.until(rejected, ("VO", "reject"))
+        yield decided_store
+
+
+def test_items_are_counted_by_task_and_state(decided_store):
+    states = {"approved": 1, "adjudication": 1, "returned": 1, "rejected": 1, "screening": 1}
+    assert decided_store.counts().by_task == {"cv": states}
+
+
+def test_decisions_are_counted_by_person_and_round_without_undone_ones(decided_store):
+    counts = decided_store.counts()
+    assert counts.by_person["VO"] == {"vote": 2, "screening": 1}
+    assert counts.by_person["AU"] == {"audit": 3, "vote": 1}
+    assert counts.versions_by == {"RE": 1}
+
+
+def test_disagreement_is_of_the_items_that_two_people_judged(decided_store):
+    counts = decided_store.counts()
+    assert (counts.disagreed, counts.compared) == (1, 2)
+
+
+def test_yield_is_of_the_decided_items(decided_store):
+    assert decided_store.counts().yielded == Yielded(approved=1, rejected=1)
+    assert decided_store.counts().yielded.fraction == 0.5
+    assert Yielded(0, 0).fraction is None
+
+
+def test_days_are_those_of_the_decisions(decided_store):
+    counts = decided_store.counts()
+    assert list(counts.per_day) == ["2026-11-21", "2026-11-22"]
+    assert counts.per_day["2026-11-21"] == {"screening": 1, "revision": 1, "audit": 2, "vote": 2}
+    assert counts.decided_per_day == {"2026-11-21": Yielded(1, 0), "2026-11-22": Yielded(0, 1)}
+
+
+def test_a_task_or_batch_is_counted_by_itself(decided_store):
+    assert decided_store.counts(task="cv", batch="november") == decided_store.counts()
+    elsewhere = decided_store.counts(task="carbon")
+    assert (elsewhere.by_task, elsewhere.by_person, elsewhere.versions_by) == ({}, {}, {})
+    assert elsewhere.compared == 0
+
+
+def test_what_was_counted_is_kept_until_something_is_done(decided_store):
+    before = decided_store.counts("cv")
+    assert decided_store.counts("cv") is before
+    assert decided_store.counts("no such task") != before
+    with Store.open(decided_store.path) as other:
+        Desk(other).until(5, ("RE", "keep"))
+        assert decided_store.counts("cv") == other.counts("cv") != before

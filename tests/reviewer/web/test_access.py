@@ -1,11 +1,12 @@
-"""Who may call what: every route, as nobody, as each role, from other sites and under other names.
-
-Every route is closed, or asks who it is, unless the tables of the gate and the one here say otherwise.
-"""
+"""Who may read what: routes, addresses and file modes."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.routing import Mount, Route
 
+from agent.cli.command import CannotRun
+from app import main
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.access import FOLDERS_FOR_ANYBODY, FOLDERS_OF_THE_PAGE, FOR_ANYBODY, OF_THE_PAGE
@@ -354,3 +357,145 @@ def test_files_come_in_by_coordinators_and_never_go_out(browsers: dict[str, Test
     for who in browsers.values():
         assert who.get(f"/gradio_api/file={uploaded}").status_code == 404
     Path(uploaded).unlink()
+
+
+REFUSED = "can be reached by others, and nobody here has a password"
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """A database with a coordinator and a reviewer, neither of whom has a password."""
+    path = tmp_path / "annotations.db"
+    with Store.open(path) as store:
+        store.add_person("CO", "Cora", ["coordinator"])
+        store.add_person("EX", "Exa", ["reviewer"])
+    return path
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses that the server was begun at: everything but listening itself."""
+    hosts: list[str] = []
+    monkeypatch.setattr(server, "_run", lambda app, host, port, **more: hosts.append(host))
+    return hosts
+
+
+def serve(db: Path, host: str, public: str | None = None) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    server.serve(db, host, port, open_browser=False, public=public)
+
+
+EVERYWHERE = ["0.0.0.0", "::", "", socket.gethostname(), "127.0.0.1.example.org"]
+
+
+@pytest.mark.parametrize("host", EVERYWHERE)
+def test_an_address_that_others_reach_is_refused_without_passwords(
+    db: Path, begun: list[str], host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "require_free", lambda host, port: None)  # a name need not be known here
+    with pytest.raises(CannotRun, match=REFUSED):
+        serve(db, host)
+    assert begun == []
+
+
+def test_so_is_standing_behind_a_proxy(db: Path, begun: list[str]) -> None:
+    with pytest.raises(CannotRun, match=f"https://review.example.org {REFUSED}"):
+        serve(db, "127.0.0.1", "https://review.example.org")
+    assert begun == []
+
+
+def test_a_password_of_somebody_who_has_left_does_not_count(db: Path, begun: list[str]) -> None:
+    with Store.open(db) as store:
+        store.set_password(None, "EX", PASSWORD)
+        store.deactivate(None, "EX")
+    with pytest.raises(CannotRun, match=REFUSED):
+        serve(db, "0.0.0.0")
+    with Store.open(db) as store:
+        store.set_password(None, "CO", PASSWORD)
+    serve(db, "0.0.0.0")
+    assert begun == ["0.0.0.0"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.9", "localhost"])
+def test_this_machine_alone_needs_none(db: Path, begun: list[str], host: str) -> None:
+    serve(db, host)
+    assert begun == [host]
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[None]:
+    """Whatever the account's mask is, the program does not count on it."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@posix
+@pytest.mark.usefixtures("open_to_all")
+def test_a_new_database_and_all_that_is_beside_it_while_it_is_open(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "annotations.db") as store:
+        store.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
+        store.people()
+        found = {path.name: mode(path) for path in tmp_path.iterdir()}
+    assert found == {f"annotations.db{end}": 0o600 for end in ("", "-wal", "-shm")}
+
+
+@posix
+@pytest.mark.usefixtures("open_to_all")
+def test_what_backups_and_a_restore_leave(tmp_path: Path) -> None:
+    db = tmp_path / "annotations.db"
+    with Store.open(db) as store:
+        store.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
+    copy = tmp_path / "copy.db"
+    assert main(["backup", str(copy), "--db", str(db), "--json"]) == 0
+    assert main(["backup", "--plain", str(tmp_path / "plain"), "--db", str(db), "--json"]) == 0
+    db.unlink()
+    assert main(["restore", str(copy), "--db", str(db), "--json"]) == 0
+    found = {path: mode(path) for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".json"}
+    assert set(found.values()) == {0o600}, found
+
+
+@posix
+@pytest.mark.usefixtures("open_to_all")
+def test_a_file_that_is_there_keeps_its_mode_and_the_doctor_says_who_can_read_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = tmp_path / "annotations.db"
+    with Store.open(db):
+        pass
+
+    def told() -> dict[str, object]:
+        capfd.readouterr()
+        main(["doctor", "database", "--db", str(db), "--json"])
+        return next(finding for finding in findings(json.loads(capfd.readouterr().out)) if "who can" in finding["what"])
+
+    assert told()["ok"] is True
+    db.chmod(0o640)
+    with Store.open(db) as store:
+        store.people()
+    assert mode(db) == 0o640
+    said = told()
+    assert said["ok"] is None
+    assert "mode 0640" in str(said["found"])
+    assert said["remedy"] == f"unless that is meant: chmod 600 {db}*"
+
+
+def findings(said: object) -> Iterator[dict[str, str]]:
+    """Every finding, wherever in the answer it stands."""
+    if isinstance(said, dict):
+        if "what" in said and "found" in said:
+            yield said
+        for one in said.values():
+            yield from findings(one)
+    elif isinstance(said, list):
+        for one in said:
+            yield from findings(one)

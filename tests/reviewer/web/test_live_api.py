@@ -37,7 +37,7 @@ from reviewer.web import app as server
 from reviewer.web.auth import COOKIE
 from reviewer.web.live import Live
 from reviewer.web.routes import live as live_api
-from tests.support.bad_server import BadServer, Endless, Say, Stall, answer, look, talking
+from tests.support.model_server import BadServer, Endless, Say, Stall, answer, look, talking
 
 PASSWORD = "correct horse"
 

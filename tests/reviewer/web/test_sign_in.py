@@ -1,23 +1,70 @@
-"""Getting in and out over HTTP: cookies, origins, limits, and the machine of one's own."""
+"""Signing in, keys and who receives which events."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import logging
+import socket
+import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
+import gradio as gr
+import httpx
+import numpy as np
 import pytest
+import uvicorn
+from astropy.table import Table
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 from httpx import Response
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.routing import Mount
 
+import app as program
+from agent.conversation import PolicyError, Stop
+from agent.policies.openai.endpoint import Endpoint
+from agent.policies.openai.stream import INSTEAD, Blackout, Delta
+from agent.policies.roster import Roster
+from agent.policies.sampling import Sampling
+from reviewer.backup.backups import DailyBackups
+from reviewer.exchange import exports as exporting
 from reviewer.rules.workflow import Rules
 from reviewer.store import Store
+from reviewer.web import app as server
+from reviewer.web import app as web
 from reviewer.web import auth
+from reviewer.web.auth import COOKIE
 from reviewer.web.routes import sign_in
+from tests.reviewer.blind.test_judges import MODEL
+from tests.support.blind_campaign import a_store, opened
+from tests.support.model_server import (
+    HASTY,
+    MESSAGES,
+    Asked,
+    BadServer,
+    Behaviour,
+    Raw,
+    Say,
+    Status,
+    answer,
+    chunk,
+    look,
+    text,
+    turn,
+)
 
 HERE = "http://127.0.0.1:7860"
-PASSWORD = "Hα in emission"
+SIGN_IN_PASSWORD = "Hα in emission"
 
 
 class Clock:
@@ -53,7 +100,7 @@ def client(store: Store, local: bool = True, base_url: str = HERE) -> TestClient
 
 
 def team(store: Store) -> None:
-    store.add_person("AB", "Ada Byron", ["coordinator", "reviewer"], PASSWORD)
+    store.add_person("AB", "Ada Byron", ["coordinator", "reviewer"], SIGN_IN_PASSWORD)
     store.add_person("CD", "Cyril Dune", ["reviewer"], "second password")
 
 
@@ -116,7 +163,7 @@ def test_what_was_typed_comes_back_as_text_never_as_markup(store: Store) -> None
 def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store) -> None:
     team(store)
     browser = client(store)
-    response = enter(browser, "ab", PASSWORD)
+    response = enter(browser, "ab", SIGN_IN_PASSWORD)
     cookie = response.headers["set-cookie"]
     assert response.status_code == 303
     assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/"))
@@ -126,7 +173,7 @@ def test_a_password_opens_a_session_that_only_the_browser_can_read(store: Store)
 
 def test_over_https_the_cookie_is_secure(store: Store) -> None:
     team(store)
-    response = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", PASSWORD)
+    response = enter(client(store, local=False, base_url="https://spec-o3.example"), "AB", SIGN_IN_PASSWORD)
     assert "Secure" in response.headers["set-cookie"]
 
 
@@ -144,27 +191,27 @@ def test_after_five_wrong_passwords_even_the_right_one_waits(store: Store, clock
     browser = client(store)
     for _ in range(5):
         enter(browser, "AB", "wrong")
-    refused = enter(browser, "AB", PASSWORD)
+    refused = enter(browser, "AB", SIGN_IN_PASSWORD)
     assert refused.status_code == 401
     assert "Too many attempts" in refused.text
     clock.now += timedelta(minutes=16)
-    assert enter(browser, "AB", PASSWORD).status_code == 303
+    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
 
 
 def test_with_one_password_set_initials_alone_no_longer_count(store: Store) -> None:
     browser = client(store)
     enter(browser, "AB")
-    store.set_password("AB", "AB", PASSWORD)
+    store.set_password("AB", "AB", SIGN_IN_PASSWORD)
     assert browser.get("/who").json() is None
     assert 'type="password"' in browser.get("/sign-in").text
     assert enter(browser, "AB").status_code == 401
-    assert enter(browser, "AB", PASSWORD).status_code == 303
+    assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
 
 
 def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store) -> None:
     team(store)
     browser = client(store)
-    token = enter(browser, "AB", PASSWORD).cookies[auth.COOKIE]
+    token = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
     response = browser.post("/sign-out")
     assert (response.status_code, response.headers["location"]) == (303, "/sign-in")
     assert auth.COOKIE not in browser.cookies
@@ -176,13 +223,13 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(store: Store)
 def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: Clock) -> None:
     team(store)
     browser = client(store)
-    enter(browser, "AB", PASSWORD)
+    enter(browser, "AB", SIGN_IN_PASSWORD)
     for _ in range(7):
         clock.now += timedelta(hours=23)
         assert browser.get("/who").json() == "AB"
     clock.now += timedelta(hours=8)
     assert browser.get("/who").json() is None
-    enter(browser, "AB", PASSWORD)
+    enter(browser, "AB", SIGN_IN_PASSWORD)
     clock.now += timedelta(hours=25)
     assert browser.get("/who").json() is None
 
@@ -190,8 +237,8 @@ def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: C
 def test_signing_in_ends_what_the_browser_carried_before(store: Store) -> None:
     team(store)
     browser = client(store)
-    first = enter(browser, "AB", PASSWORD).cookies[auth.COOKIE]
-    second = enter(browser, "AB", PASSWORD).cookies[auth.COOKIE]
+    first = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
+    second = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
     assert first != second
     assert store.signed_in(first) is None
     assert store.signed_in(second) is not None
@@ -259,3 +306,385 @@ def test_the_page_asks_nothing_of_the_network_and_is_not_cached(store: Store) ->
     assert "frame-ancestors 'none'" in policy
     assert "http://" not in page.text
     assert "https://" not in page.text
+
+
+CANARY = "sk-canary-4f1b7c9e2a"
+PASSWORD = "Balmer decrement"
+
+
+class Echo(BadServer):
+    """Says the header that it was asked with wherever there is room for words."""
+
+    def _behaviour(self, asked: Asked) -> Behaviour:
+        key = asked.headers["authorization"]
+        if asked.body is None:
+            models = {"data": [{"id": name, "owned_by": "vllm"} for name in ("spec-o3", MODEL, key)]}
+            return Status(200, models if asked.path == "/v1/models" else {"version": key})
+        if not any(message["role"] == "assistant" for message in asked.body["messages"]):
+            return Say(look(6400, 6700, f"Hα {key}", f"I was asked with {key}."), pieces=40)
+        return Say(answer("YES", f"Because of {key}", key), pieces=40)
+
+
+@contextmanager
+def key_given(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The field of servers.toml that tells where the canary is."""
+    if how == "environment":
+        monkeypatch.setenv("CANARY_KEY", CANARY)
+        yield 'api_key_env = "CANARY_KEY"'
+        return
+    path = folder / "keys" / "server.key"
+    path.parent.mkdir()
+    path.write_text(CANARY + "\n")
+    path.chmod(0o600)
+    yield f'api_key_file = "{path}"'
+    path.unlink()  # what is searched afterwards is what the program wrote
+
+
+@pytest.fixture(params=["environment", "file"])
+def servers(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Path, BadServer]]:
+    """servers.toml with an echoing server "echo", asked with the canary."""
+    with Echo(models=("spec-o3",)) as served, key_given(request.param, tmp_path, monkeypatch) as field:
+        path = tmp_path / "servers.toml"
+        model = f'url = "{served.url}"\nmodel = "spec-o3"\n{field}\n'
+        path.write_text(f'[[server]]\nkey = "echo"\n{model}', encoding="utf-8")
+        yield path, served
+        assert served.asked
+        assert all(asked.headers["authorization"] == f"Bearer {CANARY}" for asked in served.asked)
+
+
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command lines of the processes that are started."""
+    begun: list[str] = []
+    real = subprocess.Popen.__init__
+
+    def noted(self: Any, *given: Any, **more: Any) -> None:
+        begun.append(repr(given) + repr(more.get("env")))
+        real(self, *given, **more)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", noted)
+    return begun
+
+
+def require_no_canary(folder: Path, *said: object) -> None:
+    for one in said:
+        assert CANARY not in str(one)
+    for path in folder.rglob("*"):
+        if path.is_file() and "keys" not in path.parts:
+            assert CANARY.encode() not in path.read_bytes(), path
+
+
+def a_spectrum(folder: Path) -> Path:
+    wavelength = np.linspace(3800.0, 9000.0, 900)
+    flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+    path = folder / "star.csv"
+    Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(900, 0.04)}).write(path)
+    return path
+
+
+def test_commands(
+    servers: tuple[Path, BadServer],
+    tmp_path: Path,
+    children: list[str],
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Inspecting, drafting, importing, exporting, the doctor: their words, files and children."""
+    caplog.set_level(logging.DEBUG)
+    path, _ = servers
+    star, db = a_spectrum(tmp_path), tmp_path / "annotations.db"
+    asked = ("--task", "cv", "--policy", "echo", "--servers", str(path))
+    results, drafts = tmp_path / "r.jsonl", tmp_path / "d.jsonl"
+    assert program.main(["inspect", *asked, "--out", str(results), str(star), "--json"]) == 0
+    assert program.main(["draft", *asked, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (
+        0,
+        1,
+    )
+    assert INSTEAD in results.read_text()
+    for each in (results, drafts):
+        assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
+    program.main(["doctor", "--json", "--servers", str(path), "--db", str(db)])
+    program.main(["log", "--json", "--db", str(db)])
+    said = capfd.readouterr()
+    assert f"vLLM Bearer {INSTEAD} serves spec-o3" in said.out
+    require_no_canary(tmp_path, said.out, said.err, caplog.text, *children)
+
+
+def test_a_live_run_and_all_that_the_page_is_told(
+    servers: tuple[Path, BadServer], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with Store.open(tmp_path / "annotations.db") as store:
+        store.add_person("AB", "Ada", ["coordinator"], PASSWORD)
+        built = web.build(store, local=True, roster=Roster.load(servers[0], None, beside=tmp_path))
+        with TestClient(built, base_url="http://127.0.0.1") as client:
+            client.cookies.set("spec_o3_session", store.sign_in("AB", PASSWORD).token)
+            heard = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]
+            with a_spectrum(tmp_path).open("rb") as file:
+                row = client.post("/api/live/files", files={"files": ("star.csv", file)}).json()["added"][0]
+            wanted = {"task": "cv", "policy": "echo", "bench": row["id"]}
+            run = client.post("/api/live/runs", json=wanted).json()["run"]
+            heard.append(client.get(f"/api/live/runs/{run}/events").text)
+            heard.append(client.get(f"/api/live/runs/{run}").text)
+            assert INSTEAD in heard[-1]
+            sent = client.post(f"/api/live/runs/{run}/review", json={"sample": 0})
+            heard += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
+        require_no_canary(tmp_path, *heard, caplog.text, store.log())
+
+
+def test_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """By a model that answers no question, only with what it was asked."""
+    monkeypatch.setenv("CANARY_KEY", CANARY)
+    with a_store(tmp_path / "annotations.db", 3) as store:
+        opened(store, items=(1,))
+        with Echo(models=(MODEL,)) as served:
+            where = ("--server", served.url, "--model", MODEL, "--api-key-env", "CANARY_KEY")
+            assert program.main(["blind", "judge", "1", *where, "--db", str(store.path)]) == 1
+            assert CANARY in str(served.asked[0].headers)
+    said = capfd.readouterr()
+    require_no_canary(tmp_path, said.out, said.err)
+
+
+REFUSED: dict[str, Behaviour] = {
+    "an error object": Status(400, {"error": {"message": f"Bearer {CANARY}", "code": CANARY}}),
+    "text": Status(500, f"Authorization: Bearer {CANARY}", kind="text/plain"),
+    "a list of fields": Status(422, {"detail": [{"loc": [CANARY], "msg": f"not {CANARY}"}]}),
+    "an error in the stream": Raw([json.dumps({"error": {"message": CANARY, "code": 500}})]),
+    "no JSON": Raw([f"Bearer {CANARY}"]),
+    "no object": Raw([json.dumps([CANARY])]),
+    "escaped": Raw([json.dumps({"error": {"message": CANARY}}).replace("-", "\\u002d")]),
+}
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_no_error_repeats_the_key(how: str) -> None:
+    with BadServer([REFUSED[how]]) as served, pytest.raises(PolicyError) as failed:
+        turn(Endpoint(served.url, "spec-o3", CANARY, HASTY))
+    assert CANARY not in str(failed.value)
+
+
+def test_a_reason_for_ending_reasoning_and_calls_do_not_repeat_it() -> None:
+    call = {"index": 0, "id": CANARY, "function": {"name": CANARY, "arguments": ""}}
+    more = [{"index": 0, "function": {"arguments": piece}} for piece in ('{"a": "', CANARY[:7], CANARY[7:], '"}')]
+    deltas = [{"tool_calls": [one]} for one in (call, *more)]
+    with BadServer([Say("ends in sk-c", reasoning=CANARY, deltas=deltas, finish=CANARY)]) as served:
+        said = list(Endpoint(served.url, "spec-o3", CANARY).stream(MESSAGES, Sampling(), Stop()))
+    assert CANARY not in repr(said)
+    assert "".join(piece.arguments for one in said for piece in one.calls) == f'{{"a": "{INSTEAD}"}}'
+    assert text(said) == "ends in sk-c"
+
+
+@given(st.text("sk-ab", max_size=40), st.integers(1, 8))
+def test_however_a_text_is_cut_it_is_the_same_less_the_secret(said: str, size: int) -> None:
+    secret = "sk-abs"
+    blackout = Blackout(secret)
+    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    heard = [blackout.delta(Delta(text=piece)).text for piece in pieces]
+    assert "".join(heard) + blackout.rest().text == said.replace(secret, INSTEAD)
+
+
+def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
+    headers: list[dict[str, str]] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            headers.append({name.lower(): value for name, value in self.headers.items()})
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            for event in (chunk({"content": "Yes."}), chunk({}, "stop"), "[DONE]"):
+                self.wfile.write(f"data: {event}\n\n".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    class Here(Elsewhere):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.send_response(307)
+            self.send_header("Location", f"http://localhost:{elsewhere.server_port}/v1/chat/completions")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere,
+        ThreadingHTTPServer(("127.0.0.1", 0), Here) as here,
+    ):
+        for one in (elsewhere, here):
+            threading.Thread(target=one.serve_forever, daemon=True).start()
+        try:
+            turn(Endpoint(f"http://127.0.0.1:{here.server_port}/v1", "spec-o3", CANARY, HASTY))
+        finally:
+            here.shutdown()
+            elsewhere.shutdown()
+    assert len(headers) == 1
+    assert CANARY not in repr(headers)
+
+
+def test_a_file_that_others_can_read_is_refused_with_what_mends_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "the.key"
+    path.write_text(CANARY)
+    path.chmod(0o644)
+    given = ["--task", "cv", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"]
+    out = ["--out", str(tmp_path / "r.jsonl"), str(a_spectrum(tmp_path))]
+    assert program.main(["inspect", *given, "--api-key-file", str(path), *out]) == 2
+    said = capfd.readouterr()
+    assert (
+        f"mode 0644, which lets others read or change it, wanted a file of its owner alone: chmod 600 {path}"
+        in said.err
+    )
+    assert CANARY not in said.out + said.err
+
+
+PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
+OTHERS = ("RE", "AU")
+FOR_COORDINATORS = "This is for coordinator"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an event is sent here, and whether only a coordinator's call of it is heard.
+
+    :param changes: sent by a coordinator it changes the database, so that a refusal of the same data counts
+    :param after: what draws the form first: Gradio refuses a choice that its session was not offered
+    """
+
+    data: tuple[Any, ...] = ()
+    leads: bool = False
+    changes: bool = False
+    after: str | None = None
+
+
+_LOOK = "people_tab.look"
+
+EVENTS = {
+    "draft_form.draft": Event((None, "cv", "batch"), leads=True),
+    "draft_form.<lambda>": Event(),
+    "stops draft_form.draft": Event(),
+    "import_form.bring_in": Event((None, "batch", ""), leads=True),
+    "export_form.take_out": Event(("first", None, None, None), leads=True),
+    "backups_form.one_more": Event(leads=True, changes=True),
+    "library.look": Event(),
+    "rules_form.switch": Event((True,)),
+    "rules_form.try_out": Event((2, 3, 2, 2)),
+    "rules_form.keep": Event((False, 1, 3, 2, 2), leads=True, changes=True),
+    _LOOK: Event(),
+    "people_tab.choose": Event(("RE",), leads=True, after=_LOOK),
+    "people_tab.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_LOOK),
+    "people_tab.leave_or_return": Event(("TA",), leads=True, changes=True, after=_LOOK),
+    "people_tab.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_LOOK),
+    "people_tab.set_own": Event(("Paschen decrement", "Brackett decrement")),
+    "people_tab.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
+}
+"""Every event by its handler's name. One that is not here fails the first test below."""
+
+
+def events_of(app: FastAPI) -> dict[str, int]:
+    """The number by which each event is called, by its name."""
+    mounts = (r for r in app.state.gradio.routes if isinstance(r, Mount))
+    (blocks,) = (mount.app.get_blocks() for mount in mounts if hasattr(mount.app, "get_blocks"))
+    assert isinstance(blocks, gr.Blocks)
+    named: dict[int, str] = {}
+    for number, event in blocks.fns.items():
+        if event.fn is None:
+            named[number] = "stops " + ", ".join(named[one] for one in event.cancels)
+        else:
+            handler = inspect.unwrap(event.fn)
+            named[number] = f"{handler.__module__.split('.')[-1]}.{handler.__qualname__.split('.')[-1]}"
+    assert len(set(named.values())) == len(named)
+    return {name: number for number, name in named.items()}
+
+
+@dataclass(frozen=True)
+class Served:
+    """The app on a port of this machine, and everybody's cookie."""
+
+    address: str
+    store: Store
+    events: dict[str, int]
+    tokens: dict[str, str]
+
+    def call(self, who: str, name: str) -> tuple[int, str]:
+        """The status with which the event was taken, and all that was answered."""
+        cookies = {COOKIE: self.tokens[who]} if who in self.tokens else {}
+        session = f"{who}{self.events[name]}"
+        with httpx.Client(base_url=self.address, cookies=cookies, timeout=60) as client:
+            before = EVENTS[name].after
+            if before is not None:
+                self._join(client, before, session)
+            status, told = self._join(client, name, session)
+            if who == "CO":
+                return status, told
+            # The other way in: closed as this one is, or to the same handler.
+            again = client.post("/gradio_api/run/predict", json=self._asked(name, session))
+            assert (again.status_code == 401) == (status == 401)
+            return status, told + again.text
+
+    def _asked(self, name: str, session: str) -> dict[str, Any]:
+        return {"data": EVENTS[name].data, "fn_index": self.events[name], "session_hash": session}
+
+    def _join(self, client: httpx.Client, name: str, session: str) -> tuple[int, str]:
+        joined = client.post("/gradio_api/queue/join", json=self._asked(name, session))
+        if joined.status_code != 200:
+            return joined.status_code, joined.text
+        told = []
+        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as answers:
+            for line in answers.iter_lines():
+                told.append(line)
+                if '"process_completed"' in line:
+                    break
+        return 200, "\n".join(told)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("events")
+    store = Store.open(folder / "annotations.db")
+    for initials, role in PEOPLE.items():
+        store.add_person(initials, f"Person {initials}", [role], PASSWORD)
+    tokens = {who: store.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
+    store.deactivate("CO", "EX")
+    app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
+    with socket.socket() as free, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exporting, "FOLDER", folder / "approved")
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        running = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=running.run, daemon=True)
+        thread.start()
+        while not running.started:
+            time.sleep(0.02)
+        yield Served(f"http://127.0.0.1:{port}", store, events_of(app), tokens)
+        running.should_exit = True
+        thread.join(timeout=20)
+    store.close()
+
+
+def test_every_event_is_in_the_table(served: Served) -> None:
+    assert set(served.events) == set(EVENTS)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_is_heard_from_those_it_is_for(served: Served, name: str) -> None:
+    event = EVENTS[name]
+    before = served.store.log_head()
+    for who in ("nobody", "EX"):
+        status, told = served.call(who, name)
+        assert status == 401, f"{who}: {told}"
+    for who in OTHERS:
+        status, told = served.call(who, name)
+        assert status == 200
+        assert (FOR_COORDINATORS in told) == event.leads, f"{who}: {told}"
+    assert served.store.log_head() == before
+    status, told = served.call("CO", name)
+    assert status == 200
+    assert FOR_COORDINATORS not in told
+    # What stops another event has nothing on the server to be called.
+    assert ("function has no backend method" if name.startswith("stops") else '"success":true') in told
+    assert (served.store.log_head() != before) == event.changes, told

@@ -4,8 +4,10 @@ program itself; docs/formats.md says what they take.
 
 from __future__ import annotations
 
-from tests.soak.doors import blind, databases, drafts, routes, settings, spectra, training_data, trajectories
+from tests.soak.doors.app import DATABASES, ROUTES
+from tests.soak.doors.files import SPECTRA, TRAJECTORIES
+from tests.soak.doors.rows import BLIND, DRAFTS, SETTINGS, TRAINING_DATA
 from tests.soak.trying import Door
 
-_KINDS = (spectra, trajectories, drafts, settings, blind, training_data, databases, routes)
-DOORS: dict[str, Door] = {door.name: door for kind in _KINDS for door in kind.DOORS}
+_ALL = (*SPECTRA, *TRAJECTORIES, *DRAFTS, *SETTINGS, *BLIND, *TRAINING_DATA, *DATABASES, *ROUTES)
+DOORS: dict[str, Door] = {door.name: door for door in _ALL}

@@ -1,0 +1,761 @@
+"""What a batch leaves: candidate table, consensus, report and labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from astropy.io import fits
+from astropy.io.votable import parse_single_table
+from astropy.io.votable.ucd import parse_ucd
+from astropy.table import Table
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from agent import plot, tasks, tool
+from agent.batch.candidates import COLUMNS, Candidate, TableError, candidate, candidates_of, ranked, write
+from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr
+from agent.batch.journal import Inspected, Journal
+from agent.batch.labels import Labels, LabelsError
+from agent.batch.report import bundle, escaped, markdown, picture_names, quoted, strip
+from agent.batch.report_sheet import pictures, shown
+from agent.batch.run import inspect_many, jobs_of
+from agent.batch.sources import files
+from agent.hints import hints
+from agent.loop import run
+from agent.policies.baseline.rule import Baseline
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.statistics import wilson
+from agent.tasks import load
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.steps import Answer, Think, Zoom
+from reviewer.exchange.imports import import_file, own_row
+from reviewer.store import Store
+from tests.support.strategies import trajectories as any_trajectory
+
+CV = tasks.load()["cv"]
+STAR = simulate("cv", "LAMOST", 30, 3)
+
+
+def trace(verdict: str | None, explanation: str = "so", looks: int = 1, **other) -> Trajectory:
+    zooms = [Zoom(f"z{n}", {"wavelength_range": [6500, 6600]}) for n in range(looks)]
+    steps = (*zooms, Answer("s", verdict, explanation))
+    return replace(Trajectory("cv", "?", STAR.name, STAR.sha256, steps, Drafter("model", "x")), **other)
+
+
+def row(verdicts: str, file: str = "a.fits", spectrum=STAR, **other) -> Candidate:
+    traces = [trace({"Y": "YES", "N": "NO", "-": None}[v]) for v in verdicts]
+    found = consensus(traces, spectrum, CV)
+    return replace(candidate(file, "", traces, spectrum, found), **other)
+
+
+def order(*rows: Candidate) -> list[str]:
+    return [one.file for one in ranked(rows)]
+
+
+def test_the_surest_yes_comes_first_and_what_a_person_is_asked_comes_last_without_a_rank():
+    rows = [row("YN", "split"), row("NNN", "no"), row("YYN", "two"), row("YYY", "three"), row("Y", "one")]
+    assert order(*rows) == ["three", "one", "two", "no", "split"]
+    assert [one.rank for one in ranked(rows)] == [1, 2, 3, 4, None]
+
+
+def test_more_samples_that_agree_are_surer():
+    assert order(row("YYY", "three"), row("YYYYY", "five")) == ["five", "three"]
+
+
+def test_a_doubtful_no_comes_before_a_sure_one():
+    assert order(row("NNN", "sure"), row("NNNY", "doubtful")) == ["doubtful", "sure"]
+
+
+def test_of_equals_the_better_data_come_first_then_the_name():
+    assert order(row("Y", "b", snr=10.0), row("Y", "a", snr=10.0), row("Y", "c", snr=40.0)) == ["c", "a", "b"]
+
+
+@given(st.lists(st.text("YN-", min_size=1, max_size=6), max_size=8), st.randoms())
+def test_the_order_does_not_depend_on_how_the_rows_come(verdicts, random):
+    rows = [row(v, f"{n}.fits") for n, v in enumerate(verdicts)]
+    shuffled = random.sample(rows, len(rows))
+    assert ranked(rows) == ranked(shuffled)
+    assert [one.rank for one in ranked(rows) if one.rank] == list(
+        range(1, 1 + sum(one.verdict != "ASK" for one in rows))
+    )
+
+
+def test_a_row_says_what_the_samples_came_to():
+    traces = [
+        trace("NO", "dark", looks=0),
+        trace("YES", "broad\n Hα", looks=3, faults=("turn 1: no <think> tags",)),
+        trace("YES", "other", looks=2),
+        trace("YES", "third", looks=1),
+    ]
+    spectrum = replace(STAR, ra=10.5, dec=-3.25)
+    made = candidate("x.fits", "7", traces, spectrum, consensus(traces, spectrum, CV))
+    assert (made.verdict, made.n, made.yes, made.no, made.none) == ("YES", 4, 3, 1, 0)
+    assert (made.yes_fraction, made.looks, made.faults) == (0.75, 1.5, 1)
+    assert made.explanation == "broad Hα"
+    assert (made.ra, made.dec, made.survey) == (10.5, -3.25, "simulated LAMOST")
+    assert made.lo < 0.75 < made.hi
+
+
+def test_every_column_is_a_field_and_is_described():
+    assert [column.name for column in COLUMNS] == [field.name for field in fields(Candidate)]
+    assert all(column.description for column in COLUMNS)
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda c: c.name)
+def test_ucds_are_of_the_ivoas_vocabulary(column):
+    parse_ucd(column.ucd, check_controlled_vocabulary=True)
+
+
+ROWS = ranked(
+    [
+        row("YYY", "=cmd|' /C calc'!A0", explanation="Hα at 6563 Å, −3 σ", ra=150.1, dec=-2.5),
+        row("NNN", "b.fits", explanation='with "quotes", commas\tand \x07 a bell', reasons="", snr=12.5),
+        row("YN", "c.fits", explanation="+1", snr=None),
+    ]
+)
+
+
+def read(path: Path) -> Table:
+    if path.suffix == ".fits":
+        return Table.read(path)
+    return parse_single_table(path).to_table()
+
+
+def test_csv_keeps_numbers_as_numbers_and_no_text_is_a_formula(tmp_path):
+    write(ROWS, tmp_path / "c.csv")
+    with (tmp_path / "c.csv").open(encoding="utf-8", newline="") as file:
+        first, second, third = csv.DictReader(file)
+    assert first["file"] == "'=cmd|' /C calc'!A0"
+    assert third["explanation"] == "'+1"
+    assert float(first["dec"]) == -2.5
+    assert first["explanation"] == "Hα at 6563 Å, −3 σ"
+    assert second["explanation"] == 'with "quotes", commas and   a bell'
+    assert (second["ra"], third["rank"], third["snr"]) == ("", "", "")
+    assert third["reasons"] == "The samples are split: 1 YES, 1 NO."
+
+
+@pytest.mark.parametrize("name", ["c.vot", "c.xml", "c.fits"])
+def test_tables_come_back_with_their_units_and_what_is_missing_is_missing(tmp_path, name):
+    write(ROWS, tmp_path / name)
+    table = read(tmp_path / name)
+    assert table.colnames == [column.name for column in COLUMNS]
+    assert str(table["ra"].unit) == "deg"
+    assert list(table["yes"]) == [3, 0, 1]
+    assert [bool(np.ma.is_masked(one)) for one in table["rank"]] == [False, False, True]
+    assert np.ma.is_masked(table["snr"][2]) or np.isnan(table["snr"][2])
+    assert table["dec"][0] == -2.5
+    assert str(table["verdict"][2]) == "ASK"
+
+
+def test_a_votable_says_what_its_columns_are(tmp_path):
+    write(ROWS, tmp_path / "c.vot")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = parse_single_table(tmp_path / "c.vot", verify="exception")
+    by_name = {field.name: field for field in table.fields}
+    assert by_name["ra"].ucd == "pos.eq.ra;meta.main"
+    assert by_name["lo"].description == "Lower end of its 68 % Wilson interval"
+    assert "Wilson 1927" in table.description
+    assert table.array["explanation"][0] == "Hα at 6563 Å, −3 σ"
+
+
+def test_fits_says_it_too_in_plain_letters(tmp_path):
+    write(ROWS, tmp_path / "c.fits")
+    with fits.open(tmp_path / "c.fits") as file:
+        file.verify("exception")
+        header = file["CANDIDATES"].header
+        number = next(n for n in range(1, 99) if header.get(f"TTYPE{n}") == "ra")
+        assert (header[f"TUNIT{number}"], header[f"TUCD{number}"]) == ("deg", "pos.eq.ra;meta.main")
+        assert file["CANDIDATES"].data["explanation"][0] == "Halpha at 6563 A, -3 sigma"
+
+
+@pytest.mark.parametrize("name", ["c.csv", "c.vot", "c.fits"])
+def test_no_rows_are_a_table_without_rows(tmp_path, name):
+    write([], tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 0
+
+
+def test_the_table_is_replaced_in_one_step_or_left_alone(tmp_path):
+    write(ROWS, tmp_path / "c.csv")
+    before = (tmp_path / "c.csv").read_bytes()
+    write(ROWS[:1], tmp_path / "c.csv")
+    assert len((tmp_path / "c.csv").read_bytes()) < len(before)
+    assert [p.name for p in tmp_path.iterdir()] == ["c.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("c.docx", "ends in '.docx', wanted .csv, .vot"), ("no/c.csv", "no such folder")]
+)
+def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
+    with pytest.raises(TableError, match=words):
+        write(ROWS, tmp_path / name)
+
+
+def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_a_person(tmp_path):
+    wavelength = np.linspace(3800.0, 9000.0, 800)
+    for name in ("a", "b", "c"):
+        flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+        Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(800, 0.04)}).write(tmp_path / f"{name}.csv")
+    found = list(files([str(tmp_path / f"{name}.csv") for name in "abc"], tmp_path))
+    with Journal(tmp_path / "r.jsonl", {}) as journal:
+        for outcome in inspect_many(jobs_of(found, 2), CV, lambda _: Baseline(), concurrency=2):
+            journal.add(outcome)
+        (tmp_path / "b.csv").unlink()
+        Table.read(tmp_path / "c.csv")[:700].write(tmp_path / "c.csv", overwrite=True)
+        rows = {one.file: one for one in candidates_of(journal.inspected(), tmp_path, CV, Limits())}
+    assert rows["a.csv"].verdict in ("YES", "NO")
+    assert rows["a.csv"].n == 2
+    assert (rows["b.csv"].verdict, rows["c.csv"].verdict) == ("ASK", "ASK")
+    assert rows["b.csv"].reasons.startswith("The spectrum cannot be read any more: b.csv: found no file")
+    assert rows["c.csv"].reasons == "The file is another than the one that was inspected."
+    assert rows["b.csv"].yes + rows["b.csv"].no == 2
+
+
+def test_a_spectrum_in_the_results_needs_its_file_only_for_the_verdict(tmp_path):
+    one = Inspected("gone.fits", "", (trace("YES"),))
+    (made,) = candidates_of([one], tmp_path, CV, Limits())
+    assert (made.verdict, made.yes, made.name) == ("ASK", 1, STAR.name)
+
+
+def answered(*acts: object, spectrum: Spectrum = STAR) -> Trajectory:
+    """A trace that looks at each window given and ends with each verdict given."""
+    steps: list = []
+    for act in acts:
+        if isinstance(act, tuple):
+            frame, z = ("rest", spectrum.redshift) if spectrum.redshift else ("observed", 0.0)
+            arguments = {"wavelength_range": list(act), "label": f"around {sum(act) / 2:.0f}"}
+            steps.append(Zoom(f"s{len(steps)}", arguments, frame, z, spectrum.medium))
+        else:
+            steps.append(Answer(f"s{len(steps)}", act))
+    return Trajectory("cv", "?", spectrum.name, spectrum.sha256, tuple(steps), Drafter("model", "x"))
+
+
+def vote(verdicts: str, spectrum: Spectrum = STAR, **limits: float) -> Consensus:
+    """Y and N are answers, - a trace without one."""
+    meant = {"Y": answered((6500, 6600), "YES"), "N": answered((6500, 6600), "NO"), "-": answered((6500, 6600))}
+    return consensus([meant[v] for v in verdicts], spectrum, CV, Limits(**limits))
+
+
+def without_data(lo: float, hi: float) -> Spectrum:
+    inside = (STAR.wavelength > lo) & (STAR.wavelength < hi)
+    return replace(STAR, ivar=np.where(inside, 0.0, STAR.ivar))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted"),
+    [
+        ("Y", "YES"),
+        ("N", "NO"),
+        ("YY", "YES"),
+        ("YYN", "YES"),
+        ("NNNNY", "NO"),
+        ("YYYYNN", "YES"),
+        ("YN", None),
+        ("Y-", None),
+        ("YYYNN", None),
+        ("YYY--", None),
+        ("-", None),
+        ("", None),
+    ],
+)
+def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wanted):
+    found = vote(verdicts)
+    assert found.verdict == wanted
+    assert found.ask == (wanted is None) == bool(found.reasons)
+    assert (found.yes, found.no, found.none) == tuple(verdicts.count(v) for v in "YN-")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        ("--", "No answer from 2 samples."),
+        ("-", "No answer from 1 sample."),
+        ("", "There are no samples."),
+        ("YNYN-", "The samples are split: 2 YES, 2 NO, 1 without an answer."),
+        (
+            "YYYN-",
+            "Too thin a majority: 60 % of 5 samples say YES (3 YES, 1 NO, 1 without an answer); wanted 67 %.",
+        ),
+    ],
+)
+def test_a_thin_majority_is_told_with_its_numbers(verdicts, sentence):
+    assert vote(verdicts).reasons == (sentence,)
+
+
+def test_the_majority_wanted_is_a_setting():
+    assert vote("YYYYN", majority=0.9).ask
+    assert vote("YYN-", majority=0.5).verdict == "YES"
+    assert vote("YN", majority=0.5).ask
+
+
+@pytest.mark.parametrize("wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}])
+def test_limits_that_mean_nothing_are_refused(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found .* wanted"):
+        Limits(**wrong)
+
+
+def test_noise_asks_a_person_whatever_the_samples_say():
+    noisy = simulate("cv", "LAMOST", 1.5, 3)
+    found = vote("YYYYY", noisy)
+    assert (found.verdict, found.leaning) == (None, "YES")
+    assert found.reasons == (f"S/N {typical_snr(noisy):.1f} per pixel (median of the spectrum); wanted 3 or more.",)
+    assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
+
+
+def test_a_blank_sky_has_no_signal_rather_than_a_negative_zero():
+    (reason, *_) = vote("Y", replace(STAR, flux=np.full(len(STAR), -1e-9))).reasons
+    assert reason.startswith("S/N 0.0 per pixel")
+
+
+def test_noise_is_measured_and_the_catalogue_is_not_believed():
+    assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
+    assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).ask
+
+
+def test_noise_that_is_not_defined_is_said_to_be():
+    found = vote("Y", replace(STAR, ivar=np.zeros(len(STAR))))
+    assert found.snr is None
+    assert "S/N undefined: no data in 3700–9099 Å." in found.reasons
+
+
+def test_a_primary_feature_without_valid_pixels_asks_a_person_and_is_named():
+    found = vote("YYYYY", without_data(6500, 6630))
+    assert found.reasons == (
+        "Hα emission and Hα breadth: 0 % of 6517–6612 Å (rest frame, vacuum) has data; wanted 50 %.",
+    )
+    assert vote("YYYYY", without_data(5850, 5900)).verdict == "YES"  # He I is secondary
+    assert vote("YYYYY", without_data(6500, 6540)).verdict == "YES"
+
+
+def test_a_primary_feature_beyond_the_end_of_the_data_asks_a_person():
+    red = STAR.wavelength > 5500
+    cut = Spectrum(STAR.wavelength[red], STAR.flux[red], STAR.ivar[red])
+    (reason,) = vote("YYYYY", cut).reasons
+    assert reason.startswith("Hβ emission: 0 % of 4821–4904 Å")
+
+
+def test_coverage_is_judged_where_the_redshift_puts_the_feature():
+    far = replace(STAR, redshift=0.8)
+    names = [reason.partition(":")[0] for reason in vote("NNN", far).reasons]
+    assert names == ["Hα emission and Hα breadth"]
+
+
+def test_answers_that_follow_a_look_at_nothing_do_not_count():
+    blind, seeing = answered((6500, 6600), (9500, 9600), "YES"), answered((9500, 9600), (6500, 6600), "YES")
+    assert consensus([seeing], STAR, CV).verdict == "YES"
+    assert consensus([blind], STAR, CV).reasons == (
+        "1 of 1 YES answers followed on a look where the spectrum has no data (9500–9600 Å observed).",
+    )
+    assert consensus([seeing, seeing, blind], STAR, CV).verdict == "YES"
+    assert consensus([seeing, blind, blind], STAR, CV).ask
+
+
+def test_a_look_at_dead_pixels_is_a_look_at_nothing_in_the_rest_frame_too():
+    dead = replace(without_data(7000, 7300), redshift=0.05)
+    assert consensus([answered((6700, 6900), "NO", spectrum=dead)], dead, CV).ask
+    assert consensus([answered((7000, 7300), "NO", spectrum=dead)], dead, CV).verdict == "NO"
+
+
+def test_the_interval_is_wilsons():
+    # Values of the closed form solved by hand: |p - x| = sqrt(x (1 - x) / n) at both ends.
+    assert vote("--").interval is None
+    for yes, n in ((0, 1), (1, 1), (3, 4), (5, 8), (40, 64)):
+        for end in wilson(yes / n, n, z=1.0):
+            assert abs(yes / n - end) == pytest.approx(math.sqrt(end * (1 - end) / n), abs=1e-12)
+    assert wilson(1.0, 5, z=1.0) == (pytest.approx(5 / 6), 1.0)
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_the_interval_holds_the_fraction_and_stays_within_0_and_1(yes, no):
+    if yes + no:
+        interval = wilson(yes / (yes + no), yes + no, z=1.0)
+        assert 0 <= interval[0] <= yes / (yes + no) <= interval[1] <= 1
+        assert interval[0] < interval[1]
+
+
+def test_the_fraction_is_of_those_that_answered():
+    found = vote("YYYN-")
+    assert found.yes_fraction == 0.75
+    assert found.interval == wilson(3 / 4, 4, z=1.0)
+    assert vote("--").yes_fraction is None
+
+
+def test_samples_that_do_the_same_are_one_path():
+    found = consensus([answered((6500, 6600), (4800, 4900), "YES")] * 3, STAR, CV)
+    assert found.parts_at is None
+    (first,) = found.paths
+    (second,) = first.next
+    (answer,) = second.next
+    assert [n.samples for n in (first, second, answer)] == [(0, 1, 2)] * 3
+    assert (answer.what, answer.verdict, answer.turn, answer.next) == ("answer", "YES", 3, ())
+
+
+def test_traces_part_where_their_windows_share_no_more_than_half():
+    alike, other = answered((6510, 6610), "YES"), answered((6575, 6675), "YES")
+    found = consensus([answered((6500, 6600), "YES"), alike, other], STAR, CV)
+    assert found.parts_at == 1
+    assert [(n.samples, n.window) for n in found.paths] == [((0, 1), (6500, 6610)), ((2,), (6575, 6675))]
+
+
+def test_traces_part_at_the_turn_where_one_answers_and_another_looks_or_stops():
+    first = (6500, 6600)
+    found = consensus([answered(first, "YES"), answered(first, (4800, 4900), "YES"), answered(first)], STAR, CV)
+    assert found.parts_at == 2
+    assert [n.what for n in found.paths[0].next] == ["answer", "look", "nothing"]
+
+
+def test_different_answers_part_too():
+    assert vote("YYN").parts_at == 2
+
+
+def test_windows_of_the_rest_frame_are_shown_as_observed():
+    moved = replace(STAR, redshift=0.1)
+    (node,) = consensus([answered((6500, 6600), "YES", spectrum=moved)], moved, CV).paths
+    assert node.window == pytest.approx((7150, 7260))
+
+
+@given(st.lists(any_trajectory(), max_size=4))
+def test_whatever_the_traces_are_each_has_one_way_to_its_end_and_json_can_hold_it(traces):
+    form = json.loads(json.dumps(to_json(consensus(traces, STAR, CV)), allow_nan=False))
+    for sample, one in enumerate(traces):
+        way = [n for n in nodes(form["paths"]) if sample in n["samples"]]
+        assert [n["turn"] for n in way] == list(range(1, len(way) + 1))
+        assert [n["what"] for n in way] == ["look"] * len(one.zooms) + ["answer"]
+        assert way[-1]["verdict"] == one.answer.verdict
+        assert way[-1]["next"] == [] or len(way[-1]["samples"]) > 1
+
+
+def nodes(tree: list) -> Iterator[dict]:
+    for node in tree:
+        yield node
+        yield from nodes(node["next"])
+
+
+def test_the_json_form_says_what_its_numbers_are():
+    form = to_json(vote("YYYN-"))
+    assert {k: form[k] for k in ("samples", "yes", "no", "none", "verdict", "ask", "leaning")} == {
+        "samples": 5,
+        "yes": 3,
+        "no": 1,
+        "none": 1,
+        "verdict": None,
+        "ask": True,
+        "leaning": "YES",
+    }
+    assert form["definition"] == DEFINITION
+    assert set(form["paths"][0]) == {"turn", "samples", "what", "window", "label", "verdict", "next"}
+
+
+def test_a_real_inspection_has_an_outcome():
+    star = simulate("cv", "SDSS", 20, 11)
+    found = consensus([run(star, CV, Baseline())], star, CV)
+    assert (found.verdict, found.parts_at) == ("YES", None)
+    assert found.paths[0].what == "look"
+
+
+def test_a_thought_without_an_act_is_no_answer():
+    thinking = replace(answered(), steps=(Think("s1", "Hm."),))
+    assert consensus([thinking], STAR, CV).paths[0].what == "nothing"
+
+
+SPECTRUM = simulate("cv", "LAMOST", 25.0, 1)
+TASK = load()["cv"]
+TRACE = run(SPECTRUM, TASK, Baseline())
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![a](http://evil.example/p.png)",
+    "[a](javascript:alert(1))",
+    "[a]: http://evil.example",
+    "<http://evil.example>",
+    "http://evil.example and www.evil.example and a@evil.example",
+    "# heading",
+    "- list",
+    "12. list",
+    "> quote",
+    "```\ncode",
+    "    code",
+    "---",
+    "===",
+    "a | b\n--- | ---",
+    "&lt;b&gt; &#60;",
+    "*a* _b_ ~~c~~ `d` $e$",
+    "\\<b>",
+    "a\x00b\x1b[31mc\u202ed",
+)
+
+
+def said(words: str, **more: str) -> Trajectory:
+    """The trace with these words wherever somebody else's can stand."""
+    steps = []
+    for step in TRACE.steps:
+        if isinstance(step, Think):
+            steps.append(replace(step, text=words))
+        elif isinstance(step, Zoom):
+            steps.append(replace(step, arguments={**step.arguments, "label": words}))
+        else:
+            steps.append(replace(step, explanation=words))
+    drafter = Drafter("model", words, {"note": words, "many": [words]})
+    return replace(
+        TRACE,
+        steps=tuple(steps),
+        drafter=drafter,
+        prompt=words,
+        task=words,
+        faults=(words,),
+        spectrum_name=words,
+    )
+
+
+def tokens(text: str) -> list[object]:
+    """What a Markdown reader finds in the text: every token, those within lines too."""
+    markdown_it = pytest.importorskip("markdown_it")
+    reader = markdown_it.MarkdownIt("gfm-like", {"linkify": False})
+    found = []
+    for token in reader.parse(text):
+        found += [token, *(token.children or ())]
+    return found
+
+
+def plain(text: str) -> str:
+    """The words that somebody sees."""
+    return "".join(t.content if t.type == "text" else "\n" if "break" in t.type else "" for t in tokens(text))
+
+
+def test_every_picture_is_on_the_sheet_pixel_for_pixel():
+    sheet = strip(TRACE, SPECTRUM)
+    drawn = tool.overview(SPECTRUM).convert("RGB")
+    top = next(y for y in range(sheet.height) if sheet.crop((24, y, 24 + drawn.width, y + drawn.height)) == drawn)
+    assert top > 0
+    assert sheet.getpixel((0, 0)) == (255, 255, 255)
+    assert sheet.width <= 2480
+
+
+def test_the_sheet_from_pictures_at_hand_is_the_one_drawn_again():
+    drawn = pictures(TRACE, SPECTRUM)
+    packed = {}
+    for sha256, image in drawn.items():
+        buffer = io.BytesIO()
+        image.save(buffer, format="PNG")
+        packed[sha256] = buffer.getvalue()
+    assert strip(TRACE, SPECTRUM, packed).tobytes() == strip(TRACE, SPECTRUM).tobytes()
+
+
+def test_a_picture_that_comes_out_differently_is_left_out_not_shown_wrongly():
+    other = replace(TRACE, overview="0" * 64)
+    assert set(pictures(other, SPECTRUM)) == set(pictures(TRACE, SPECTRUM)) - {TRACE.overview}
+    assert strip(other, SPECTRUM).height <= strip(TRACE, SPECTRUM).height
+
+
+def test_pictures_are_numbered_in_reading_order_and_one_seen_twice_has_one_name():
+    assert [one.number for one in shown(TRACE)] == list(range(1, len(TRACE.zooms) + 2))
+    twice = TRACE.with_steps((*TRACE.steps[:2], *TRACE.steps))
+    names = picture_names(twice)
+    assert names[TRACE.overview] == "pictures/01-full.png"
+    assert len(names) == len(picture_names(TRACE))
+
+
+def test_the_report_says_whose_it_is_and_what_the_object_is():
+    found = {zoom.id: hints(SPECTRUM, zoom, TASK) for zoom in TRACE.zooms}
+    text = markdown(TRACE, SPECTRUM, found, picture_names(TRACE))
+    words = plain(text)
+    assert "Simulated spectrum" in words
+    assert "no model" in words
+    assert f"{SPECTRUM.wavelength[0]:.1f}" in words
+    assert SPECTRUM.sha256 in words
+    assert plot.RENDERER in words
+    for step in TRACE.steps:
+        if isinstance(step, Think):
+            assert all(line.strip() in words for line in step.text.split("\n"))
+    for several in found.values():
+        for hint in several:
+            assert hint.text in words
+    assert [t.attrs["src"] for t in tokens(text) if t.type == "image"] == list(picture_names(TRACE).values())
+
+
+def test_a_trace_without_an_answer_or_a_picture_is_reported_too():
+    bare = replace(TRACE, steps=(), overview=None, faults=("turn 1: nothing was written",), simulated=False)
+    text = markdown(bare, replace(SPECTRUM, ra=None, dec=None, redshift=None))
+    assert "none was given" in text
+    assert "nothing was written" in text
+    assert "Simulated" not in text
+    assert strip(bare, SPECTRUM).size[0] == 800
+
+
+def test_a_tool_that_refused_is_quoted():
+    zoom = Zoom("s1", {"wavelength_range": [1, 2]}, observation="Error: <outside>", ok=False)
+    text = plain(markdown(TRACE.with_steps((zoom, Answer("s2", None, "x"))), SPECTRUM))
+    assert "The tool answered: Error: <outside>" in text
+    assert "neither YES nor NO" in text
+
+
+@pytest.mark.parametrize("words", NASTY)
+def test_words_of_others_are_words_in_the_report_and_nothing_else(words):
+    harmless = {token.type for token in tokens(markdown(said("plain words"), SPECTRUM))}
+    harmless |= {"softbreak", "hardbreak"}
+    found = tokens(markdown(said(words), replace(SPECTRUM, name=words, survey=words, ids={words: words})))
+    assert {token.type for token in found} <= harmless
+
+
+VISIBLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
+
+
+@given(VISIBLE)
+def test_a_line_of_words_is_read_as_it_was_written(words):
+    assert plain(escaped(words)) == re.sub(" +", " ", words).strip()
+
+
+@given(st.lists(VISIBLE.map(str.strip).filter(bool), min_size=1))
+def test_lines_of_words_are_read_as_they_were_written(lines):
+    assert plain(quoted("\n".join(lines))) == "\n".join(lines)
+
+
+def test_half_a_character_is_left_out():
+    assert quoted("half \ud800") == "> half ?"
+
+
+@given(st.text())
+def test_no_words_make_markup(words):
+    for text in (escaped(words), quoted(words)):
+        types = {token.type for token in tokens(text)}
+        assert types <= {
+            *("inline", "text", "text_special", "softbreak", "hardbreak"),
+            *("paragraph_open", "paragraph_close", "blockquote_open", "blockquote_close"),
+        }
+        text.encode()
+
+
+@pytest.mark.parametrize("words", NASTY)
+def test_a_label_of_any_kind_fits_on_the_sheet(words):
+    sheet = strip(said(words * 50), replace(SPECTRUM, name=words * 50))
+    assert sheet.width <= 2480
+
+
+def test_the_zip_holds_all_and_its_trace_imports(tmp_path):
+    found = {zoom.id: hints(SPECTRUM, zoom, TASK) for zoom in TRACE.zooms}
+    content = bundle(TRACE, SPECTRUM, own_row(TRACE, SPECTRUM), found)
+    packed = zipfile.ZipFile(io.BytesIO(content))
+    assert packed.testzip() is None
+    names = picture_names(TRACE)
+    assert set(packed.namelist()) == {"report.md", "trace.json", *names.values()}
+    for sha256, name in names.items():
+        assert plot.pixels_sha256(Image.open(io.BytesIO(packed.read(name)))) == sha256
+    assert Trajectory.from_json(json.loads(packed.read("trace.json"))) == TRACE
+    packed.extract("trace.json", tmp_path)
+    with Store.open(tmp_path / "annotations.db") as store:
+        imported = import_file(store, tmp_path / "trace.json")
+        assert (len(imported.added), imported.problems) == (1, ())
+        assert store.item(imported.added[0]).version.trajectory == TRACE
+
+
+TASKS = {"cv": True, "Cataclysmic": True, "wd": False}
+
+
+def labels(folder: Path, text: str) -> Labels:
+    path = folder / "labels.csv"
+    path.write_text(text, encoding="utf-8")
+    return Labels.read(path, TASKS.get)
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"),
+    [
+        ("YES", "YES"),
+        ("no", "NO"),
+        ("1", "YES"),
+        ("0", "NO"),
+        ("True", "YES"),
+        ("false", "NO"),
+        (" Yes ", "YES"),
+    ],
+)
+def test_a_label_is_yes_or_no_however_people_write_it(tmp_path, word, verdict):
+    assert labels(tmp_path, f"file,label\na.fits,{word}\n").of("a.fits") == verdict
+
+
+@pytest.mark.parametrize("column", ["file", "name", "path", "File", " PATH "])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_file_is_named_in_any_of_three_columns_and_known_by_its_own_name(tmp_path, column, separator):
+    found = labels(tmp_path, f"\ufeff{column}{separator}label\nplates/56414/a.fits{separator}YES\n")
+    assert found.of("a.fits") == "YES"
+    assert found.of("A.fits") is None
+    assert found.source == "labels.csv"
+
+
+def test_a_path_written_on_windows_is_known_by_its_last_part(tmp_path):
+    assert labels(tmp_path, "path,label\nC:\\plates\\a.fits,NO\n").of("a.fits") == "NO"
+
+
+def test_a_target_has_its_own_label_or_that_of_its_file(tmp_path):
+    found = labels(tmp_path, "file,target,label\nb.fits,39628,YES\nb.fits,,NO\nc.fits,7,YES\n")
+    assert (found.of("b.fits", "39628"), found.of("b.fits", "1")) == ("YES", "NO")
+    assert (found.of("c.fits", "8"), found.of("c.fits")) == (None, None)
+    assert found.unused == ["c.fits#7"]
+
+
+def test_rows_of_other_classes_are_passed_over(tmp_path):
+    found = labels(tmp_path, "file,label,task\na.fits,1,cv\nb.fits,1,wd\na.fits,0,wd\nc.fits,0,Cataclysmic\n")
+    assert [found.of(name) for name in ("a.fits", "b.fits", "c.fits")] == ["YES", None, "NO"]
+    assert len(found) == 2
+
+
+def test_what_nobody_asked_about_is_named_in_the_files_order(tmp_path):
+    found = labels(tmp_path, "file,label\nc.fits,1\na.fits,0\n\nb.fits,1\n")
+    found.of("a.fits")
+    assert found.unused == ["c.fits", "b.fits"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("file,label\na.fits,maybe\n", "labels.csv: row 2: label: found 'maybe', wanted YES or NO"),
+        ("file,label\na.fits\n", "labels.csv: row 2: label: found '', wanted YES or NO"),
+        ("file,label\na.fits,1\n,1\n", "labels.csv: row 3: file: found nothing, wanted a file's name"),
+        ("name,label,task\na.fits,1,quasar\n", "row 2: task: found 'quasar', wanted a class that is known"),
+        ("star,label\na,1\n", "row 1: found the columns star, label; wanted file (or name, path) and label"),
+        ("file\na.fits\n", "row 1: found the columns file; wanted"),
+        ("", "row 1: found the columns none; wanted"),
+        ("file,label\na.fits,1\nx/a.fits,0\n", "row 3: label: found NO for a.fits, which row 2 calls YES"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_row_and_column(tmp_path, text, words):
+    with pytest.raises(LabelsError) as refused:
+        labels(tmp_path, text)
+    assert words in str(refused.value)
+
+
+def test_the_same_label_twice_is_once(tmp_path):
+    assert len(labels(tmp_path, "file,label\na.fits,1\nother/a.fits,yes\n")) == 1
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(LabelsError, match=r"none\.csv"):
+        Labels.read(tmp_path / "none.csv", TASKS.get)
+    (tmp_path / "bytes.csv").write_bytes(b"file,label\n\xff\xfe,1\n")
+    with pytest.raises(LabelsError, match=r"bytes\.csv: found no text"):
+        Labels.read(tmp_path / "bytes.csv", TASKS.get)
+
+
+@given(st.text(max_size=200))
+def test_whatever_stands_in_the_file_gives_labels_or_a_refusal(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    path.write_bytes(("file,label\n" + text).encode(errors="replace"))
+    try:
+        found = Labels.read(path, TASKS.get)
+    except LabelsError:
+        return
+    assert all(found.of(name) in ("YES", "NO") for name in found.unused)

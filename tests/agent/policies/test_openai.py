@@ -1,0 +1,563 @@
+"""The client of a model server: requests, streams, failures, health and parameters."""
+
+import asyncio
+import re
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.conversation import PolicyError, Stop, Usage
+from agent.policies.openai.client import connections
+from agent.policies.openai.endpoint import Delta, Endpoint, Patience
+from agent.policies.openai.errors import retry_after, unreachable
+from agent.policies.openai.health import examine
+from agent.policies.openai.stream import CallPiece, ServerEvents
+from agent.policies.sampling import Sampling
+from tests.support.model_server import (
+    DONE,
+    HASTY,
+    KEY,
+    MESSAGES,
+    WEB_PAGE,
+    BadServer,
+    Cut,
+    Endless,
+    Raw,
+    Say,
+    Stall,
+    Status,
+    chunk,
+    problem,
+    talking,
+    text,
+    turn,
+    usage,
+)
+
+
+def test_text_comes_piece_by_piece_and_the_token_counts_last():
+    with BadServer([Say("It is a star.", pieces=5)]) as server:
+        deltas = turn(Endpoint(server.url, "spec-o3"))
+    assert len([delta for delta in deltas if delta.text]) == 5
+    assert text(deltas) == "It is a star."
+    assert [delta.finish for delta in deltas if delta.finish] == ["stop"]
+    assert deltas[-1] == Delta(usage=Usage(requests=1, prompt=100, cached=40, completion=7))
+
+
+def test_what_is_sent_is_the_conversation_and_every_setting():
+    with BadServer([Say("Yes.")]) as server:
+        turn(Endpoint(server.url, "spec-o3"), Sampling(0.7, 0.9, 300, 5))
+    assert server.chats[0].body == {
+        "model": "spec-o3",
+        "messages": MESSAGES,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0.7,
+        "top_p": 0.9,
+        "max_tokens": 300,
+        "seed": 5,
+    }
+
+
+def test_without_a_model_the_first_that_is_served_is_asked():
+    with BadServer([Say("Yes.")], models=["first", "second"]) as server:
+        turn(Endpoint(server.url))
+    assert server.chats[0].body["model"] == "first"
+
+
+def test_tool_calls_come_as_they_are_streamed():
+    tools = [{"type": "function", "function": {"name": "look"}}]
+    start = {"index": 0, "id": "call_1", "function": {"name": "look", "arguments": ""}}
+    rest = {"index": 0, "function": {"arguments": '{"a": 1}'}}
+    with BadServer([Say(deltas=[{"tool_calls": [start]}, {"tool_calls": [rest]}])]) as server:
+        deltas = list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), Stop(), tools))
+    calls = [call for delta in deltas for call in delta.calls]
+    assert calls == [CallPiece(0, "call_1", "look", ""), CallPiece(0, "", "", '{"a": 1}')]
+    assert server.chats[0].body["tools"] == tools
+
+
+def test_a_server_that_counts_with_every_piece_is_not_added_up():
+    events = [usage(100, 0, 1), chunk({"content": "Yes."}), usage(100, 0, 2), chunk({}, "stop"), DONE]
+    with BadServer([Raw(events)]) as server:
+        counted = [delta.usage for delta in turn(Endpoint(server.url, "spec-o3")) if delta.usage]
+    assert counted == [Usage(1, 100, 0, 2)]
+
+
+def test_a_server_that_does_not_count_was_still_asked_once():
+    with BadServer([Say("Yes.", usage=None)]) as server:
+        assert turn(Endpoint(server.url, "spec-o3"))[-1] == Delta(usage=Usage(requests=1))
+
+
+def test_an_answer_needs_either_a_reason_to_end_or_a_mark_of_its_end():
+    with BadServer([Say("Yes.", done=False), Say("No.", finish=None)]) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        assert (text(turn(endpoint)), text(turn(endpoint))) == ("Yes.", "No.")
+
+
+def test_one_connection_serves_the_turns_of_a_conversation():
+    with BadServer([Say("Yes.")]) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        endpoint.check()
+        for _ in range(3):
+            turn(endpoint)
+        assert server.connections == 2  # the check asks two of its questions at once
+
+
+class Lingering:
+    """Keeps the connection open after its last word."""
+
+    async def chunks(self, body):
+        for event in (chunk({"content": "Yes."}), chunk({}, "stop"), DONE):
+            yield event
+        await asyncio.Event().wait()
+
+
+def test_a_server_that_does_not_hang_up_is_hung_up_on():
+    with BadServer([Lingering()]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3"))) == "Yes."
+        assert server.wait(lambda: server.left == 1)
+
+
+def test_a_key_of_the_environment_is_for_openai_and_not_for_this_server(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with BadServer([Say("Yes.")]) as server:
+        turn(Endpoint(server.url, "spec-o3"))
+    assert KEY not in str(server.asked)
+
+
+def test_a_server_on_this_machine_is_asked_directly_whatever_proxy_the_environment_names(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    connections.cache_clear()
+    with BadServer([Say("Yes.")]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY))) == "Yes."
+
+
+@given(st.lists(st.text(alphabet="aé😀{}", min_size=1), min_size=1, max_size=6), st.data())
+def test_events_are_the_same_however_their_bytes_were_cut(events, data):
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    sent = "".join(f": still here{end}data: {event}{end}{end}" for event in events).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(sent)))))
+    decoder = ServerEvents()
+    got = [e for lo, hi in zip([0, *cuts], [*cuts, len(sent)], strict=True) for e in decoder.feed(sent[lo:hi])]
+    assert got + decoder.end() == events
+
+
+# Letting go
+
+
+@pytest.mark.parametrize(
+    "answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False), Endless(obedient=False, delay=0.01)]
+)
+def test_stop_ends_the_turn_and_closes_the_connection(answer):
+    with BadServer([answer]) as server:
+        stop = Stop()
+        deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)
+        with ThreadPoolExecutor() as pool:
+            heard = pool.submit(list, deltas)
+            assert server.wait(lambda: server.open == 1)
+            stop.set()
+            heard.result(timeout=10)
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+
+
+def test_closing_the_generator_closes_the_connection():
+    with BadServer([Endless(obedient=False)]) as server:
+        deltas = Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), Stop())
+        assert next(deltas).text == "and on "
+        deltas.close()
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+
+
+def test_stop_also_ends_the_wait_for_another_try():
+    slow = Patience(tries=5, pause=60.0, longest_pause=60.0)
+    with BadServer([Status(503)]) as server:
+        stop = Stop()
+        with ThreadPoolExecutor() as pool:
+            heard = pool.submit(list, Endpoint(server.url, "m", None, slow).stream(MESSAGES, Sampling(), stop))
+            assert server.wait(lambda: len(server.chats) == 1)
+            stop.set()
+            assert heard.result(timeout=10) == []
+
+
+def test_a_stop_that_is_set_already_asks_nobody():
+    with BadServer([Say("Yes.")]) as server:
+        stop = Stop()
+        stop.set()
+        assert list(Endpoint(server.url, "spec-o3").stream(MESSAGES, Sampling(), stop)) == []
+
+
+def test_two_hundred_turns_at_once_all_come_whole():
+    with BadServer(talking(["It is a star."], delay=0.01)) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        with ThreadPoolExecutor(200) as pool:
+            said = list(pool.map(lambda _: text(turn(endpoint)), range(200)))
+    assert said == ["It is a star."] * 200
+
+
+# Trying again
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+def test_what_may_pass_is_tried_again(status):
+    with BadServer([Status(status), Status(status), Say("Yes.")]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY))) == "Yes."
+    assert len(server.chats) == 3
+
+
+@pytest.mark.parametrize("answer", [Cut(), Raw(), Raw([chunk({"role": "assistant"})])])
+def test_a_turn_that_broke_off_before_its_first_word_is_tried_again(answer):
+    with BadServer([answer, Say("Yes.")]) as server:
+        assert text(turn(Endpoint(server.url, "spec-o3", None, HASTY))) == "Yes."
+
+
+def test_a_turn_that_has_begun_is_never_tried_again():
+    with BadServer([Cut("It is"), Say("Yes.")]) as server:
+        deltas = Endpoint(server.url, "spec-o3", None, HASTY).stream(MESSAGES, Sampling(), Stop())
+        assert next(deltas).text == "It is"
+        with pytest.raises(PolicyError, match="broke off in the middle of its answer"):
+            list(deltas)
+    assert len(server.chats) == 1
+
+
+def test_a_server_that_comes_up_late_is_waited_for():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    patient = Patience(tries=50, pause=0.02, longest_pause=0.1)
+    late = BadServer([Say("Yes.")], port=port)
+    starting = threading.Timer(0.2, late.__enter__)
+    starting.start()
+    try:
+        assert text(turn(Endpoint(f"http://127.0.0.1:{port}/v1", "spec-o3", None, patient))) == "Yes."
+    finally:
+        starting.join()
+        late.close()
+
+
+def test_a_server_says_how_long_to_wait_and_is_believed_within_reason():
+    patience = Patience(pause=0.5, longest_pause=30.0)
+    assert patience.before_next(1, told=12.0) == 12.0
+    assert patience.before_next(1, told=3600.0) == 30.0
+    assert 0.25 <= patience.before_next(1) <= 0.5
+    assert 15.0 <= patience.before_next(20) <= 30.0
+
+
+def test_the_wait_is_told_in_seconds_thousandths_or_as_a_date():
+    assert retry_after({"retry-after": "2"}) == 2.0
+    assert retry_after({"retry-after-ms": "150", "retry-after": "2"}) == 0.15
+    assert retry_after({"retry-after": "Mon, 01 Jan 2024 00:00:00 GMT"}) == 0.0
+    assert retry_after({"retry-after": "soon"}) is None
+    assert retry_after({}) is None
+
+
+def test_retry_after_is_waited_for():
+    with BadServer([Status(429, retry_after=0.3), Say("Yes.")]) as server:
+        patience = Patience(tries=2, pause=0.001, longest_pause=5.0)
+        since = time.monotonic()
+        turn(Endpoint(server.url, "spec-o3", None, patience))
+        assert time.monotonic() - since >= 0.3
+
+
+def failure(*answers, patience: Patience = HASTY) -> str:
+    """What is said when a server answers so."""
+    with BadServer(answers, api_key=KEY) as server, pytest.raises(PolicyError) as raised:
+        turn(Endpoint(server.url, "spec-o3", KEY, patience))
+    said = str(raised.value)
+    assert KEY not in said
+    assert said.endswith((".", ".)"))
+    return said.replace(server.url, "URL")
+
+
+def test_no_server():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        with pytest.raises(PolicyError, match=r"No server at .* Start one: spec-o3 serve .*Tried 3 times"):
+            turn(Endpoint(url, "spec-o3", None, HASTY))
+
+
+def test_no_such_machine():
+    with pytest.raises(PolicyError, match=r"No machine is known by the name of no-such-host\.invalid"):
+        turn(Endpoint("http://no-such-host.invalid:8000/v1", "spec-o3", None, HASTY))
+
+
+def test_https_where_there_is_none():
+    with BadServer() as server, pytest.raises(PolicyError, match="No safe connection to https"):
+        turn(Endpoint(server.url.replace("http", "https"), "spec-o3", None, HASTY))
+
+
+def test_no_first_word_in_time():
+    said = failure(Stall(), patience=Patience(first=0.2))
+    assert said.startswith("URL had not begun to answer after 0.2 s")
+
+
+def test_silence_in_the_middle():
+    said = failure(Stall("It is"), patience=Patience(between=0.2))
+    assert said.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        # vLLM, its wordings from 2023 to 2026
+        (
+            "This model's maximum context length is 4096 tokens. However, you requested 5048 tokens (3000 in "
+            "the messages, 2048 in the completion). Please reduce the length of the messages or completion.",
+            None,
+        ),
+        (
+            "'max_tokens' or 'max_completion_tokens' is too large: 2048. This model's maximum context length "
+            "is 4096 tokens and your request has 3000 input tokens (2048 > 4096 - 3000).",
+            None,
+        ),
+        (
+            "This model's maximum context length is 4096 tokens. However, you requested 2048 output tokens "
+            "and your prompt contains at least 3000 input tokens, for a total of at least 5048 tokens.",
+            None,
+        ),
+        (
+            "The decoder prompt (length 3000) is longer than the maximum model length of 4096. Make sure "
+            "that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens.",
+            None,
+        ),
+        # OpenAI
+        (
+            "This model's maximum context length is 4096 tokens. However, your messages resulted in 3000 "
+            "tokens. Please reduce the length of the messages.",
+            "context_length_exceeded",
+        ),
+        (
+            "Input tokens exceed the configured limit of 4096 tokens. Your messages resulted in 3000 tokens.",
+            "context_length_exceeded",
+        ),
+        # SGLang
+        ("The input (3000 tokens) is longer than the model's context length (4096 tokens).", None),
+    ],
+)
+def test_too_long_a_conversation(message, code):
+    said = failure(problem(400, message, code))
+    assert said == (
+        "The conversation has grown too long for the model: 3,000 tokens to read and up to 2,048 to write, "
+        "of 4,096 it holds. Allow fewer turns or fewer tokens a turn, or serve it with a larger "
+        "--max-model-len."
+    )
+
+
+def test_too_long_a_conversation_without_the_numbers():
+    said = failure(problem(400, "the request exceeds the available context size, try increasing it"))
+    assert said.startswith("The conversation has grown too long for the model. Allow fewer turns")
+
+
+def test_a_key_that_is_not_accepted_is_not_repeated():
+    said = failure(problem(401, f"Incorrect API key provided: {KEY}."))
+    assert said == "URL did not accept the API key it was given (401). servers.toml says where its key is."
+
+
+def test_a_key_that_is_wanted():
+    with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="wants an API key, and has none"):
+        turn(Endpoint(server.url, "spec-o3", None, HASTY))
+
+
+def test_a_key_that_may_not_and_is_blacked_out_wherever_it_is_repeated():
+    said = failure(problem(403, f"Project of {KEY} has no access."))
+    assert said == "URL does not let this API key use spec-o3 (403): Project of [key] has no access."
+
+
+def test_a_model_that_is_not_served_and_those_that_are():
+    unknown = problem(404, "The model `x` does not exist.")
+    with BadServer([unknown], models=["a", "b"]) as server, pytest.raises(PolicyError) as raised:
+        turn(Endpoint(server.url, "x", None, HASTY))
+    assert str(raised.value) == f"{server.url} does not serve x. It serves a, b."
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        (Status(413, "<html>Request Entity Too Large</html>"), "more than URL accepts at once (413)"),
+        (
+            Status(422, {"detail": [{"loc": ["body", "n"], "msg": "bad"}]}),
+            "URL refused the request (422): body.n: bad.",
+        ),
+        (problem(400, "At most 1 image(s) may be provided in one prompt."), "--limit-mm-per-prompt"),
+        (problem(400, "spec-o3 is not a multimodal model"), "spec-o3 cannot see pictures"),
+        (
+            problem(429, "No money.", "insufficient_quota"),
+            "The account behind the key for URL has nothing left",
+        ),
+        (Status(429), "URL has too much to do (429): this is a 429"),
+        (Status(503, "<html>nginx</html>", kind="text/html"), "URL failed (503): a web page"),
+        (WEB_PAGE, "URL answered with a web page: it is no model server."),
+        (Status(200, {"choices": []}), "URL does not stream its answers"),
+        (
+            Status(200, {"error": {"message": "out of memory", "code": 500}}),
+            "URL failed (500): out of memory",
+        ),
+        (Raw([chunk({"content": "It is"}), '{"choices": [{"delt']), "URL sent something that is not JSON"),
+        (Raw([chunk({"content": "It is"}), "[1]"]), "URL sent JSON that is not an object"),
+        (Raw(['{"error": {"message": "engine dead", "code": 500}}']), "URL failed (500): engine dead"),
+        (Raw(['{"error": {"message": "no such image", "code": 400}}']), "request (400): no such image"),
+        (Raw(['{"object": "error", "message": "broken"}']), "URL refused the request (no status): broken"),
+        (Raw([chunk({"content": "It is"})]), "URL broke off in the middle of its answer"),
+        (Raw(), "URL sent an empty answer"),
+        (Raw([DONE]), "URL sent an empty answer"),
+        (Cut(), "URL closed the connection without an answer"),
+    ],
+)
+def test_each_failure_is_said_in_a_sentence(answer, wanted):
+    assert wanted in failure(answer)
+
+
+def test_how_often_it_was_tried_is_said():
+    assert re.search(r"\(Tried 3 times in \d+ s\.\)$", failure(Status(503)))
+
+
+def test_a_server_that_went_away_between_two_turns():
+    with BadServer([Say("Yes.")]) as server:
+        endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
+        turn(endpoint)
+    with pytest.raises(PolicyError, match="No server at"):
+        turn(endpoint)
+
+
+def test_a_server_that_is_well_says_who_it_is_and_how_busy():
+    stop = Stop()
+    with BadServer([Stall()], models=["Maxwell-Jia/spec-o3-7b"]) as server, ThreadPoolExecutor() as pool:
+        waiting = pool.submit(list, Endpoint(server.url, "any").stream(MESSAGES, Sampling(), stop))
+        assert server.wait(lambda: server.open == 1)
+        health = Endpoint(server.url).check()
+        stop.set()
+        assert waiting.result(timeout=10) == []
+    assert health.ok
+    assert health.sentence == (
+        "vLLM 0.12.0 serves Maxwell-Jia/spec-o3-7b, 32,768 tokens of context; 1 running, 0 waiting."
+    )
+    assert (health.server, health.version, health.context) == ("vLLM", "0.12.0", 32768)
+    assert (health.running, health.waiting) == (1, 0)
+
+
+def test_a_model_that_is_not_served_is_found_out_before_it_is_asked():
+    with BadServer(models=["a", "b"]) as server:
+        health = Endpoint(server.url, "c").check()
+    assert (health.ok, health.sentence) == (False, f"{server.url} does not serve c. It serves a, b.")
+
+
+@pytest.mark.parametrize(
+    ("server", "wanted"),
+    [
+        (
+            BadServer(well=False),
+            "is no model server: it answered something else. Its address usually ends in /v1.",
+        ),
+        (BadServer(models=[]), "serves no model."),
+        (BadServer(api_key=KEY), "wants an API key, and has none (401)."),
+    ],
+)
+def test_what_is_wrong_with_a_server_is_said(server, wanted):
+    with server:
+        health = Endpoint(server.url).check()
+    assert not health.ok
+    assert wanted in health.sentence
+
+
+def test_no_server_is_said_with_how_to_start_one():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        health = Endpoint(url).check()
+    assert health.sentence == f"No server at {url}. Start one: spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
+
+
+def test_a_server_elsewhere_is_not_told_to_be_started_here():
+    said = str(unreachable(ConnectionRefusedError(), "http://gpu.example.org:8000/v1", 5.0))
+    assert said.endswith("Is it running, and does a firewall let this machine through?")
+
+
+def test_a_server_that_never_answers_is_not_waited_for_long():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        health = Endpoint(f"http://127.0.0.1:{silent.getsockname()[1]}/v1").check()
+    assert "No answer from" in health.sentence
+
+
+def test_facts_are_asked_once():
+    with BadServer([Say("Yes.")]) as server:
+        endpoint = Endpoint(server.url)
+        endpoint.check()
+        for _ in range(3):
+            endpoint.facts()
+            turn(endpoint)
+    assert [asked.path for asked in server.asked].count("/v1/models") == 1
+
+
+def test_an_adapter_has_the_context_of_the_model_that_it_adapts():
+    cards = [
+        {"id": "base", "owned_by": "vllm", "max_model_len": 4096},
+        {"id": "first", "owned_by": "vllm", "parent": "base", "max_model_len": None},
+    ]
+
+    async def fetch(url: str) -> object:
+        return {"data": cards} if url.endswith("/models") else {}
+
+    assert asyncio.run(examine("http://127.0.0.1:1/v1", "first", fetch)).context == 4096
+
+
+def refuses(name: str, message: str):
+    """A server that refuses requests with the parameter ``name``."""
+
+    def behaviour(body):
+        return problem(400, message, "unsupported_parameter", name) if name in body else Say("Yes.")
+
+    return behaviour
+
+
+def test_a_parameter_that_is_not_taken_is_left_out_and_that_is_said_once():
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    with BadServer(refuses("temperature", message)) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        first, second = turn(endpoint), turn(endpoint)
+    assert [delta.remark for delta in first if delta.remark] == [
+        "the server does not take temperature: it was left out"
+    ]
+    assert [delta.remark for delta in second if delta.remark] == []
+    assert len(server.chats) == 3
+    assert endpoint.left_out == ("temperature",)
+
+
+def test_max_tokens_goes_under_its_newer_name_without_a_word():
+    message = "Unsupported parameter: 'max_tokens' is not supported with this model."
+    with BadServer(refuses("max_tokens", message)) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        assert [delta.remark for delta in turn(endpoint) if delta.remark] == []
+    assert server.chats[1].body["max_completion_tokens"] == 2048
+    assert endpoint.left_out == ()
+
+
+def test_a_parameter_is_found_in_the_words_of_a_server_that_does_not_name_it():
+    def behaviour(body):
+        detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]
+        return Status(422, {"detail": detail}) if "seed" in body else Say("Yes.")
+
+    with BadServer(behaviour) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        assert text(turn(endpoint, Sampling(seed=1))) == "Yes."
+    assert endpoint.left_out == ("seed",)
+
+
+def test_many_threads_learn_what_is_not_taken_and_one_says_so():
+    with BadServer(refuses("top_p", "unknown parameter top_p")) as server:
+        endpoint = Endpoint(server.url, "spec-o3")
+        with ThreadPoolExecutor(8) as pool:
+            turns = list(pool.map(lambda _: turn(endpoint), range(24)))
+    assert [text(deltas) for deltas in turns] == ["Yes."] * 24
+    assert len([delta for deltas in turns for delta in deltas if delta.remark]) == 1
+
+
+def test_a_server_that_takes_nothing_is_not_asked_for_ever():
+    nothing = problem(400, "unsupported: temperature top_p max_tokens")
+    with BadServer([nothing]) as server, pytest.raises(PolicyError, match=r"refused the request \(400\)"):
+        turn(Endpoint(server.url, "spec-o3"))
+    assert len(server.chats) == 4  # once for each that was named, and once with what is left

@@ -1,0 +1,197 @@
+"""A Spec-o3 model behind a server, as a policy: what is sent, what is passed on, who it says it was."""
+
+import threading
+
+import pytest
+
+from agent.conversation import PolicyError, Stop, Usage
+from agent.loop import Ended, Looked, Said, inspect, run
+from agent.policies.openai.endpoint import Endpoint, Patience
+from agent.policies.sampling import Sampling
+from agent.policies.spec_o3 import Served
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.tool import TOOL_BLOCK
+from agent.trajectory.steps import Think
+from tests.support.model_server import TRAJECTORY, BadServer, Endless, Say, Stall, Status, look, problem, talking
+
+SPECTRUM = simulate("cv", "LAMOST", 30, 3)
+TASK = load()["cv"]
+MODEL = "Maxwell-Jia/spec-o3-7b"
+
+
+def last(server: BadServer, sampling: Sampling | None = None) -> Ended:
+    *_, end = inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL), sampling))
+    assert isinstance(end, Ended)
+    return end
+
+
+def test_a_whole_inspection_is_held_with_the_server():
+    with BadServer(talking(), models=[MODEL]) as server:
+        end = last(server)
+    assert (end.reason, end.trajectory.answer.verdict) == ("answered", "YES")
+    assert [zoom.ok for zoom in end.trajectory.zooms] == [True, True]
+    assert end.trajectory.faults == ()
+    assert end.usage == Usage(requests=3, prompt=300, cached=120, completion=21)
+
+
+def test_text_is_passed_on_untouched_as_it_comes():
+    with BadServer(talking(pieces=9), models=[MODEL]) as server:
+        events = list(inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL))))
+    said = [event.text for event in events if isinstance(event, Said) and event.turn == 1]
+    assert "".join(said) == TRAJECTORY[0]
+    assert len(said) == 9
+
+
+def test_each_request_begins_with_the_whole_of_the_one_before():
+    with BadServer(talking(), models=[MODEL]) as server:
+        last(server)
+    first, second, third = (chat.body["messages"] for chat in server.chats)
+    assert first[0]["content"][0]["text"].endswith(TOOL_BLOCK)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert second[2]["content"][0]["text"] == TRAJECTORY[0]
+    assert [block["type"] for block in second[3]["content"]] == ["text", "image_url", "text"]
+    assert all("tools" not in chat.body for chat in server.chats)
+
+
+def test_the_trace_says_which_model_how_it_was_asked_and_by_what_it_was_served():
+    with BadServer(talking(), models=[MODEL]) as server:
+        drafter = last(server, Sampling(temperature=1.0, seed=7)).trajectory.drafter
+    assert (drafter.kind, drafter.name) == ("model", MODEL)
+    wanted = {
+        "dialect": "spec-o3",
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_tokens": 2048,
+        "seed": 7,
+        "server": "vLLM",
+        "server_version": "0.12.0",
+        "context": 32768,
+    }
+    assert wanted.items() <= drafter.settings.items()
+    assert len(drafter.settings["tool_block_sha256"]) == 64
+    assert server.url not in str(drafter)
+
+
+def test_a_model_that_was_not_named_is_named_in_the_trace():
+    with BadServer(talking(), models=[MODEL]) as server:
+        assert run(SPECTRUM, TASK, Served(Endpoint(server.url))).drafter.name == MODEL
+
+
+def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
+    def behaviour(body):
+        refusal = problem(400, "unsupported", "unsupported_value", "temperature")
+        return refusal if "temperature" in body else talking()(body)
+
+    with BadServer(behaviour, models=[MODEL]) as server:
+        end = last(server)
+    assert end.trajectory.drafter.settings["temperature"] == "left out: not taken by the server"
+    assert end.trajectory.faults == ("turn 1: the server does not take temperature: it was left out",)
+
+
+def test_thinking_that_the_server_split_off_is_put_back_into_its_tags():
+    with BadServer([Say("<answer>\\boxed{NO} Too cool.</answer>", reasoning="TiO bands.")]) as server:
+        events = list(inspect(SPECTRUM, TASK, Served(Endpoint(server.url))))
+    said = "".join(event.text for event in events if isinstance(event, Said))
+    assert said == "<think>TiO bands.</think><answer>\\boxed{NO} Too cool.</answer>"
+    assert events[-1].trajectory.faults == ()
+
+
+@pytest.mark.parametrize(
+    ("finish", "wanted"),
+    [
+        ("length", "turn 1: cut at its limit of 300 tokens"),
+        ("content_filter", "turn 1: cut by the server's content filter"),
+        ("abort", "turn 1: ended by the server: abort"),
+    ],
+)
+def test_an_answer_that_was_cut_is_said_to_be(finish, wanted):
+    with BadServer([Say("<think>It is", finish=finish)], models=[MODEL]) as server:
+        faults = last(server, Sampling(max_tokens=300)).trajectory.faults
+    assert faults == (wanted, "turn 1: <think> not closed")
+
+
+@pytest.mark.parametrize("answer", [Stall(), Stall("<think>Hm"), Endless(obedient=False, delay=0.005)])
+def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(answer):
+    with BadServer([Say(look(6400, 6700)), answer], models=[MODEL]) as server:
+        stop = Stop()
+        events = inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL)), stop=stop)
+        for event in events:
+            if isinstance(event, Looked):
+                break
+        stopping = threading.Thread(target=lambda: server.wait(lambda: server.open == 1) and stop.set())
+        stopping.start()
+        *_, end = events
+        stopping.join()
+        assert server.wait(lambda: server.left == 1 and server.open == 0)
+    assert isinstance(end, Ended)
+    assert (end.reason, end.detail) == ("stopped", "stopped in turn 2")
+    assert end.trajectory.steps[0] == Think("s1", "A closer look.")
+    assert len(end.trajectory.zooms) == 1
+
+
+def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_seen():
+    hasty = Patience(tries=2, pause=0.01)
+    with BadServer(talking(), models=[MODEL]) as server:
+        endpoint = Endpoint(server.url, MODEL, None, hasty)
+        endpoint.check()
+        events = inspect(SPECTRUM, TASK, Served(endpoint))
+        for event in events:
+            if isinstance(event, Looked):
+                break
+    *_, end = events
+    assert isinstance(end, Ended)
+    assert end.reason == "policy failed"
+    assert end.detail.startswith(f"No server at {server.url}.")
+    assert len(end.trajectory.zooms) == 1
+    assert end.trajectory.drafter.settings["server"] == "vLLM"
+
+
+def test_without_a_server_a_policy_still_says_who_it_would_be():
+    with BadServer() as server:
+        pass
+    policy = Served(Endpoint(server.url, MODEL, None, Patience(tries=1)))
+    assert policy.drafter.name == MODEL
+    with pytest.raises(PolicyError, match="No server at"):
+        run(SPECTRUM, TASK, policy)
+
+
+def test_too_long_a_conversation_ends_with_what_to_do():
+    message = "This model's maximum context length is 4096 tokens and your request has 4000 input tokens"
+    with BadServer([Say(look(6400, 6700)), problem(400, message)], models=[MODEL]) as server:
+        end = last(server)
+    assert end.reason == "policy failed"
+    assert "Allow fewer turns" in end.detail
+    assert len(end.trajectory.zooms) == 1
+
+
+def test_a_busy_server_is_only_a_wait():
+    with BadServer([Status(503), Say(TRAJECTORY[-1])], models=[MODEL]) as server:
+        policy = Served(Endpoint(server.url, MODEL, None, Patience(pause=0.01)))
+        assert run(SPECTRUM, TASK, policy).answer.verdict == "YES"
+
+
+# Sampling
+
+
+def test_samples_of_one_spectrum_have_seeds_of_their_own():
+    seeds = [Sampling(1.0, seed=40).for_sample(number).seed for number in range(3)]
+    assert seeds == [40, 41, 42]
+    assert Sampling(seed=2**31 - 1).for_sample(1).seed == 0
+    assert Sampling().for_sample(5) == Sampling()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "wanted"),
+    [
+        ({"temperature": -0.1}, "temperature: found -0.1, wanted a number from 0 to 2"),
+        ({"temperature": float("nan")}, "temperature: found nan, wanted a number from 0 to 2"),
+        ({"top_p": 0.0}, "top_p: found 0.0, wanted a number above 0, at most 1"),
+        ({"max_tokens": 0}, "max_tokens: found 0, wanted 1 or more"),
+        ({"seed": -1}, "seed: found -1, wanted a whole number from 0 to 2147483647"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(wrong, wanted):
+    with pytest.raises(ValueError, match=wanted):
+        Sampling(**wrong)

@@ -1,0 +1,547 @@
+"""Sampling a blind session, and text that would reveal the system."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, count, pairwise, product
+from random import Random
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from agent.loop import run
+from agent.policies.baseline.rule import Baseline
+from agent.policies.native import label_mentions, mentions_label
+from agent.simulate import simulate
+from agent.tasks import load
+from agent.trajectory.steps import Answer, Step, Think, Zoom
+from reviewer.blind.balance import apart, coins, share_out
+from reviewer.blind.leaks import _PATTERNS, giveaways, in_steps
+from reviewer.blind.sampling import TooFew, draw
+from reviewer.blind.values import Assignment, Candidate, Drawn, Filter, Gold, Plan, PlanError
+from reviewer.drafting.demo import demo_items
+
+SCORERS = ("AA", "BB", "CC", "DD", "EE", "FF")
+SOURCES = ("gpt-5", "o3", "Spec-o3-7B")
+
+
+def numbered() -> object:
+    return map("t{}".format, count()).__next__
+
+
+def drawn(plan: Plan, candidates: list[Candidate]) -> Drawn:
+    return draw(plan, candidates, numbered())
+
+
+def campaign(
+    spectra: int = 12, sources: tuple[str, ...] = SOURCES[:2], tasks: tuple[str, ...] = ("cc", "cv")
+) -> list[Candidate]:
+    """Every source's trajectory of every spectrum, half of the spectra for each task."""
+    numbers = count(1)
+    return [
+        Candidate(item, 1000 + item, source, tasks[n % len(tasks)], f"sha-{n}")
+        for n, source in product(range(spectra), sources)
+        for item in [next(numbers)]
+    ]
+
+
+@st.composite
+def campaigns(draw) -> list[Candidate]:
+    """Candidates of any shape: missing arms, several of one spectrum, hands in some of them."""
+    return [
+        Candidate(
+            item=item,
+            version=draw(st.integers(1, 3)) * 1000 + item,
+            source=draw(st.sampled_from([*SOURCES, *SOURCES[:2]])),
+            task=draw(st.sampled_from(["cv", "cc"])),
+            spectrum=draw(st.sampled_from(["a", "b", "c", "d", "e", None])),
+            barred=draw(st.sampled_from([frozenset(), frozenset({"AA"}), frozenset({"BB", "ZZ"})])),
+            gives_away=draw(st.sampled_from([False, False, True])),
+        )
+        for item in range(1, draw(st.integers(12, 40)) + 1)
+    ]
+
+
+@st.composite
+def plans(draw) -> Plan:
+    scorers = SCORERS[: draw(st.integers(3, 6))]
+    return Plan(
+        name="any",
+        scorers=scorers,
+        mode=draw(st.sampled_from(["scores", "pairs", "both"])),
+        sources=draw(st.sampled_from([SOURCES[:2], SOURCES, ()])),
+        number=draw(st.sampled_from([None, None, 1])),
+        each=draw(st.sampled_from([1, 2, 2, len(scorers)])),
+        repeats=draw(st.sampled_from([0, 0, 1])),
+        seed=draw(st.integers(0, 10**6)),
+        giveaways=draw(st.sampled_from(["flag", "leave out"])),
+    )
+
+
+def able(plan: Plan, candidates: list[Candidate]) -> Drawn:
+    """The session, where there is one to draw; nobody is barred where all are wanted."""
+    candidates = [replace(c, barred=frozenset()) for c in candidates] if plan.each > 2 else candidates
+    try:
+        return drawn(plan, candidates)
+    except TooFew:
+        assume(False)
+        raise
+
+
+def firsts(drawn: Drawn, kind: str) -> list[Assignment]:
+    return [a for a in drawn.assignments if a.kind == kind and a.repeat_of is None and not a.gold]
+
+
+# ---- what holds for every session
+
+
+@given(plans(), campaigns(), st.randoms())
+def test_the_order_of_the_candidates_means_nothing_and_the_seed_everything(plan, candidates, random) -> None:
+    shuffled = random.sample(candidates, len(candidates))
+    assert able(plan, candidates) == able(plan, shuffled)
+
+
+@given(plans(), campaigns())
+def test_nobody_is_asked_about_what_they_had_a_hand_in_and_every_item_has_its_scorers(plan, candidates) -> None:
+    session = able(plan, candidates)
+    scorers_of = defaultdict(list)
+    for kind in plan.kinds:
+        for one in firsts(session, kind):
+            assert not any(one.scorer in c.barred for c in one.shown)
+            assert plan.giveaways == "flag" or not any(c.gives_away for c in one.shown)
+            scorers_of[kind, frozenset(c.item for c in one.shown)].append(one.scorer)
+    assert scorers_of
+    for scorers in scorers_of.values():
+        assert len(scorers) == len(set(scorers)) == plan.each
+
+
+@given(plans(), campaigns())
+def test_every_arm_of_a_task_has_as_many(plan, candidates) -> None:
+    session = able(plan, candidates)
+    arms = plan.sources or sorted({c.source for c in candidates})
+    for kind in plan.kinds:
+        of = Counter((tuple(sorted(c.source for c in one.shown)), one.shown[0].task) for one in firsts(session, kind))
+        groups = [tuple(sorted(arm)) for arm in combinations(arms, 1 if kind == "scores" else 2)]
+        for task in {task for _, task in of}:
+            numbers = {of[arm, task] for arm in groups}
+            assert len(numbers) == 1
+            assert plan.number is None or numbers == {plan.number * plan.each}
+
+
+@given(plans(), campaigns())
+def test_places_run_from_one_and_scores_come_before_pairs(plan, candidates) -> None:
+    session = able(plan, candidates)
+    for scorer in plan.scorers:
+        mine = session.of(scorer)
+        assert [one.place for one in mine] == list(range(1, len(mine) + 1))
+        assert [one.kind for one in mine] == sorted((one.kind for one in mine), reverse=True)
+    tokens = [one.token for one in session.assignments]
+    assert len(set(tokens)) == len(tokens)
+
+
+@given(plans(), campaigns())
+def test_a_repeat_comes_far_behind_its_first_showing_with_the_sides_swapped(plan, candidates) -> None:
+    session = able(plan, candidates)
+    by_token = {one.token: one for one in session.assignments}
+    for scorer, kind in product(plan.scorers, plan.kinds):
+        mine = [one for one in session.of(scorer) if one.kind == kind]
+        repeats = [one for one in mine if one.repeat_of is not None]
+        assert len(repeats) == plan.repeats == len({one.repeat_of for one in repeats})
+        for one in repeats:
+            first = by_token[one.repeat_of]
+            assert (first.scorer, first.kind, first.repeat_of) == (scorer, kind, None)
+            assert first.shown[::-1] == one.shown
+            assert one.place - first.place >= apart(len(mine) - len(repeats))
+
+
+@given(plans(), campaigns())
+def test_pairs_are_of_one_spectrum_and_task_and_of_two_sources(plan, candidates) -> None:
+    for one in able(replace(plan, mode="pairs"), candidates).assignments:
+        left, right = one.shown
+        assert (left.spectrum, left.task) == (right.spectrum, right.task)
+        assert left.spectrum is not None
+        assert left.source != right.source
+
+
+@given(plans(), campaigns())
+def test_the_coin_is_balanced_for_two_sources_in_all_for_each_pair_and_each_scorer(plan, candidates) -> None:
+    session = able(replace(plan, mode="pairs"), candidates)
+    for two in combinations(SOURCES, 2):
+        in_front: dict[object, Counter[str]] = defaultdict(Counter)
+        for one in firsts(session, "pair"):
+            if {c.source for c in one.shown} == set(two):
+                left = one.shown[0].source
+                pair = frozenset(c.item for c in one.shown)
+                for group in ("all", ("pair", pair), ("scorer", one.scorer)):
+                    in_front[group][left] += 1
+        for lefts in in_front.values():
+            assert abs(lefts[two[0]] - lefts[two[1]]) <= 1
+
+
+@given(st.integers(1, 40), st.integers(1, 6), st.data(), st.integers())
+def test_loads_differ_by_one_at_most_where_nobody_is_barred(items, scorers, data, seed) -> None:
+    each = data.draw(st.integers(1, scorers))
+    everybody = SCORERS[:scorers]
+    loads: Counter[str] = Counter()
+    share_out([frozenset(everybody)] * items, each, everybody, Random(seed), loads, [0] * items)
+    assert max(loads[s] for s in everybody) - min(loads[s] for s in everybody) <= 1
+
+
+@given(st.lists(st.frozensets(st.sampled_from("abc"), min_size=1), min_size=1, max_size=6), st.integers(0, 99))
+@example([frozenset("abc"), frozenset("a"), frozenset("a"), frozenset("ab"), frozenset("ab")], 0)
+def test_with_exclusions_loads_are_as_even_as_any_sharing_makes_them(allowed, seed) -> None:
+    loads: Counter[str] = Counter()
+    share_out(allowed, 1, "abc", Random(seed), loads, [0] * len(allowed))
+    best = min(sum(n * n for n in Counter(sharing).values()) for sharing in product(*(sorted(a) for a in allowed)))
+    assert sum(n * n for n in loads.values()) == best
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(SCORERS)), unique=True), st.integers(0, 99))
+def test_coins_are_balanced_on_any_graph(showings, seed) -> None:
+    swapped = coins(showings, Random(seed))
+    lean: Counter[object] = Counter()
+    for (pair, scorer), coin in zip(showings, swapped, strict=True):
+        for group in ("all", pair, scorer):
+            lean[group] += 1 if coin else -1
+    assert all(abs(n) <= 1 for n in lean.values())
+
+
+def test_the_coin_falls_both_ways() -> None:
+    fell = {coins([(1, "AA")], Random(seed))[0] for seed in range(20)}
+    assert fell == {True, False}
+
+
+# ---- gold items
+
+
+@given(st.integers(0, 4), st.integers(4, 30), st.integers(0, 1000))
+def test_gold_items_are_spread_over_the_list_one_in_each_stretch(gold, spectra, seed) -> None:
+    candidates = campaign(spectra)
+    golden = tuple(Gold(c.item, coherence=5) for c in candidates[:gold])
+    session = drawn(Plan("gold", ("AA", "BB"), gold=golden, repeats=1, seed=seed), candidates)
+    for scorer in ("AA", "BB"):
+        mine = session.of(scorer)
+        places = [one.place for one in mine if one.gold]
+        assert len(places) == gold
+        assert {one.shown[0].item for one in mine if one.gold} == {g.item for g in golden}
+        assert not any(one.gold and one.repeat_of for one in mine)
+        for n, place in enumerate(places):
+            # Its stretch, give or take what the gold items before it have pushed it back by.
+            assert n * len(mine) / gold - gold <= place <= (n + 1) * len(mine) / gold + gold
+
+
+def test_gold_is_in_no_stratum_and_not_shown_to_whoever_had_a_hand_in_it() -> None:
+    candidates = campaign(4)
+    candidates[0] = replace(candidates[0], barred=frozenset({"AA"}))
+    session = drawn(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
+    assert sorted((one.scorer, one.shown[0].item) for one in session.assignments if one.gold) == [
+        ("AA", 2),
+        ("BB", 1),
+        ("BB", 2),
+    ]
+    assert {1, 2}.isdisjoint(c.item for one in firsts(session, "scores") for c in one.shown)
+    assert "The gold item 1 is not shown to AA, who had a hand in it." in session.notes
+
+
+def test_asking_for_gold_or_repeats_does_not_change_what_is_scored() -> None:
+    candidates = campaign(20)
+    plain = Plan("plain", SCORERS, number=3)
+    more = replace(plain, repeats=2, giveaways="leave out")
+    assert {c.item for c in drawn(plain, candidates).candidates} == {c.item for c in drawn(more, candidates).candidates}
+
+
+# ---- in both modes
+
+
+def test_what_is_compared_is_scored_too() -> None:
+    session = drawn(Plan("both", SCORERS, mode="both", number=2), campaign(40))
+    scored, paired = ({c.item for one in firsts(session, kind) for c in one.shown} for kind in ("scores", "pair"))
+    assert scored == paired
+
+
+def test_the_published_session_can_be_drawn() -> None:
+    """Six astronomers, fifty traces of each of two sources."""
+    plan = Plan("paper", SCORERS, number=50, each=6, repeats=5, seed=7)
+    session = drawn(plan, campaign(60, tasks=("cv",)))
+    assert len(session.candidates) == 100
+    assert Counter(one.scorer for one in session.assignments) == dict.fromkeys(SCORERS, 105)
+    orders = {tuple(one.shown[0].item for one in session.of(scorer)) for scorer in SCORERS}
+    assert len(orders) == len(SCORERS)
+
+
+def test_another_seed_is_another_session() -> None:
+    plan, candidates = Plan("seeds", SCORERS, number=2), campaign(30)
+    assert drawn(plan, candidates) != drawn(replace(plan, seed=2), candidates)
+
+
+def test_tokens_are_not_made_from_the_seed() -> None:
+    plan, candidates = Plan("tokens", SCORERS), campaign(2)
+    first, second = draw(plan, candidates), draw(plan, candidates)
+    assert {one.token for one in first.assignments}.isdisjoint(one.token for one in second.assignments)
+
+
+# ---- too few
+
+
+def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
+    candidates = [c for c in campaign(12) if c.item != 1]
+    candidates[0] = replace(candidates[0], gives_away=True)
+    with pytest.raises(TooFew) as few:
+        drawn(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
+    assert str(few.value) == (
+        "Wanted 6 trajectories of each source and task, found 5 of cc by gpt-5; 5 of cc by o3. "
+        "1 trajectories tell who wrote them and were left out."
+    )
+
+
+def test_too_few_scorers_who_may_are_told_with_the_item() -> None:
+    candidates = [replace(campaign()[0], barred=frozenset({"AA"}))]
+    with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, wanted 2"):
+        drawn(Plan("few", ("AA", "BB"), items=(1,)), candidates)
+    with pytest.raises(TooFew, match=r"no trajectories to draw.*fewer than 2 of the 2 scorers had no hand"):
+        drawn(Plan("few", ("AA", "BB")), candidates)
+
+
+def test_a_task_that_a_source_has_nothing_of_is_left_out_and_said() -> None:
+    candidates = [c for c in campaign(12) if (c.task, c.source) != ("cc", "o3")]
+    session = drawn(Plan("uneven", ("AA", "BB")), candidates)
+    assert {c.task for c in session.candidates} == {"cv"}
+    assert session.notes == ("No trajectories of the task cc were drawn: 6 of cc by gpt-5; 0 of cc by o3.",)
+
+
+def test_pairs_of_one_source_are_refused() -> None:
+    with pytest.raises(TooFew, match="two sources or more; found gpt-5"):
+        drawn(Plan("alone", ("AA", "BB"), mode="pairs"), campaign(sources=("gpt-5",)))
+
+
+def test_an_item_that_is_not_there_is_named() -> None:
+    with pytest.raises(TooFew, match="items: found no item 99"):
+        drawn(Plan("missing", ("AA", "BB"), items=(1, 99)), campaign())
+    with pytest.raises(TooFew, match="gold items: found no item 77"):
+        drawn(Plan("missing", ("AA", "BB"), gold=(Gold(77, 5),)), campaign())
+
+
+def test_more_repeats_than_there_is_room_for_are_refused() -> None:
+    plan = Plan("repeats", ("AA", "BB"), items=(1, 2, 3, 4), repeats=4)
+    with pytest.raises(TooFew) as few:
+        drawn(plan, campaign())
+    assert str(few.value) == (
+        "repeats: found 4 for AA, who has 4 to look at; at 2 places from its first showing there is room for 3"
+    )
+
+
+# ---- plans
+
+
+@given(plans(), st.lists(st.integers(1, 9), unique=True, max_size=3))
+@settings(max_examples=30)
+def test_a_plan_comes_back_from_its_json(plan, gold) -> None:
+    plan = replace(plan, filter=Filter(states=("approved",), snr_min=5.0))
+    if plan.mode != "pairs":
+        plan = replace(plan, gold=tuple(Gold(item, 0, None, 2) for item in gold))
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+GOOD = {"name": "november", "scorers": ["AA", "bb"]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"name": " "}, "name: found ' ', wanted a text that is not empty"),
+        ({"name": None}, "name: found nothing, wanted a text that is not empty"),
+        ({"scorers": "AA"}, "scorers: found 'AA', wanted a list"),
+        ({"scorers": []}, "scorers: found none, wanted the initials of at least one"),
+        ({"scorers": ["AA", "aa"]}, "scorers: found AA twice, wanted each once"),
+        ({"scorer": ["AA"]}, "scorer: found a field that there is not, wanted one of name, scorers"),
+        ({"mode": "votes"}, "mode: found 'votes', wanted one of scores, pairs, both"),
+        ({"each": 3}, "each: found 3 scorers an item, with 2 scorers, wanted 1 to 2"),
+        ({"number": 0}, "number: found 0, wanted a whole number, 1 or more"),
+        ({"number": True}, "number: found True, wanted a whole number, 1 or more"),
+        ({"seed": 1.5}, "seed: found 1.5, wanted a whole number, 0 or more"),
+        ({"items": [1], "number": 2}, "items: found items and a number or a filter"),
+        ({"items": [0]}, "items: found [0], wanted a list of items' numbers"),
+        ({"filter": {"snr": 3}}, "filter.snr: found a field that there is not, wanted one of states"),
+        ({"filter": {"snr_min": "3"}}, "filter.snr_min: found '3', wanted a number"),
+        ({"filter": {"simulated": 1}}, "filter.simulated: found 1, wanted true or false"),
+        ({"filter": {"states": ["done"]}}, "filter.states: found 'done', wanted some of screening, revision"),
+        ({"filter": []}, "filter: found [], wanted a table of fields"),
+        ({"gold": [{"item": 1}]}, "gold[1].coherence: found neither coherence nor consistency"),
+        (
+            {"gold": [{"item": 1, "coherence": 6}]},
+            "gold[1].coherence: found 6, wanted a whole number, 0 to 5",
+        ),
+        ({"gold": [{"item": 1, "coherence": 5}] * 2}, "gold: found an item twice"),
+        ({"gold": [{"item": 1, "coherence": 5}], "items": [1, 2]}, "items: found 1 among the gold items"),
+        (
+            {"gold": [{"item": 1, "coherence": 5}], "mode": "pairs"},
+            "gold: found gold items, with pairs alone",
+        ),
+        ({"mode": "pairs", "sources": ["o3"]}, "sources: found one source, wanted two or more"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_with_its_field(changed, told) -> None:
+    with pytest.raises(PlanError) as refused:
+        Plan.from_json(GOOD | changed)
+    assert str(refused.value).startswith(told)
+
+
+def test_initials_are_read_as_people_write_them() -> None:
+    assert Plan.from_json(GOOD).scorers == ("AA", "BB")
+
+
+TELLING = [
+    ("model", "GPT-4o", "As GPT-4o I see a blue continuum."),
+    ("model", "gpt-5-mini", "Reply by gpt-5-mini."),
+    ("model", "ChatGPT", "ChatGPT thinks so."),
+    ("model", "o3", "o3 would look at Hα first."),
+    ("model", "o4-mini", "This was o4-mini."),
+    ("model", "Spec-o3-7B", "Spec-o3-7B zooms first."),
+    ("model", "spec o3", "I, spec o3, zoom."),
+    ("model", "Claude Opus", "written by Claude Opus"),
+    ("model", "Claude", "Claude says YES."),
+    ("model", "Qwen2.5-VL-7B", "I am Qwen2.5-VL-7B."),
+    ("model", "Llama-3.1", "Llama-3.1 here"),
+    ("model", "LLaMA", "by LLaMA"),
+    ("model", "Gemini 2.5", "Gemini 2.5 looked"),
+    ("model", "DeepSeek-R1", "DeepSeek-R1:"),
+    ("model", "AstroSage-70B", "AstroSage-70B agrees"),
+    ("company", "OpenAI", "I was made by OpenAI."),
+    ("company", "Anthropic", "Anthropic's"),
+    ("machine", "As an AI language model", "As an AI language model, I cannot see."),
+    ("machine", "as an AI", "Speaking as an AI, I doubt it."),
+    ("machine", "as a large language model", "but as a large language model I may err"),
+    ("machine", "I'm a vision language model", "I'm a vision language model."),
+    ("machine", "I was trained", "I was trained on spectra."),
+    ("baseline", "By the scorecard", "By the scorecard this is a clear decision (+4.9)."),
+    ("baseline", "the points add up to", "From the start of −3.1 the points add up to +4.9."),
+    ("label", "The label", "The label says CV."),
+    ("label", "ground truth", "which agrees with the ground truth"),
+    ("label", "known answer", "the known answer"),
+    ("prompt", "the user wants", "Here the user wants a verdict."),
+    ("prompt", "The prompt asks", "The prompt asks for Hα."),
+    ("prompt", "<tool_call>", "<tool_call> was refused"),
+    ("prompt", r"\boxed{", r"so \boxed{YES}"),
+    ("prompt", "spectral_visualization_tool", "call spectral_visualization_tool"),
+    ("file", "spec-55859-F5902_sp01-004.fits", "In spec-55859-F5902_sp01-004.fits Hα is broad."),
+    ("file", "spec-3586-55181-0123", "spec-3586-55181-0123 shows"),
+    ("file", "simulated-cv-0001.fits", "simulated-cv-0001.fits"),
+    ("designation", "J123456.78+123456.7", "This is J123456.78+123456.7."),
+    ("designation", "SDSS J1234+5678", "like SDSS J1234+5678"),
+    ("designation", "J123456.78−123456.7", "the star J123456.78−123456.7"),
+    ("designation", "obsid 14812345", "(obsid 14812345)"),
+    ("designation", "3586-55181-0123", "the fibre 3586-55181-0123"),
+    ("designation", "plate-mjd-fiber 3586-55181-0123", "plate-mjd-fiber 3586-55181-0123"),
+    ("designation", "TARGETID 39627835576420141", "TARGETID 39627835576420141"),
+    ("designation", "TARGETID=39627835576420141", "TARGETID=39627835576420141"),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "text"), TELLING)
+def test_what_tells_is_found_where_it_stands(kind, words, text) -> None:
+    found = next(one for one in giveaways(text) if one.words == words)
+    assert found.kind == kind
+    assert text[found.start : found.end] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[O III] 5007 is strong, O I 6300 and O3 ozone are not.",
+        "An O3 V star would show N V; an O4 star would not.",
+        "[O3] against Hβ, log([O3]/Hβ) and O3/O2 ratios.",
+        "The model atmosphere fits; as a model of the disc this is too simple.",
+        "Observed with GMOS on Gemini North. Gemini observations would help.",
+        "As a whole, the object's spectrum is blue. As an emission-line star it is odd.",
+        "I am a little unsure whether this is a C2 band.",
+        "LAMOST's blue arm ends near 5900 Å; DESI has three arms; SDSS has two.",
+        "Windows 6500-6600, 4800-4920 and 5577-6300-6364 Å, z = 0.0123.",
+        "The prompt emission, the turn-off and photographic plates.",
+        "A label for Hβ is not needed; the file of lines.",
+        "Compared with a T Tauri star (Teff 3586 K), J and H bands are missing.",
+        "JD 2451545, MJD 55181.",
+        "Our knowledge of the redshift; my reading of the continuum.",
+        "Spectral type M4; spec-type dMe.",
+        "The signal is 5000-55000 counts.",
+    ],
+)
+def test_ordinary_prose_gives_nothing_away(text) -> None:
+    assert giveaways(text) == ()
+
+
+def test_the_guides_of_all_tasks_are_ordinary_prose() -> None:
+    assert {key: giveaways(task.prompt) for key, task in load().items()} == dict.fromkeys(load(), ())
+
+
+def test_of_the_demo_only_the_baselines_own_turns_of_phrase_are_found() -> None:
+    for _, trajectory in demo_items():
+        found = {(one.kind, one.words) for _, one in in_steps(trajectory.steps)}
+        assert {("baseline", "the points add up to")} <= found
+        assert found <= {("baseline", "the points add up to"), ("baseline", "By the scorecard")}
+
+
+@cache
+def baseline_steps(kind: str, task: str, survey: str, snr: float) -> tuple[Step, ...]:
+    return run(simulate(kind, survey, snr, 5), load()[task], Baseline()).steps
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "survey"), [("cv", "cv", "SDSS"), ("gm", "ss", "DESI"), ("a", "wd", "LAMOST")]
+)
+def test_of_other_baseline_traces_too(kind, task, survey) -> None:
+    assert {one.kind for _, one in in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
+
+
+def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
+    steps = (
+        Think("a", "Nothing here."),
+        Zoom("b", {"wavelength_range": [1, 2], "label": "as o3 would"}, observation="gpt-5 drew this"),
+        Answer("c", "YES", "As an AI I say so."),
+    )
+    assert [(number, one.words) for number, one in in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
+
+
+def test_of_overlapping_finds_the_longer_is_kept() -> None:
+    (found,) = giveaways("see spec-3586-55181-0123.fits")
+    assert (found.kind, found.words) == ("file", "spec-3586-55181-0123.fits")
+
+
+@given(st.lists(st.sampled_from([*[text for _, _, text in TELLING], "Hα is broad.", " ", "\n"]), max_size=6))
+def test_finds_are_in_order_and_never_overlap(texts) -> None:
+    text = " ".join(texts)
+    found = giveaways(text)
+    assert all(text[one.start : one.end] == one.words for one in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@pytest.mark.parametrize(("kind", "words", "text"), TELLING)
+def test_no_pattern_finds_what_its_own_words_do_not_announce(kind, words, text) -> None:
+    """The quick look for a pattern's words never keeps the pattern from a match."""
+    for one in _PATTERNS:
+        for match in one.pattern.finditer(text):
+            assert any(word in match[0].lower() for word in one.words), match[0]
+
+
+LABEL_PHRASES = (
+    """
+the label; labelled as a; ground-truth; I've been told; as instructed; it is known to be; expected class
+answer was known; asked to answer; already know; system turn; catalogue says; supposed to be
+desired outcome
+this star was already confirmed as
+""".strip()
+    .replace("\n", "; ")
+    .split("; ")
+)
+
+
+@given(
+    st.text(max_size=200),
+    st.sampled_from(LABEL_PHRASES),
+)
+def test_every_mention_of_a_label_is_found(around, phrase) -> None:
+    text = f"{around} {phrase} {around}"
+    assert (mentions_label(text) is None) == (label_mentions(text) == ())
+    assert label_mentions(f"x {phrase} x")

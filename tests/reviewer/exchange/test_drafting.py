@@ -1,0 +1,503 @@
+"""Model drafts and the demo campaign."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from astropy.table import Table
+
+import app
+from agent import tool
+from agent.conversation import Conversation, Exchange, Stop, Usage
+from agent.policies.baseline.rule import Baseline
+from agent.simulate import CLASSES, LOOK_ALIKES, truth
+from agent.tasks import load
+from agent.trajectory import Trajectory
+from agent.trajectory.steps import Answer, Think, Zoom
+from agent.trajectory.tags import parse
+from reviewer.drafting.budget import Prices, Spending, tokens
+from reviewer.drafting.demo import RECIPES, demo_items, draft, planted
+from reviewer.store import Store
+from tests.support.model_server import BadServer, Say, Status, answer, look
+
+ROOT = Path(__file__).resolve().parents[3]
+TURN = (1000, 400, 100)  # prompt, cached and completion tokens of each turn
+COST = 2 * (0.6 * 1.25 + 0.4 * 0.125 + 0.1 * 10) / 1000  # of an inspection of two turns, at the prices below
+PRICES = ("--price-in", "1.25", "--price-cached", "0.125", "--price-out", "10")
+
+
+@pytest.fixture(scope="module")
+def spectra(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Six made-up spectra with a broad Hα, as a survey's tables would have them."""
+    folder = tmp_path_factory.mktemp("spectra")
+    wavelength = np.linspace(3800.0, 9000.0, 2600)
+    paths = []
+    for number in range(6):
+        flux = 100.0 + (20.0 + number) * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
+        paths.append(folder / f"star{number}.csv")
+        Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(2600, 0.04)}).write(paths[-1])
+    return paths
+
+
+def told_yes(body: Mapping[str, Any]) -> bool:
+    return "known to be YES" in body["messages"][0]["content"]
+
+
+def drafting(last: str | None = None, delay: float = 0.0):
+    """A drafter that looks once, and then answers as it was told, or ``last``."""
+
+    def behaviour(body: Mapping[str, Any]) -> Say:
+        first = not any(message["role"] == "assistant" for message in body["messages"])
+        said = look(6400, 6700) if first else (last or answer("YES" if told_yes(body) else "NO"))
+        return Say(said, delay=delay, usage=TURN)
+
+    return behaviour
+
+
+class Drafted:
+    """``spec-o3 draft`` in this process, by a model behind ``server``: status, and what it said."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], server: BadServer, *given: object) -> None:
+        words = [
+            "draft",
+            "--task",
+            "cv",
+            "--policy",
+            "openai",
+            "--model",
+            "gpt",
+            "--server",
+            server.url,
+            "--json",
+        ]
+        capsys.readouterr()
+        self.status = app.main([*words, *map(str, given)])
+        captured = capsys.readouterr()
+        self.said = captured.err
+        self.told = json.loads(captured.out) if captured.out else {}
+
+
+@pytest.fixture
+def draft_item(capsys, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    return lambda server, *given: Drafted(capsys, server, *given)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def labels(path: Path, known: Mapping[str, str]) -> Path:
+    path.write_text("file,label\n" + "".join(f"{name},{label}\n" for name, label in known.items()))
+    return path
+
+
+def test_each_label_is_told_to_the_drafter_and_kept_apart_from_what_is_stored(draft_item, spectra, tmp_path):
+    known = {path.name: "YES" if number % 2 else "NO" for number, path in enumerate(spectra[:4])}
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting()) as server:
+        done = draft_item(server, *spectra[:4], "--labels", labels(tmp_path / "truth.csv", known), "--out", out)
+        asked = [chat.body for chat in server.chats]
+    assert done.status == 0, done.said
+    assert sorted(map(told_yes, asked)) == [False] * 4 + [True] * 4
+    stored = {row["spectrum"]["name"]: row for row in rows(out)}
+    assert {name: row["label"] for name, row in stored.items()} == known
+    for row in stored.values():
+        trajectory = Trajectory.from_json(row)
+        assert trajectory.label_source == "truth.csv"
+        assert trajectory.answer.verdict == trajectory.label
+        assert trajectory.drafter.settings["label_told"] is True
+        said = json.dumps([row["prompt"], row["system"], row["drafter"]])
+        assert "known to be" not in said
+        assert "YES" not in said
+    assert done.told["contradicting"] == done.told["giving_away"] == 0
+
+
+def test_drafts_of_a_model_come_into_review(draft_item, capsys, spectra, tmp_path):
+    out, db = tmp_path / "d.jsonl", tmp_path / "a.db"
+    with BadServer(drafting()) as server:
+        draft_item(server, spectra[0], "--label", "YES", "--out", out, "--batch", "first")
+    assert app.main(["import", str(out), "--db", str(db), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["added"] == [1]
+    with Store.open(db) as store:
+        trajectory = store.item(1).version.trajectory
+    assert (trajectory.label, trajectory.drafter.kind, trajectory.drafter.name) == ("YES", "model", "gpt")
+
+
+def test_what_has_no_label_is_not_drafted_and_named_and_so_are_labels_of_nothing(draft_item, spectra, tmp_path):
+    known = {"star0.csv": "1", "nobody.csv": "0"}
+    with BadServer(drafting()) as server:
+        done = draft_item(
+            server, *spectra[:3], "--labels", labels(tmp_path / "l.csv", known), "--out", tmp_path / "d.jsonl"
+        )
+        assert len(server.chats) == 2
+    assert done.status == 1
+    assert done.told["drafted"] == 1
+    assert [Path(name).name for name in done.told["without_label"]] == ["star1.csv", "star2.csv"]
+    assert done.told["labels_unused"] == ["nobody.csv"]
+
+
+def test_drafts_that_contradict_their_label_are_counted_and_kept(draft_item, spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting(answer("NO"))) as server:
+        done = draft_item(
+            server,
+            *spectra[:2],
+            "--labels",
+            labels(tmp_path / "l.csv", {"star0.csv": "YES", "star1.csv": "NO"}),
+            "--out",
+            out,
+        )
+    assert done.status == 0
+    assert (done.told["contradicting"], done.told["left_out"], len(rows(out))) == (1, 0, 2)
+
+
+def test_drafts_that_contradict_their_label_can_be_put_aside_and_are_not_made_again(draft_item, spectra, tmp_path):
+    out, aside = tmp_path / "d.jsonl", tmp_path / "d.contradicting.jsonl"
+    given = (*spectra[:2], "--labels", labels(tmp_path / "l.csv", {"star0.csv": "YES", "star1.csv": "NO"}))
+    with BadServer(drafting(answer("NO"))) as server:
+        done = draft_item(server, *given, "--out", out, "--drop-contradicting")
+        assert (done.told["drafted"], done.told["left_out"]) == (2, 1)
+        assert [row["spectrum"]["name"] for row in rows(out)] == ["star1.csv"]
+        assert [row["spectrum"]["name"] for row in rows(aside)] == ["star0.csv"]
+        asked = len(server.chats)
+        again = draft_item(server, *given, "--out", out, "--drop-contradicting")
+        assert len(server.chats) == asked
+    assert again.told["drafted"] == 0
+
+
+def test_words_that_give_the_label_away_are_counted_and_a_fault(draft_item, spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting(answer("YES", thought="The known answer is YES."))) as server:
+        done = draft_item(server, spectra[0], "--label", "YES", "--out", out)
+    assert done.told["giving_away"] == 1
+    assert any("gives away" in fault for fault in rows(out)[0]["faults"])
+
+
+def test_tokens_and_cost_are_counted(draft_item, spectra, tmp_path):
+    with BadServer(drafting()) as server:
+        done = draft_item(server, *spectra[:3], *PRICES, "--out", tmp_path / "d.jsonl")
+    assert done.told["tokens"] == {"requests": 6, "prompt": 6000, "cached": 2400, "completion": 600}
+    assert done.told["cost"] == pytest.approx(3 * COST)
+
+
+def test_a_budget_is_not_exceeded_and_a_later_run_goes_on(draft_item, spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting()) as server:
+        done = draft_item(server, *spectra, *PRICES, "--budget", 2.5 * COST, "--concurrency", 4, "--out", out)
+        assert (done.status, done.told["drafted"]) == (0, 2)
+        assert done.told["cost"] == pytest.approx(2 * COST)
+        assert done.told["ended"] == "one more might exceed the budget"
+        rest = draft_item(server, *spectra, *PRICES, "--out", out)
+        assert rest.told["drafted"] == 4
+        assert len(server.chats) == 12
+    assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
+
+
+def test_tokens_can_be_limited_without_prices(draft_item, spectra, tmp_path):
+    with BadServer(drafting()) as server:
+        done = draft_item(server, *spectra, "--token-budget", 6600, "--out", tmp_path / "d.jsonl")
+    assert done.told["drafted"] == 3
+    assert "cost" not in done.told
+
+
+def test_no_budget_is_kept_by_a_server_that_counts_nothing(draft_item, spectra, tmp_path):
+    def uncounted(body: Mapping[str, Any]) -> Say:
+        return Say(answer("YES"), usage=None)
+
+    with BadServer(uncounted) as server:
+        done = draft_item(server, *spectra, "--token-budget", 10**6, "--out", tmp_path / "d.jsonl")
+    assert done.told["drafted"] == 1
+    assert "does not say how many tokens it used" in done.told["ended"]
+
+
+def test_several_drafts_of_a_spectrum_differ_by_their_seed(draft_item, spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting()) as server:
+        done = draft_item(server, spectra[0], "--samples", 3, "--seed", 7, "--out", out)
+    assert done.told["drafted"] == 3
+    assert sorted(row["drafter"]["settings"]["seed"] for row in rows(out)) == [7, 8, 9]
+    assert sorted(row["sample"] for row in rows(out)) == [0, 1, 2]
+
+
+def test_a_run_that_was_killed_goes_on_without_asking_twice_for_what_is_there(spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting(delay=0.02)) as server:
+        line = [
+            sys.executable,
+            ROOT / "app.py",
+            "draft",
+            "--task",
+            "cv",
+            "--policy",
+            "openai",
+            "--model",
+            "gpt",
+        ]
+        line += ["--server", server.url, "--concurrency", "1", "--out", out, *spectra]
+        variables = {**os.environ, "OPENAI_API_KEY": "sk-test"}
+        killed = subprocess.Popen(line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not out.exists() or not out.read_bytes().count(b"\n"):
+            time.sleep(0.02)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        there = {row["spectrum"]["name"] for row in rows(out)}
+        before = len(server.chats)
+        subprocess.run(line, env=variables, check=True, stdout=subprocess.DEVNULL)
+        assert len(server.chats) - before == 2 * (len(spectra) - len(there))
+    assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
+
+
+def test_a_server_that_is_gone_ends_the_run_in_words(draft_item, spectra, tmp_path, monkeypatch):
+    monkeypatch.setattr("agent.batch.run.PAUSE", 0.01)
+    with BadServer([Status(401, {"error": {"message": "Incorrect API key provided: sk-test"}})]) as server:
+        done = draft_item(server, *spectra, "--concurrency", 1, "--out", tmp_path / "d.jsonl")
+    assert done.status == 1
+    assert done.told["drafted"] == 0
+    assert len(done.told["refused"]) == len(spectra)
+    assert "sk-test" not in json.dumps(done.told)
+    assert not (tmp_path / "d.jsonl").read_text()
+    assert len(rows(tmp_path / "d.jsonl.failed.jsonl")) == len(spectra)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--budget", "1"], "--budget: wants --price-in and --price-out"),
+        (["--price-in", "1"], "--price-in and --price-out: found one, wanted both"),
+        (["--drop-contradicting", "--out", "d.jsonl"], "wants --out, beside which they are put, and labels"),
+        (["--label", "YES", "--labels", "l.csv"], "--label and --labels: found both"),
+        (["--labels", "none.csv"], "--labels: none.csv: No such file"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_before_anybody_is_asked(
+    draft_item, spectra, tmp_path, monkeypatch, given, words
+):
+    monkeypatch.chdir(tmp_path)
+    with BadServer(drafting()) as server:
+        done = draft_item(server, spectra[0], *given)
+        assert server.chats == []
+    assert done.status == 2
+    assert words in done.said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_of_another_model_are_not_mixed_in(draft_item, spectra, tmp_path):
+    out = tmp_path / "d.jsonl"
+    with BadServer(drafting()) as server:
+        draft_item(server, spectra[0], "--out", out)
+        other = draft_item(server, spectra[1], "--out", out, "--temperature", "0.5")
+    assert other.status == 2
+    assert "found results of another run" in other.said
+    assert len(rows(out)) == 1
+
+
+# What may be spent
+
+
+def together(spending: Spending, costs: Sequence[int]) -> int:
+    """How many of inspections that cost so many tokens are let begin, all asking at once."""
+    begun = []
+
+    def inspect(cost: int) -> None:
+        with spending.one_more(Stop()) as tab:
+            if tab is not None:
+                begun.append(cost)
+                for _ in range(2):
+                    spending.use(tab, Usage(1, cost // 2, 0, 0))
+                    time.sleep(0.001)
+
+    threads = [threading.Thread(target=inspect, args=(cost,)) for cost in costs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(begun)
+
+
+def test_however_many_begin_at_once_the_budget_holds():
+    spending = Spending(token_budget=1050)
+    assert together(spending, [100] * 40) == 10
+    assert tokens(spending.used) == 1000
+
+
+def test_without_a_budget_everything_begins():
+    assert together(Spending(Prices(1.0, 1.0)), [100] * 20) == 20
+
+
+def test_a_dearer_inspection_overdraws_by_itself_alone_and_ends_the_run():
+    spending = Spending(token_budget=300)
+    assert together(spending, [100]) == 1
+    assert together(spending, [400]) == 1
+    assert together(spending, [10]) == 0
+    assert spending.ended == "one more might exceed the budget"
+
+
+def test_whoever_waits_for_the_budget_can_be_stopped():
+    spending, stop = Spending(token_budget=100), Stop()
+    told = []
+
+    def wait() -> None:
+        with spending.one_more(stop) as tab:
+            told.append(tab)
+
+    with spending.one_more(Stop()):
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        stop.set()
+        waiting.join()
+    assert told == [None]
+    assert spending.ended == ""
+
+
+def test_cached_tokens_have_their_own_price_or_the_usual_one():
+    usage = Usage(1, 1_000_000, 400_000, 100_000)
+    assert Prices(1.25, 10.0, 0.125).cost(usage) == pytest.approx(0.6 * 1.25 + 0.4 * 0.125 + 1.0)
+    assert Prices(1.25, 10.0).cost(usage) == pytest.approx(1.25 + 1.0)
+
+
+TASKS = load()
+
+
+@pytest.fixture(scope="module")
+def items():
+    return list(demo_items())
+
+
+def test_every_class_and_many_look_alikes_are_shown(items):
+    assert {trajectory.task for _, trajectory in items} == set(CLASSES)
+    assert len({spectrum.meta["kind"] for spectrum, _ in items} & set(LOOK_ALIKES)) >= 8
+    assert len({spectrum.survey for spectrum, _ in items}) == 3
+
+
+def test_every_item_says_that_it_is_simulated_and_who_drafted_it(items):
+    for spectrum, trajectory in items:
+        assert spectrum.meta["simulated"]
+        assert trajectory.simulated
+        assert trajectory.label_source == "simulation"
+        assert trajectory.drafter.name == "baseline, no model"
+
+
+def test_every_draft_belongs_to_its_spectrum_and_knows_the_truth(items):
+    for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
+        assert trajectory.spectrum_sha256 == spectrum.sha256
+        assert trajectory.label == truth(recipe.kind, recipe.task)
+        assert trajectory.prompt == TASKS[recipe.task].prompt
+
+
+def test_names_are_unique(items):
+    names = [spectrum.name for spectrum, _ in items]
+    assert len(set(names)) == len(names)
+
+
+def test_every_draft_could_be_reviewed(items):
+    for _, trajectory in items:
+        assert trajectory.problems() == []
+
+
+def replayed(spectrum, task):
+    """What the baseline says today, without drawing: it reads numbers, so no picture is needed."""
+    conversation = Conversation(spectrum, task, tool.overview(spectrum), turns_left=8)
+    while conversation.turns_left:
+        text = "".join(Baseline().turn(conversation))
+        turn = parse(text)
+        yield turn
+        if turn.call is None:
+            return
+        exchanges = (*conversation.exchanges, Exchange(text, None))
+        conversation = replace(conversation, turns_left=conversation.turns_left - 1, exchanges=exchanges)
+
+
+def test_shipped_drafts_are_what_the_baseline_says_today(items, monkeypatch):
+    monkeypatch.setattr(tool, "overview", lambda spectrum: None)
+    for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
+        if recipe.mistake:
+            continue
+        turns = list(replayed(spectrum, TASKS[recipe.task]))
+        assert [t.thought for t in turns] == [s.text for s in trajectory.steps if isinstance(s, Think)], (
+            f"{spectrum.name}: run python -m reviewer.drafting.demo"
+        )
+        assert [dict(t.call.arguments) for t in turns[:-1]] == [dict(z.arguments) for z in trajectory.zooms]
+
+
+def test_one_draft_made_anew_is_the_one_shipped(items):
+    spectrum, shipped = items[0]
+    assert draft(RECIPES[0], spectrum) == shipped
+
+
+def test_pictures_are_those_the_tool_draws(items):
+    spectrum, trajectory = items[7]
+    for zoom in trajectory.zooms:
+        assert tool.call(spectrum, zoom.arguments).picture == zoom.picture
+
+
+def of(items, mistake):
+    wrong = planted()
+    return [(s, t) for s, t in items if wrong.get(s.name) == mistake]
+
+
+def test_each_kind_of_mistake_is_there_to_be_found(items):
+    assert set(planted().values()) == {
+        "hallucinated line",
+        "wrong label",
+        "flipped verdict",
+        "wrong frame",
+        "needless zoom",
+    }
+    assert 5 <= len(planted()) <= len(items) / 4
+
+
+def test_a_reviewer_is_not_told_where_the_mistakes_are(items):
+    for spectrum, trajectory in items:
+        text = str(trajectory.to_json()) + str(dict(spectrum.meta))
+        assert not any(word in text for word in ("planted", "mistake", "hallucinated", "flipped"))
+
+
+def test_a_flipped_verdict_is_the_wrong_one_for_the_numbers_it_gives(items):
+    for spectrum, trajectory in of(items, "flipped verdict"):
+        *_, last = replayed(spectrum, TASKS[trajectory.task])
+        assert isinstance(trajectory.steps[-1], Answer)
+        assert trajectory.answer.verdict != last.answer.verdict
+
+
+def test_a_window_in_the_wrong_frame_misses_its_line(items):
+    ((spectrum, trajectory),) = of(items, "wrong frame")
+    first = trajectory.zooms[0]
+    assert (first.frame, first.z) == ("rest", spectrum.redshift)
+    right = next(iter(replayed(spectrum, TASKS[trajectory.task]))).call.arguments["wavelength_range"]
+    assert first.window[0] > right[0] + 100
+
+
+def test_a_wrong_label_names_a_line_outside_its_window(items):
+    for _, trajectory in of(items, "wrong label"):
+        first = trajectory.zooms[0]
+        assert "Na I D" in first.label
+        assert not first.window[0] < 5892 < first.window[1]
+
+
+def test_a_needless_zoom_covers_no_feature_of_the_task(items):
+    for _, trajectory in of(items, "needless zoom"):
+        low, high = next(z for z in trajectory.zooms if z.label == "continuum").window
+        local = [f for f in TASKS[trajectory.task].features if f.kind != "slope"]
+        assert not any(f.span[0] < high and f.span[1] > low for f in local)
+
+
+def test_a_hallucinated_line_is_claimed_where_none_was_measured(items):
+    for spectrum, trajectory in of(items, "hallucinated line"):
+        said = [s.text for s in trajectory.steps if isinstance(s, Think)]
+        honest = [turn.thought for turn in replayed(spectrum, TASKS[trajectory.task])]
+        assert said[1].startswith(honest[1])
+        assert len(said[1]) > len(honest[1]) + 40
+        assert isinstance(trajectory.steps[1], Zoom)

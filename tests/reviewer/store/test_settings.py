@@ -1,0 +1,318 @@
+"""Campaign settings and the spectra of items."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from agent.spectrum import Spectrum, SpectrumError, read, read_all
+from reviewer.blind.results import JudgedScore, Judgement
+from reviewer.blind.values import Plan
+from reviewer.rules.workflow import Rules
+from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, SignInRefused, Store
+from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
+from tests.support.blind_campaign import SCORERS, a_store, drawn, key, opened
+from tests.support.campaign import Desk, a_spectrum, a_trajectory, edited
+
+Attempt = Callable[[Store], Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / "annotations.db"
+    a_store(path).close()
+    return path
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Iterator[Store]:
+    shutil.copy(made, tmp_path / "annotations.db")
+    with Store.open(tmp_path / "annotations.db") as store:
+        yield store
+
+
+def version(store: Store, item: int) -> int:
+    return store.item(item).version.id
+
+
+def changed(store: Store, item: int) -> Any:
+    return edited(store.item(item).version.trajectory, "Seen again.")
+
+
+# ---- what somebody scores blind
+
+
+def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
+    return {
+        "lease": lambda s: s.lease(person, item),
+        "save": lambda s: s.save_version(person, item, version(s, item), changed(s, item), "why", key(), token),
+        "decide": lambda s: s.decide(person, item, version(s, item), "submit", key(), token),
+        "undo": lambda s: s.undo(person, item, key()),
+        "mark": lambda s: s.mark(person, item, version(s, item), "s1", "supported", key()),
+        "verdict": lambda s: s.commit_verdict(person, item, version(s, item), "YES"),
+    }
+
+
+@pytest.mark.parametrize("what", everything_on(0, "", ""))
+def test_nobody_writes_on_what_they_score_blind(store: Store, what: str) -> None:
+    desk = Desk(store)
+    desk.decide("ED", 5, "keep")
+    token = store.lease("RE", 5).token
+    session = opened(store, items=(6, 7), each=3)
+    # Item 5 is the other trace of the spectrum of item 6.
+    before = store.item(5).standing
+    with pytest.raises(NotAllowed, match=WITHHELD):
+        everything_on(5, "RE", token)[what](store)
+    assert store.item(5).standing == before
+    # What was being saved is kept for its writer.
+    kept = store.autosaved("RE", 5)
+    assert (kept is not None) == (what == "save")
+    store.close_blind("CO", session.id, key())
+    if what not in ("undo", "decide"):
+        everything_on(5, "RE", token)[what](store)
+    # Of a session that was only drawn it is the same, and of a closed one no more.
+    assert store.lease("RE", 5).person == "RE"
+
+
+def test_those_who_do_not_score_it_work_on(store: Store) -> None:
+    opened(store, items=(6, 7), each=3)
+    Desk(store).decide("ED", 5, "keep")
+    assert store.standing(5).state == "revision"
+
+
+def test_one_item_is_withheld_exactly_where_the_list_says_so(store: Store) -> None:
+    opened(store, items=(1, 4, 5), each=2, scorers=("RE", "AU"))
+    drawn(store, items=(7, 8), each=2, scorers=("VO", "AU"), mode="both")
+    store.close_blind("CO", drawn(store, items=(11, 12), each=3).id, key())
+    for person in (*SCORERS, "CO", "ED"):
+        hidden = store.hidden_items(person)
+        for item in range(1, 13):
+            with store._reading() as db:
+                try:
+                    store._refuse_withheld(db, person, item)
+                except NotAllowed:
+                    assert item in hidden
+                else:
+                    assert item not in hidden
+
+
+# ---- what coordinators alone are told
+
+
+def judgement(store: Store) -> Judgement:
+    return Judgement("judge", (version(store, 1),), JudgedScore(1, 1), "", {})
+
+
+COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
+    "add_person": lambda s, by: s.add_person("NE", "New", ["reviewer"], by=by),
+    "set_roles": lambda s, by: s.set_roles(by, "AX", ["coordinator"]),
+    "set_password": lambda s, by: s.set_password(by, "AX", "a long password"),
+    "deactivate": lambda s, by: s.deactivate(by, "AX"),
+    "reactivate": lambda s, by: s.reactivate(by, "AX"),
+    "set_rules": lambda s, by: s.set_rules(by, Rules(solo=True)),
+    "set_setting": lambda s, by: s.set_setting(by, "name", 1),
+    "draw_blind": lambda s, by: s.draw_blind(by, Plan("x", SCORERS), "draw"),
+    "open_blind": lambda s, by: s.open_blind(by, 2, "open"),
+    "close_blind": lambda s, by: s.close_blind(by, 1, "close"),
+    "blind_sessions": lambda s, by: s.blind_sessions(by),
+    "blind_session": lambda s, by: s.blind_session(by, 1),
+    "blind_candidates": lambda s, by: s.blind_candidates(by, Plan("x", SCORERS)),
+    "blind_progress": lambda s, by: s.blind_progress(by, 1),
+    "blind_giveaways": lambda s, by: s.blind_giveaways(by, 1),
+    "blind_to_judge": lambda s, by: s.blind_to_judge(by, 1),
+    "record_judgement": lambda s, by: s.record_judgement(by, 1, judgement(s), "j"),
+    "judged_keys": lambda s, by: s.judged_keys(by, 1, "judge"),
+    "judge_settings": lambda s, by: s.judge_settings(by, 1, "judge"),
+    "blind_results": lambda s, by: s.blind_results(by, 1),
+    "blind_material": lambda s, by: s.blind_material(by, 1),
+}
+
+# They take ``by`` and are for whoever is active: the page decides who is asked for drafts.
+ANYBODY = {"add_item", "add_items"}
+
+
+def taking(name: str) -> set[str]:
+    methods = inspect.getmembers(Store, inspect.isfunction)
+    return {
+        method
+        for method, function in methods
+        if not method.startswith("_") and name in inspect.signature(function).parameters
+    }
+
+
+def test_every_method_that_takes_by_is_listed_here() -> None:
+    assert taking("by") - ANYBODY <= set(COORDINATORS)
+
+
+@pytest.mark.parametrize("name", COORDINATORS)
+@pytest.mark.parametrize("by", ["RE", "AU", "GO"])
+def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> None:
+    store.add_person("GO", "Has gone", ["coordinator"])
+    store.deactivate("CO", "GO")
+    opened(store, items=(1, 2), each=3)
+    drawn(store, items=(3, 4), each=3)
+    end = store.log_head()
+    with pytest.raises(NotAllowed, match="Only a coordinator can do this"):
+        COORDINATORS[name](store, by)
+    assert store.log_head() == end
+
+
+def test_a_coordinator_who_scores_is_not_told_what_gives_the_sources_away(store: Store) -> None:
+    store.set_roles("CO", "RE", ["reviewer", "coordinator"])
+    session = opened(store, items=(1, 2), each=3)
+    with pytest.raises(NotAllowed, match="You score in this session, and what was found names sources"):
+        store.blind_giveaways("RE", session.id)
+    store.blind_giveaways("CO", session.id)
+    store.close_blind("CO", session.id, key())
+    store.blind_giveaways("RE", session.id)
+
+
+def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
+    session = opened(store, items=(1, 2), each=3)
+    assert store.blind_rubric("RE", session.id) == session.rubric
+    with pytest.raises(Exception, match="You are asked nothing in such a session"):
+        store.blind_rubric("ED", session.id)
+    store.close_blind("CO", session.id, key())
+    with pytest.raises(Exception, match="You are asked nothing in such a session"):
+        store.blind_rubric("RE", session.id)
+
+
+# ---- whoever has left
+
+
+LEFT: dict[str, Attempt] = {
+    **everything_on(2, "RE", "none"),
+    "autosave": lambda s: s.autosave("RE", 2, version(s, 2), {"text": "x"}),
+    "discard_autosave": lambda s: s.discard_autosave("RE", 2, version(s, 2)),
+    "record_export": lambda s: s.record_export("RE", "x", {}),
+    "add_items": lambda s: s.add_items([Draft(a_trajectory(think="New."))], by="RE"),
+    "own password": lambda s: s.set_password("RE", "RE", "a longer password"),
+    "set_rules": lambda s: s.set_rules("RE", Rules(solo=True)),
+    "score_blind": lambda s: s.score_blind("RE", s.blind_work("RE")[0].token, 1, 1, "k"),
+    "sign_in": lambda s: s.sign_in("RE", "a long password"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_whoever_has_left_can_do_nothing(store: Store, name: str) -> None:
+    store.set_password(None, "RE", "a long password")
+    opened(store, items=(11, 12), each=3)
+    store.deactivate("CO", "RE")
+    end = store.log_head()
+    with pytest.raises((NotAllowed, SignInRefused)):
+        LEFT[name](store)
+    assert [entry.what for entry in store.log(after=end.number)] in ([], ["sign-in refused"])
+
+
+def test_a_password_that_is_changed_while_it_is_checked_lets_nobody_in(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from reviewer.store import accounts
+
+    store.set_password(None, "RE", "a long password")
+    right = accounts.password_matches
+
+    def meanwhile(password: str, kept: str | None) -> bool:
+        store.deactivate("CO", "RE")
+        return right(password, kept)
+
+    monkeypatch.setattr(accounts, "password_matches", meanwhile)
+    with pytest.raises(SignInRefused, match="changed a moment ago"):
+        store.sign_in("RE", "a long password")
+
+
+@pytest.fixture
+def empty_store(tmp_path):
+    with Store.open(tmp_path / "annotations.db") as empty_store:
+        yield empty_store
+
+
+def test_a_spectrum_comes_back_equal_with_everything_it_says(empty_store):
+    spectrum = a_spectrum(
+        mask=np.arange(300) % 7 == 0,
+        medium="air",
+        frame="rest",
+        flux_unit="1e-17 erg/s/cm2/Å",
+        ra=12.5,
+        dec=-3.25,
+        redshift=-0.00012,
+        catalogue_class="STAR",
+        meta={"plate": 266, "quality": None, "seeing": 1.5, "coadd": True, "who": "Å"},
+        errors="estimated",
+    )
+    again = empty_store.spectrum(empty_store.add_spectrum(spectrum))
+    assert again == spectrum
+    assert again.sha256 == spectrum.sha256
+    assert again.flux.tobytes() == spectrum.flux.tobytes()
+
+
+def test_a_spectrum_is_kept_once_and_its_grid_shared(empty_store):
+    first, second = a_spectrum("a.fits"), a_spectrum("bb.fits")
+    for spectrum in (first, second, first):
+        empty_store.add_spectrum(spectrum)
+    reader = sqlite3.connect(empty_store.path)
+    assert reader.execute("SELECT count(*) FROM spectra").fetchone() == (2,)
+    assert reader.execute("SELECT count(*) FROM grids").fetchone() == (1,)
+    reader.close()
+    assert empty_store.has_spectrum(first.sha256)
+    assert not empty_store.has_spectrum("0" * 64)
+
+
+def test_a_spectrum_that_is_not_there_is_named(empty_store):
+    with pytest.raises(NotFound, match="No spectrum 000000000000"):
+        empty_store.spectrum("0" * 64)
+
+
+@settings(deadline=None)
+@given(arrays.arrays(np.float64, st.integers(1, 60), elements=st.floats(allow_nan=True)))
+def test_any_floats_come_back_bit_for_bit(array):
+    assert unpack(*pack(array)).tobytes() == array.tobytes()
+
+
+@settings(deadline=None)
+@given(arrays.arrays(np.float32, st.integers(1, 60), elements=st.floats(width=32, allow_nan=False)))
+def test_single_precision_is_kept_in_single_precision(array):
+    width, blob = pack(array.astype(np.float64))
+    assert width == "<f4"
+    assert len(zlib.decompress(blob)) == 4 * array.size
+
+
+@pytest.mark.parametrize("value", [0.1, 1e300, 2.0**-1060])
+def test_a_number_that_needs_double_precision_keeps_it(value):
+    array = np.array([1.0, value])
+    width, blob = pack(array)
+    assert width == "<f8"
+    assert unpack(width, blob).tolist() == array.tolist()
+
+
+@given(arrays.arrays(bool, st.integers(1, 60)))
+def test_a_mask_comes_back(mask):
+    assert unpack_mask(pack_mask(mask), mask.size).tolist() == mask.tolist()
+
+
+@pytest.mark.parametrize("survey", ["lamost", "sdss", "desi", "miles"])
+def test_real_survey_files_come_back_equal(empty_store, shared, survey):
+    files = sorted(p for p in (shared / "spectra" / survey).rglob("*") if p.is_file())
+    spectra: list[Spectrum] = []
+    for path in files[:12]:
+        try:
+            spectra.append(read(path))
+        except SpectrumError:
+            continue
+    spectra = spectra or list(read_all(files[0]))[:3]
+    assert spectra
+    for spectrum in spectra:
+        again = empty_store.spectrum(empty_store.add_spectrum(spectrum))
+        assert again == spectrum
+        assert again.sha256 == spectrum.sha256

@@ -1,0 +1,507 @@
+"""The pure rules: workflow and people."""
+
+from itertools import count, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewer.rules.people import (
+    Person,
+    PersonError,
+    clean_initials,
+    clean_name,
+    clean_roles,
+    hash_password,
+    new_token,
+    password_matches,
+    token_hash,
+)
+from reviewer.rules.workflow import (
+    REASONS,
+    STATES,
+    VERBS,
+    Decision,
+    Rules,
+    RulesError,
+    VersionMade,
+    barred,
+    incomplete,
+    refusal,
+    standing,
+    undo_refusal,
+    work_refusal,
+)
+
+RULES = Rules()
+DRAFT = VersionMade(1, 1, None)
+EVERYBODY = ("RE", "AU", "AX", "VO", "CO", "JU")
+
+
+def person(initials: str, *roles: str, active: bool = True) -> Person:
+    return Person(initials, initials, frozenset(roles or ("coordinator",)), active)
+
+
+class Story:
+    """A history told as it happens: each decision in the round and on the version that are current."""
+
+    def __init__(self, rules: Rules = RULES) -> None:
+        self.rules = rules
+        self.facts = [DRAFT]
+        self.ids = count(1)
+
+    @property
+    def now(self):
+        return standing(self.facts, self.rules)
+
+    def version(self, author: str) -> "Story":
+        number = self.now.version + 1
+        self.facts.append(VersionMade(number, number, author))
+        return self
+
+    def says(self, who: str, verb: str, comment: str = "") -> "Story":
+        now = self.now
+        self.facts.append(
+            Decision(
+                next(self.ids),
+                now.version_id,
+                who,
+                now.round or "vote",
+                verb,
+                comment=comment,
+                rules=self.rules,
+            )
+        )
+        return self
+
+    def undoes(self, who: str) -> "Story":
+        now = self.now
+        self.facts.append(Decision(next(self.ids), now.version_id, who, now.last.round, "undo", withdraws=now.last.id))
+        return self
+
+
+def at_audit(rules: Rules = RULES) -> Story:
+    return Story(rules).says("RE", "keep").version("RE").says("RE", "submit")
+
+
+def at_vote(rules: Rules = RULES) -> Story:
+    story = at_audit(rules)
+    for auditor in ("AU", "AX", "JU")[: rules.auditors]:
+        story.says(auditor, "pass")
+    return story
+
+
+def test_an_item_is_kept_revised_audited_voted_on_and_approved():
+    story = Story()
+    seen = [story.now.progress]
+    for who, verb in [("RE", "keep"), ("RE", "submit"), ("AU", "pass"), ("AX", "pass"), ("VO", "approve")]:
+        seen.append(story.says(who, verb).now.progress)
+    assert seen == ["screening", "revision", "audit 0 of 2", "audit 1 of 2", "vote 0 of 2", "vote 1 of 2"]
+    now = story.says("AU", "approve").now
+    assert (now.state, now.round, now.decided_by, now.missing) == ("approved", None, ("VO", "AU"), 0)
+
+
+@pytest.mark.parametrize("story", [Story(), Story().says("RE", "keep")], ids=["screening", "revision"])
+def test_one_rejection_before_the_audit_is_enough(story):
+    now = story.says("RE", "reject").now
+    assert (now.state, now.decided_by) == ("rejected", ("RE",))
+
+
+@pytest.mark.parametrize(
+    ("verbs", "state"),
+    [
+        (["pass"], "audit"),
+        (["return"], "returned"),
+        (["pass", "return"], "returned"),
+        (["reject"], "audit"),
+        (["pass", "pass"], "vote"),
+        (["reject", "reject"], "rejected"),
+        (["pass", "reject"], "adjudication"),
+        (["reject", "pass"], "adjudication"),
+    ],
+)
+def test_an_audit_leads_where_its_decisions_say(verbs, state):
+    story = at_audit()
+    for who, verb in zip(("AU", "AX"), verbs, strict=False):
+        story.says(who, verb)
+    assert story.now.state == state
+
+
+@pytest.mark.parametrize(
+    ("verbs", "state"),
+    [
+        (["approve"], "vote"),
+        (["approve", "approve"], "approved"),
+        (["reject", "reject"], "rejected"),
+        (["approve", "reject"], "adjudication"),
+        (["approve", "abstain"], "adjudication"),
+        (["abstain", "abstain"], "adjudication"),
+    ],
+)
+def test_a_vote_leads_where_its_votes_say(verbs, state):
+    story = at_vote()
+    for who, verb in zip(("VO", "CO"), verbs, strict=False):
+        story.says(who, verb)
+    assert story.now.state == state
+
+
+@pytest.mark.parametrize(("verb", "state"), [("approve", "approved"), ("reject", "rejected"), ("return", "returned")])
+def test_one_adjudication_decides(verb, state):
+    now = at_vote().says("VO", "approve").says("CO", "reject").says("JU", verb).now
+    assert now.state == state
+    assert now.decided_by == (() if verb == "return" else ("JU",))
+
+
+def test_a_new_version_makes_the_audits_of_the_old_one_stale_and_says_whose():
+    story = at_audit().says("AU", "pass").says("AX", "return", "wrong line").version("RE")
+    now = story.now
+    assert [(d.person, d.verb) for d in now.stale] == [("AU", "pass"), ("AX", "return")]
+    assert now.decisions == ()
+    assert story.says("RE", "submit").now.progress == "audit 0 of 2"
+
+
+def test_those_who_audited_an_older_version_may_audit_the_new_one():
+    now = at_audit().says("AX", "return").version("RE").says("RE", "submit").now
+    assert refusal(now, RULES, person("AX", "auditor"), "pass", now.version_id) is None
+
+
+def test_a_returned_version_has_to_change_before_it_is_submitted_again():
+    story = at_audit().says("AU", "return")
+    now = story.now
+    assert "change it" in refusal(now, RULES, person("RE", "reviewer"), "submit", now.version_id)
+    assert story.says("RE", "submit").now.state == "returned"
+    now = story.version("RE").now
+    assert refusal(now, RULES, person("RE", "reviewer"), "submit", now.version_id) is None
+
+
+def test_disagreement_is_two_people_in_one_round_pulling_apart():
+    assert not at_audit().says("AU", "pass").now.disagreement
+    assert at_audit().says("AU", "pass").says("AX", "return").now.disagreement
+    assert not at_audit().says("AU", "pass").now.compared
+    assert at_vote().now.compared
+    assert not at_vote().says("VO", "approve").says("CO", "abstain").now.disagreement
+    assert at_vote().says("VO", "approve").says("CO", "reject").says("JU", "approve").now.disagreement
+
+
+# ---- who may do what
+
+
+@pytest.mark.parametrize("verb", ["pass", "return", "reject"])
+def test_whoever_wrote_a_version_may_not_audit_it(verb):
+    now = at_audit().now
+    assert refusal(now, RULES, person("RE"), verb, now.version_id) == (
+        "RE wrote a version of this item, so somebody else has to audit it."
+    )
+
+
+def test_nobody_audits_or_votes_twice():
+    now = at_audit().says("AU", "pass").now
+    assert "already audited version 2" in refusal(now, RULES, person("AU"), "pass", now.version_id)
+    now = at_vote().says("VO", "approve").now
+    assert "already voted on version 2" in refusal(now, RULES, person("VO"), "reject", now.version_id)
+
+
+def test_an_auditor_may_vote_on_what_they_passed():
+    now = at_vote().now
+    assert refusal(now, RULES, person("AU", "auditor"), "approve", now.version_id) is None
+
+
+def test_an_adjudicator_has_neither_written_audited_nor_voted():
+    now = at_vote().says("VO", "approve").says("CO", "reject").now
+    for initials in ("RE", "AU", "AX", "VO", "CO"):
+        assert refusal(now, RULES, person(initials), "approve", now.version_id)
+    assert refusal(now, RULES, person("JU", "auditor"), "approve", now.version_id) is None
+    assert set(barred(now, RULES)) == {"RE", "AU", "AX", "VO", "CO"}
+
+
+@pytest.mark.parametrize(
+    ("story", "role"),
+    [(Story(), "auditor"), (Story().says("RE", "keep"), "auditor"), (at_audit(), "reviewer")],
+)
+def test_a_round_is_closed_to_other_roles(story, role):
+    assert f"JU is {role}" in work_refusal(story.now, RULES, person("JU", role))
+
+
+def test_text_is_edited_in_revision_only():
+    allowed = {
+        state: refusal(story.now, RULES, person("CO"), "edit", story.now.version_id) is None
+        for state, story in {
+            "screening": Story(),
+            "revision": Story().says("RE", "keep"),
+            "returned": at_audit().says("AU", "return"),
+            "audit": at_audit(),
+            "vote": at_vote(),
+            "rejected": Story().says("RE", "reject"),
+        }.items()
+    }
+    assert [state for state, yes in allowed.items() if yes] == ["revision", "returned"]
+
+
+def test_a_refusal_names_the_round_the_item_has_moved_on_to():
+    now = at_vote().now
+    assert "in vote now" in refusal(now, RULES, person("CO"), "pass", now.version_id)
+    assert "already rejected" in work_refusal(Story().says("RE", "reject").now, RULES, person("CO"))
+
+
+def test_an_older_version_and_an_inactive_person_are_refused():
+    now = at_audit().now
+    assert "version 2 is the current one" in refusal(now, RULES, person("AU"), "pass", 1)
+    assert "no longer active" in refusal(now, RULES, person("AU", active=False), "pass", now.version_id)
+
+
+def test_alone_one_person_does_every_round():
+    alone = Rules(solo=True)
+    story = Story(alone)
+    for verb in ("keep", "submit", "pass", "approve"):
+        now = story.now
+        assert refusal(now, alone, person("ME", "reviewer", "auditor", "coordinator"), verb, now.version_id) is None
+        story.says("ME", verb)
+    assert story.now.state == "approved"
+
+
+@pytest.mark.parametrize(
+    ("verb", "said", "lacks"),
+    [
+        ("reject", {}, "reason"),
+        ("reject", {"reason": "ugly"}, "reason"),
+        ("reject", {"reason": "other"}, "comment"),
+        ("reject", {"reason": "other", "comment": "not a star"}, None),
+        ("reject", {"reason": "duplicate"}, None),
+        ("return", {"comment": "  "}, "comment"),
+        ("return", {"comment": "Hβ is not there"}, None),
+        ("approve", {"reason": "duplicate"}, "comment"),
+        ("pass", {}, None),
+    ],
+)
+def test_reject_wants_a_reason_and_return_a_comment(verb, said, lacks):
+    sentence = incomplete(verb, **said)
+    assert sentence is None if lacks is None else lacks in sentence
+    assert "other" in REASONS
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"auditors": 0},
+        {"votes": 1},
+        {"votes": 3, "approve_at": 2, "reject_at": 1},
+        {"votes": 0, "approve_at": 0},
+    ],
+)
+def test_rules_that_could_decide_two_ways_or_never_are_refused(numbers):
+    with pytest.raises(RulesError):
+        Rules(**numbers)
+
+
+def test_a_closed_round_stays_closed_when_the_rules_change_and_an_open_one_is_judged_by_the_new():
+    story = at_vote(Rules(auditors=1))
+    assert standing(story.facts, Rules(auditors=3)).state == "vote"
+    story = at_audit().says("AU", "pass")
+    assert standing(story.facts, Rules(auditors=1)).state == "vote"
+    assert standing(story.facts, Rules(auditors=3)).progress == "audit 1 of 3"
+
+
+# ---- undo
+
+
+def test_undo_takes_back_ones_own_latest_decision_and_what_was_before_it_is_latest_again():
+    story = Story().says("RE", "keep").says("RE", "submit")
+    assert story.undoes("RE").now.state == "revision"
+    assert story.undoes("RE").now.state == "screening"
+    assert undo_refusal(story.now, person("RE")) is not None
+
+
+def test_a_decision_that_somebody_went_on_from_cannot_be_undone():
+    story = at_audit().says("AU", "pass").says("AX", "pass")
+    assert "AX's" in undo_refusal(story.now, person("AU"))
+    returned = at_audit().says("AU", "return")
+    assert undo_refusal(returned.now, person("AU")) is None
+    assert undo_refusal(returned.version("RE").now, person("AU")) is not None
+
+
+def test_a_forged_undo_changes_nothing():
+    story = at_vote().says("VO", "approve")
+    before = story.now
+    forged = Decision(99, before.version_id, "CO", "vote", "undo", withdraws=before.last.id)
+    assert standing([*story.facts, forged], RULES) == before
+
+
+# ---- properties
+
+
+rules_strategy = st.builds(
+    lambda auditors, votes, spare: (
+        Rules(
+            auditors,
+            votes,
+            approve_at=votes - min(spare, votes // 2),
+            reject_at=votes - min(spare, (votes - 1) // 2),
+        )
+        if votes - min(spare, votes // 2) + votes - min(spare, (votes - 1) // 2) > votes
+        else Rules(auditors, votes, votes, votes)
+    ),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(0, 2),
+)
+
+
+@settings(deadline=None)
+@given(rules_strategy, st.data())
+def test_votes_in_any_order_have_one_outcome(rules, data):
+    votes = data.draw(st.lists(st.sampled_from(VERBS["vote"]), min_size=1, max_size=rules.votes))
+    outcomes = set()
+    for order in permutations(list(zip(EVERYBODY, votes, strict=False))):
+        story = at_vote(rules)
+        open_round = story.now
+        story.facts += [
+            Decision(100 + n, open_round.version_id, who, "vote", verb, rules=rules)
+            for n, (who, verb) in enumerate(order)
+        ]
+        outcomes.add(story.now.state)
+    assert len(outcomes) == 1
+
+
+@settings(deadline=None)
+@given(rules_strategy, st.data())
+def test_audits_in_any_order_have_one_outcome(rules, data):
+    audits = data.draw(st.lists(st.sampled_from(VERBS["audit"]), min_size=1, max_size=rules.auditors))
+    outcomes = set()
+    for order in permutations(list(zip(("AU", "AX", "JU"), audits, strict=False))):
+        story = at_audit(rules)
+        audited = story.now
+        story.facts += [
+            Decision(100 + n, audited.version_id, who, "audit", verb, rules=rules)
+            for n, (who, verb) in enumerate(order)
+        ]
+        outcomes.add(story.now.state)
+    assert len(outcomes) == 1
+
+
+decisions = st.lists(
+    st.tuples(st.sampled_from(EVERYBODY), st.sampled_from([*VERBS["vote"], *VERBS["audit"], "keep", "submit"])),
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(decisions, decisions)
+def test_surplus_votes_never_change_a_result(first, surplus):
+    story = Story()
+    for who, verb in first:
+        story.says(who, verb)
+    decided = story.now
+    if decided.round is not None:
+        story = at_vote().says("VO", "approve").says("CO", "approve")
+        decided = story.now
+    for who, verb in surplus:
+        story.facts.append(Decision(next(story.ids), decided.version_id, who, "vote", verb))
+    now = story.now
+    assert (now.state, now.decided_by, now.decisions) == (
+        decided.state,
+        decided.decided_by,
+        decided.decisions,
+    )
+    assert len(now.surplus) == len(decided.surplus) + len(surplus)
+
+
+@settings(deadline=None)
+@given(decisions, st.lists(st.sampled_from([None, "RE", "AU"]), max_size=4))
+def test_any_history_has_a_standing_and_the_same_one_each_time(said, authors):
+    story = Story()
+    for n, (who, verb) in enumerate(said):
+        story.says(who, verb)
+        if n < len(authors):
+            story.version(authors[n] or "CO")
+    now = story.now
+    assert now == standing(tuple(story.facts), RULES)
+    assert now.state in STATES
+    assert len(now.cast) <= now.wanted or now.wanted == 0
+
+
+@settings(deadline=None)
+@given(decisions)
+def test_what_is_not_refused_counts_and_what_is_refused_does_not_occur(said):
+    story = Story()
+    for who, verb in said:
+        now = story.now
+        allowed = refusal(now, RULES, person(who), verb, now.version_id) is None
+        story.says(who, verb)
+        counted = len(story.now.surplus) == len(now.surplus)
+        assert counted or not allowed
+        if not allowed:
+            story.facts.pop()
+
+
+@settings(deadline=None)
+@given(decisions)
+def test_undo_gives_back_the_standing_before_the_decision(said):
+    story = Story()
+    for who, verb in said:
+        now = story.now
+        if refusal(now, RULES, person(who), verb, now.version_id) is None:
+            assert story.says(who, verb).undoes(who).now == now
+            story.says(who, verb)
+
+
+def test_a_history_without_a_version_is_no_history():
+    with pytest.raises(ValueError, match="begins with a version"):
+        standing([], RULES)
+
+
+@pytest.mark.parametrize(("typed", "kept"), [("ab", "AB"), (" ÅsL ", "ÅSL"), ("WXYZ", "WXYZ")])
+def test_initials_are_two_to_four_letters_in_capitals(typed, kept):
+    assert clean_initials(typed) == kept
+
+
+@pytest.mark.parametrize("typed", ["", "a", "abcde", "a1", "a b", "<b>"])
+def test_other_initials_are_refused_and_shown(typed):
+    with pytest.raises(PersonError, match="wanted two to four letters"):
+        clean_initials(typed)
+
+
+@pytest.mark.parametrize("roles", [[], ["king"], ["reviewer", "king"]])
+def test_unknown_roles_are_refused(roles):
+    with pytest.raises(PersonError, match="wanted one or more of reviewer, auditor, coordinator"):
+        clean_roles(roles)
+
+
+def test_a_name_loses_its_stray_spaces_and_may_not_be_empty():
+    assert clean_name("  Annie  Jump Cannon ") == "Annie Jump Cannon"
+    with pytest.raises(PersonError):
+        clean_name("  ")
+
+
+def test_a_password_matches_its_own_hash_only():
+    kept = hash_password("Hβ at 4861.3 Å")
+    assert password_matches("Hβ at 4861.3 Å", kept)
+    assert not password_matches("Hβ at 4861.4 Å", kept)
+
+
+def test_two_hashes_of_one_password_differ_and_hold_their_parameters():
+    first, second = hash_password("parallax"), hash_password("parallax")
+    assert first != second
+    assert first.split("$")[:4] == ["scrypt", "15", "8", "3"]
+    assert "parallax" not in first
+
+
+def test_a_hash_made_with_other_parameters_still_matches():
+    # scrypt("password", "NaCl", N=1024, r=8, p=16), RFC 7914 section 12, the first 32 of its 64 bytes.
+    rfc7914 = "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162"
+    assert password_matches("password", f"scrypt$10$8$16${b'NaCl'.hex()}${rfc7914}")
+
+
+def test_nothing_matches_a_person_without_a_password():
+    assert not password_matches("", None)
+    assert not password_matches("anything", None)
+
+
+def test_a_short_password_is_refused():
+    with pytest.raises(PersonError, match="found 7 characters, wanted 8"):
+        hash_password("seven77")
+
+
+def test_tokens_differ_and_their_hashes_do_not_hold_them():
+    first, second = new_token(), new_token()
+    assert first != second
+    assert first not in token_hash(first)

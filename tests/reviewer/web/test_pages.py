@@ -1,0 +1,455 @@
+"""Handlers of the Gradio tabs: library, links and progress."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from astropy import units
+from astropy.coordinates import SkyCoord
+from astropy.io import fits
+from astropy.table import Table
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.tasks import load
+from reviewer.agreement.rounds import gold_agreement, round_agreement
+from reviewer.exchange.imports import ImportFileError
+from reviewer.rules.campaign import Rules, RulesError
+from reviewer.store import NotAllowed, Store
+from reviewer.ui import exports, imports, widgets
+from reviewer.ui.drafts import Outcome, draft_file
+from reviewer.ui.people import role_in_words
+from reviewer.ui.rules import in_words
+from reviewer.web import app as server
+from reviewer.web import auth
+from reviewer.web.payload import links, sexagesimal
+from reviewer.web.routes.progress import GOLD
+from tests.support.blind_campaign import GPT, SPEC, a_store, key, opened
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
+
+
+@pytest.fixture
+def store(tmp_path) -> Iterator[Store]:
+    store = Store.open(tmp_path / "annotations.db")
+    store.add_person("CO", "Cora", ["coordinator"], "correct horse")
+    store.add_person("RE", "Rosa", ["reviewer"], "battery staple")
+    yield store
+    store.close()
+
+
+def from_browser(cookie: str = "") -> Any:
+    return SimpleNamespace(cookies={auth.COOKIE: cookie}, headers={"host": "127.0.0.1:7860"})
+
+
+def signed_in(store: Store, initials: str, password: str) -> Any:
+    return from_browser(store.sign_in(initials, password).token)
+
+
+def test_an_event_without_a_session_is_refused(store: Store) -> None:
+    for cookie in ("", "alone:CO", "made up"):
+        with pytest.raises(NotAllowed, match="signed out"):
+            widgets.asking(from_browser(cookie), store, True)
+
+
+def test_an_event_of_somebody_without_the_role_is_refused_by_name(store: Store) -> None:
+    rosa = signed_in(store, "RE", "battery staple")
+    assert widgets.asking(rosa, store, True).initials == "RE"
+    with pytest.raises(NotAllowed, match=r"for coordinator; RE is reviewer\."):
+        widgets.asking(rosa, store, True, "coordinator")
+
+
+def test_what_comes_in_and_goes_out_is_a_coordinators_unless_one_works_alone(store: Store) -> None:
+    rosa, cora = signed_in(store, "RE", "battery staple"), signed_in(store, "CO", "correct horse")
+    assert widgets.in_charge(cora, store, True).initials == "CO"
+    with pytest.raises(NotAllowed):
+        widgets.in_charge(rosa, store, True)
+    store.set_rules("CO", Rules(solo=True))
+    assert widgets.in_charge(rosa, store, True).initials == "RE"
+
+
+def test_a_refusal_is_told_in_its_own_words_and_as_text(store: Store) -> None:
+    said: Any = object()
+
+    @widgets.spoken(said)
+    def handler() -> widgets.Changes:
+        raise NotAllowed("Only <b>they</b> may.")
+
+    assert "Only &lt;b&gt;they&lt;/b&gt; may." in handler()[said]
+    assert 'role="alert"' in handler()[said]
+
+
+def test_what_a_long_handler_had_done_before_it_failed_stays_on_the_page() -> None:
+    said: Any = object()
+
+    @widgets.spoken(said)
+    def handler() -> Iterator[widgets.Changes]:
+        yield {"table": "one row"}
+        raise OSError(28, "No space left on device", "annotations.db")
+
+    first, second = handler()
+    assert first == {"table": "one row"}
+    assert "No space left on device" in second[said]
+
+
+def test_a_fault_of_the_program_is_logged_and_told_by_its_number(caplog: pytest.LogCaptureFixture) -> None:
+    said: Any = object()
+
+    @widgets.spoken(said)
+    def handler() -> widgets.Changes:
+        raise ZeroDivisionError("secret detail")
+
+    with caplog.at_level(logging.ERROR, "spec_o3"):
+        told = handler()[said]
+    assert "secret detail" not in told
+    (record,) = caplog.records
+    assert record.args is not None
+    assert str(record.args[0]) in told
+
+
+@given(*[st.integers(1, 6)] * 4, st.booleans())
+def test_every_rule_that_can_be_set_can_be_said(
+    auditors: int, votes: int, approve: int, reject: int, solo: bool
+) -> None:
+    try:
+        rules = Rules(auditors, votes, approve, reject, solo)
+    except RulesError:
+        return
+    words = in_words(rules)
+    if solo:
+        assert "One person" in words
+    else:
+        assert f"{rules.approve_at} to approve" in words
+        assert f"{rules.reject_at} to reject" in words
+        assert ("adjudication" in words) == (votes > 1)
+
+
+def test_roles_are_explained_by_the_rounds_they_open() -> None:
+    assert role_in_words("reviewer") == "screening, revision and vote"
+    assert role_in_words("auditor") == "audit, vote and adjudication"
+
+
+def test_an_export_is_described_with_what_has_to_be_said_about_it() -> None:
+    counts = {
+        "items": 1,
+        "pictures": 1234,
+        "simulated": 1,
+        "by_one_person": 1,
+        "tasks": {"cv": 1},
+        "drafters": {"baseline": 1},
+    }
+    words = exports.in_words({"counts": counts}).split(" · ")
+    assert words[:3] == ["1 item", "1\u202f234 pictures", "cv 1"]
+    assert words[3:] == ["drafted by baseline 1", "1 simulated", "1 reviewed by one person alone"]
+
+
+@pytest.fixture
+def empty_store(tmp_path: Path) -> Iterator[Store]:
+    empty_store = Store.open(tmp_path / "annotations.db")
+    yield empty_store
+    empty_store.close()
+
+
+def desi_coadd(path: Path, dead: tuple[int, ...] = ()) -> Path:
+    """Three simulated DESI targets in one file; the targets in ``dead`` have no data."""
+    spectra = [simulate(kind, "DESI", 25.0, seed) for seed, kind in enumerate(("cv", "wd", "a"))]
+    hdus = [fits.PrimaryHDU(), fits.BinTableHDU(Table({"TARGETID": [101, 102, 103]}), name="FIBERMAP")]
+    for arm, low, high in (("B", 3600, 5800), ("R", 5760, 7620), ("Z", 7520, 9824)):
+        grid = np.arange(low, high, 0.8)
+        flux = [np.interp(grid, s.wavelength, s.flux) for s in spectra]
+        ivar = [
+            np.zeros_like(grid) if n in dead else np.interp(grid, s.wavelength, s.ivar) for n, s in enumerate(spectra)
+        ]
+        hdus.append(fits.ImageHDU(grid, name=f"{arm}_WAVELENGTH"))
+        hdus.append(fits.ImageHDU(np.array(flux, np.float32), name=f"{arm}_FLUX"))
+        hdus.append(fits.ImageHDU(np.array(ivar, np.float32), name=f"{arm}_IVAR"))
+    fits.HDUList(hdus).writeto(path)
+    return path
+
+
+def last(outcomes: Iterator[Outcome]) -> Outcome:
+    return list(outcomes)[-1]
+
+
+def test_every_target_of_a_file_becomes_an_item_and_is_told_as_it_is_made(empty_store: Store, tmp_path: Path) -> None:
+    path = desi_coadd(tmp_path / "coadd.fits")
+    outcomes = list(draft_file(empty_store, path, load()["cv"], "night 1"))
+    assert [len(o.added) for o in outcomes] == [1, 2, 3, 3]
+    assert [o.done for o in outcomes] == [False, False, False, True]
+    assert {empty_store.item(i).row.batch for i in outcomes[-1].added} == {"night 1"}
+    assert outcomes[-1].problems == ()
+
+
+def test_the_same_file_again_adds_nothing_and_says_which_items_it_is(empty_store: Store, tmp_path: Path) -> None:
+    path = desi_coadd(tmp_path / "coadd.fits", dead=(1, 2))
+    first = last(draft_file(empty_store, path, load()["cv"], ""))
+    again = last(draft_file(empty_store, path, load()["cv"], ""))
+    assert first.added == again.known
+    assert again.added == ()
+
+
+def test_what_was_drafted_before_a_stop_stays(empty_store: Store, tmp_path: Path) -> None:
+    drafting = draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
+    made = next(drafting).added
+    drafting.close()
+    assert len(made) == 1
+    assert empty_store.item(made[0]).standing.state == "screening"
+
+
+def test_a_file_that_is_no_spectrum_is_an_outcome_in_the_readers_own_words(empty_store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("dear diary")
+    outcome = last(draft_file(empty_store, path, load()["cv"], ""))
+    assert outcome.done
+    assert len(outcome.problems) == 1
+    assert "notes.txt" in outcome.problems[0]
+    assert outcome.added == ()
+
+
+def test_real_lamost_files_are_drafted(empty_store: Store, shared: Path, tmp_path: Path) -> None:
+    source = next((shared / "spectra" / "lamost").rglob("spec-*_sp*.fits*"))
+    path = tmp_path / source.name
+    shutil.copyfile(source, path)
+    outcome = last(draft_file(empty_store, path, load()["a"], ""))
+    assert outcome.problems == ()
+    assert empty_store.item(outcome.added[0]).row.survey == "LAMOST"
+
+
+def packed(path: Path, **files: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("__", "/").replace("_dot_", "."), text)
+    return path
+
+
+def test_a_zip_is_unpacked_where_its_rows_find_their_pictures(tmp_path: Path) -> None:
+    path = packed(tmp_path / "set.zip", set__train_sharegpt_dot_json="[]", set__images__a_dot_png="x")
+    with imports.laid_out([path]) as found:
+        (rows,) = found
+        assert rows.name == "train_sharegpt.json"
+        assert (rows.parent / "images" / "a.png").read_text() == "x"
+    assert not rows.exists()
+
+
+def test_of_an_export_the_rows_with_spectra_are_taken_not_those_for_training(tmp_path: Path) -> None:
+    path = packed(
+        tmp_path / "export.zip",
+        train_dot_jsonl="{}",
+        train_sharegpt_dot_json="[]",
+        trajectories_dot_jsonl="{}",
+        manifest_dot_json="{}",
+    )
+    with imports.laid_out([path]) as found:
+        assert [rows.name for rows in found] == ["trajectories.jsonl"]
+
+
+def test_loose_pictures_lie_in_images_and_survey_files_beside_the_rows(tmp_path: Path) -> None:
+    for name in ("rows.jsonl", "a.PNG", "spec.fits"):
+        (tmp_path / name).write_text(name)
+    with imports.laid_out(sorted(tmp_path.iterdir())) as found:
+        (rows,) = found
+        assert (rows.parent / "images" / "a.PNG").is_file()
+        assert (rows.parent / "spec.fits").is_file()
+
+
+@pytest.mark.parametrize("name", ["../outside.json", "/outside.json", "a/../../outside.json"])
+def test_a_zip_that_reaches_outside_itself_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, "{}")
+    with pytest.raises(ImportFileError, match="wanted paths inside the zip"), imports.laid_out([path]):
+        pass
+
+
+def test_a_zip_that_promises_too_much_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
+    monkeypatch.setattr(imports, "LARGEST_UNPACKED", 5_000)
+    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), imports.laid_out([path]):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip at all", b"PK\x03\x04 but then nothing"])
+def test_a_broken_zip_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "broken.zip"
+    path.write_bytes(content)
+    with pytest.raises(ImportFileError, match=r"broken\.zip: found a broken zip"), imports.laid_out([path]):
+        pass
+
+
+def test_a_zip_whose_bytes_were_damaged_is_named(tmp_path: Path) -> None:
+    path = packed(tmp_path / "bad.zip", rows_dot_json="[1, 2, 3]")
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"[1, 2, 3]", b"[1, 2, 4]", 1))
+    with pytest.raises(ImportFileError, match=r"bad\.zip: found a broken zip"), imports.laid_out([path]):
+        pass
+
+
+def test_files_without_any_rows_say_what_was_wanted(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_text("x")
+    with pytest.raises(ImportFileError, match=r"wanted \.jsonl"), imports.laid_out([tmp_path / "a.png"]):
+        pass
+
+
+def test_a_zip_with_two_unknown_files_of_rows_is_not_guessed_at(tmp_path: Path) -> None:
+    path = packed(tmp_path / "two.zip", a_dot_json="[]", b_dot_json="[]")
+    with pytest.raises(ImportFileError, match="found 2 files of rows"), imports.laid_out([path]):
+        pass
+
+
+def spectrum(**known: Any) -> Spectrum:
+    return Spectrum(np.linspace(4000, 9000, 50), np.ones(50), np.ones(50), **known)
+
+
+def named(found: list[dict[str, str]]) -> dict[str, str]:
+    return {link["name"]: link["url"] for link in found}
+
+
+def test_a_position_leads_to_simbad_and_gaia() -> None:
+    found = named(links(spectrum(ra=64.065186, dec=-45.28982, survey="")))
+    assert set(found) == {"SIMBAD", "Gaia"}
+    assert all("64.065186" in url and "-45.289820" in url for url in found.values())
+
+
+@pytest.mark.parametrize(
+    ("known", "part"),
+    [
+        ({"survey": "LAMOST", "ids": {"obsid": "101005"}}, "lamost.org/dr10/v2.0/spectrum/view?obsid=101005"),
+        ({"survey": "SDSS", "ids": {"plate-mjd-fiber": "266-51602-13"}}, "plate=266&mjd=51602&fiber=13"),
+        ({"survey": "DESI", "ids": {"targetid": "39633559463397282"}}, "targetid39633559463397282"),
+    ],
+)
+def test_an_id_leads_to_the_surveys_own_page(known: dict[str, Any], part: str) -> None:
+    assert part in named(links(spectrum(**known)))[known["survey"]]
+
+
+def test_an_id_that_no_page_knows_and_a_simulation_have_no_survey_page() -> None:
+    assert links(spectrum(survey="LAMOST", ids={"obsid": "-28762"})) == []
+    made = spectrum(survey="simulated LAMOST", ids={"obsid": "5"}, meta={"simulated": True})
+    assert links(made) == []
+
+
+@given(st.floats(0, 360, exclude_max=True), st.floats(-90, 90))
+def test_sexagesimal_is_what_astropy_reads_back(ra: float, dec: float) -> None:
+    read = SkyCoord(sexagesimal(ra, dec), unit=(units.hourangle, units.deg))
+    assert read.separation(SkyCoord(ra, dec, unit="deg")).arcsec < 0.12
+
+
+@pytest.fixture
+def voted_store(tmp_path: Path) -> Iterator[Store]:
+    """Six items: voted on alike twice, split in a finished vote, split in an open one, passed once, new."""
+    with Store.open(tmp_path / "annotations.db") as voted_store:
+        people(voted_store)
+        voted_store.set_rules("CO", Rules(votes=3, approve_at=2, reject_at=2))
+        for initials in ("VB", "VC"):
+            voted_store.add_person(initials, initials, ["reviewer"])
+        desk = Desk(voted_store)
+        first, second, split, going_on, passed, _ = (an_item(voted_store, n, label="YES") for n in range(6))
+        for item in (first, second):
+            desk.until(item, *TO_VOTE, ("VO", "approve"), ("VB", "approve"))
+        desk.until(split, *TO_VOTE, ("VO", "approve"), ("VB", "reject"), ("VC", "abstain"))
+        desk.until(going_on, *TO_VOTE, ("VO", "approve"), ("VB", "reject"))
+        desk.until(passed, *TO_AUDIT, ("AU", "pass"))
+        yield voted_store
+
+
+def of(voted_client: TestClient, **query: str) -> dict:
+    answer = voted_client.get("/api/progress/agreement", params=query)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+@pytest.fixture
+def voted_client(voted_store: Store) -> Iterator[TestClient]:
+    app = server.build(voted_store, local=True)
+    with TestClient(app, base_url="http://127.0.0.1", cookies={"spec_o3_session": "alone:CO"}) as voted_client:
+        yield voted_client
+
+
+def test_rounds_are_compared_once_they_are_over(voted_store, voted_client) -> None:
+    found = {row["round"]: row for row in of(voted_client)["rounds"]}
+    # Four items were audited by two; the one that is still in audit is not counted.
+    assert (found["audit"]["raw"]["value"], found["audit"]["raw"]["n"]) == (1.0, 4)
+    assert found["audit"]["alpha"]["text"] == "undefined: every decision is pass"
+    votes = [("1", "VO", "approve"), ("1", "VB", "approve"), ("2", "VO", "approve"), ("2", "VB", "approve")]
+    votes += [("3", "VO", "approve"), ("3", "VB", "reject"), ("3", "VC", "abstain")]
+    expected = round_agreement(*zip(*votes, strict=True))
+    assert found["vote"]["raw"]["value"] == expected.raw.value == pytest.approx(2 / 3)
+    assert found["vote"]["alpha"]["value"] == pytest.approx(expected.alpha.value)
+    assert found["vote"]["title"] == found["audit"]["title"]
+
+
+def test_an_undone_decision_is_in_nothing(voted_store, voted_client) -> None:
+    before = of(voted_client)["rounds"]
+    voted_store.undo("VC", 3, "undo-the-vote-of-VC")
+    after = {row["round"]: row for row in of(voted_client)["rounds"]}
+    # The vote on item 3 is open again, so only the two unanimous ones are left.
+    assert after["vote"]["raw"]["n"] == 2
+    assert before[1]["raw"]["n"] == 3
+
+
+def test_where_people_differ_is_told_once_the_round_is_over(voted_store, voted_client) -> None:
+    found = of(voted_client)["disagreements"]
+    assert found["total"] == 1
+    (item,) = found["items"]
+    assert (item["id"], item["state"]) == (3, "adjudication")
+    assert item["said"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
+    assert of(voted_client, task="carbon")["disagreements"] == {"total": 0, "items": []}
+
+
+def test_reviewers_are_held_against_labels_of_decided_items(voted_store, voted_client) -> None:
+    assert of(voted_client)["gold"] == []
+    for item, verdict in ((1, "YES"), (2, "NO"), (4, "NO")):
+        voted_store.commit_verdict("VC", item, voted_store.item(item).version.id, verdict)
+    voted_store.commit_verdict("VO", 1, voted_store.item(1).version.id, "cannot tell")
+    found = of(voted_client)
+    rows = {row["person"]: row for row in found["gold"]}
+    # Item 4 is in an open round: what its label is stays unknown.
+    expected = gold_agreement(["1", "2"], ["YES", "NO"], ["YES", "YES"])
+    assert (rows["VC"]["right"]["value"], rows["VC"]["right"]["n"]) == (expected.value, 2)
+    assert (rows["VO"]["right"]["text"], rows["VO"]["cannot_tell"]) == (
+        "undefined: no gold item was decided on",
+        1,
+    )
+    assert (found["gold_meaning"], found["gold_items"]) == (GOLD, 2)
+
+
+def test_a_campaign_without_decisions_says_so(tmp_path) -> None:
+    with Store.open(tmp_path / "annotations.db") as voted_store:
+        people(voted_store)
+        app = server.build(voted_store, local=True)
+        with TestClient(app, base_url="http://127.0.0.1", cookies={"spec_o3_session": "alone:CO"}) as voted_client:
+            found = of(voted_client)
+    assert [row["round"] for row in found["rounds"]] == ["audit", "vote"]
+    for row in found["rounds"]:
+        for name in ("raw", "alpha"):
+            why = "undefined: no text was decided on by two people in a round that is over"
+            assert row[name]["text"] == why
+
+
+def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
+    with a_store(tmp_path / "annotations.db") as voted_store:
+        voted_store.add_person("VB", "Dr VB", ["reviewer"])
+        story = (("RE", "keep"), ("RE", "submit"), ("AU", "pass"), ("AX", "pass"))
+        desk = Desk(voted_store)
+        desk.until(1, *story, ("VO", "approve"), ("VB", "reject"))
+        total, items = voted_store.apart()
+        assert (total, [one.item for one in items]) == (1, [1])
+        opened(voted_store, scorers=("ED", "JU"), sources=(GPT, SPEC))
+        app = server.build(voted_store, local=True)
+        seen = {}
+        for person in ("ED", "CO"):
+            cookies = {"spec_o3_session": f"alone:{person}"}
+            with TestClient(app, base_url="http://127.0.0.1", cookies=cookies) as voted_client:
+                seen[person] = of(voted_client)["disagreements"]["total"]
+        voted_store.close_blind("CO", 1, key())
+    assert seen == {"ED": 0, "CO": 1}

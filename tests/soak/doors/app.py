@@ -1,0 +1,367 @@
+"""Entry points for databases, backups and HTTP requests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+import sqlite3
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reviewer.backup.archive import MANIFEST_NAME as MANIFEST
+from reviewer.backup.archive import write_archive
+from reviewer.backup.backups import BackupError
+from reviewer.backup.restore import Restored, restore
+from reviewer.exchange.imports import import_file
+from reviewer.rules.campaign import Rules
+from reviewer.store import Draft, QueueFilter, Store, StoreError
+from reviewer.store.sqlite.files import exclusive_access
+from tests.soak.doors.rows import plan_data
+from tests.soak.doors.samples import (
+    WINDOW,
+    a_spectrum,
+    a_trajectory,
+    json_or_none,
+    own_lines,
+    sample_pictures,
+    with_pictures,
+)
+from tests.soak.mutations import spoiled_json, spoiled_sqlite
+from tests.soak.trying import DidNotHold, Door, Try, check_sentence, refused_by
+
+SCHEMAS = Path(__file__).resolve().parents[3] / "tests" / "schemas"
+"""What earlier releases wrote, as SQL."""
+THEN = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def _filled(path: Path) -> None:
+    """A database with two people, two items, a decision, a mark and unsent text."""
+    path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as name, Store.open(path, lambda: THEN) as store:
+        folder = Path(name)
+        store.add_person("CO", "Person", ["coordinator"])
+        store.add_person("RV", "Person", ["reviewer", "auditor"])
+        with_pictures(folder)
+        (folder / "rows.jsonl").write_bytes(own_lines()[0])
+        import_file(store, folder / "rows.jsonl", folder, "fuzz")
+        version = store.item(1).version.id
+        store.mark("RV", 1, version, "s1", "supported", "k" * 10, note="well seen")
+        store.decide("RV", 1, version, "keep", "k" * 11, store.lease("RV", 1).token, comment="c")
+        store.autosave("RV", 2, store.item(2).version.id, {"steps": [], "comment": "half a thou"})
+        store.set_setting("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
+    # Whoever asks for a file alone ends its write-ahead log, which its first bytes tell.
+    with exclusive_access(path):
+        pass
+
+
+def database_files() -> list[bytes]:
+    """One of the present schema, and what earlier releases left."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "annotations.db"
+        _filled(path)
+        made = [path.read_bytes()]
+    for dump in sorted(SCHEMAS.glob("*.sql")):
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.executescript(dump.read_text("utf-8"))
+            made.append(db.serialize())
+    return made
+
+
+@cache
+def _plain() -> dict[str, bytes]:
+    """The files of a plain archive. Made once: a table of another archive does not fit this one's log."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _filled(folder / "annotations.db")
+        with Store.open(folder / "annotations.db") as store:
+            write_archive(store, folder / "plain")
+        return _bytes_in(folder / "plain")
+
+
+def archive_files() -> list[bytes]:
+    """The tables and the manifest of a plain archive."""
+    return [content for name, content in _plain().items() if ".json" in name and content]
+
+
+class _InPlace:
+    """A good database in a folder of its own, in whose place something is put."""
+
+    def __init__(self, folder: Path) -> None:
+        self._around = folder
+        self._folder = folder / "in place"
+        self._folder.mkdir(exist_ok=True)
+        self._database = self._folder / "annotations.db"
+        _filled(folder / "good.db")
+        self._good = (folder / "good.db").read_bytes()
+
+    def put(self, source: Path) -> None:
+        """:raises DidNotHold: a refusal changed something, or what is there now is not sound"""
+        shutil.rmtree(self._folder)
+        self._folder.mkdir()
+        self._database.write_bytes(self._good)
+        given = _bytes_in(source.parent)
+        done = None
+        with refused_by(BackupError, StoreError, where=self._around):
+            done = restore(source, self._database)
+        if _bytes_in(source.parent) != given:
+            raise DidNotHold("a restore that changed what it was given")
+        left = _bytes_in(self._folder)
+        kept_as = self._database if done is None or done.kept_as is None else done.kept_as
+        if left.pop(kept_as.name, None) != self._good:
+            raise DidNotHold("a restore that changed what was there before")
+        if done is not None:
+            self._sound(done)
+            left.pop(self._database.name)
+        if left:
+            raise DidNotHold(f"a restore that left {min(left)} behind")
+
+    def _sound(self, done: Restored) -> None:
+        with Store.open(self._database) as store:
+            wrong = store.verify(done.head)
+            store.queue(QueueFilter(), "", limit=20)
+        if wrong:
+            raise DidNotHold(f"a restored database that is not sound: {wrong[0]}")
+
+
+def _bytes_in(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def _database(folder: Path) -> Try:
+    place, source = _InPlace(folder), folder / "given" / "kept.db"
+    source.parent.mkdir(exist_ok=True)
+
+    def attempt(data: bytes) -> None:
+        source.write_bytes(data)
+        place.put(source)
+
+    return attempt
+
+
+def _archive(folder: Path) -> Try:
+    """A file of a plain archive, spoiled: a table, with its size and SHA-256 told as they are, or what tells
+    of all."""
+    place, spoiled = _InPlace(folder), folder / "given" / "plain"
+    columns = {name: _columns(content) for name, content in _plain().items() if name.endswith(".jsonl")}
+
+    def attempt(data: bytes) -> None:
+        shutil.rmtree(spoiled, ignore_errors=True)
+        for name, content in _plain().items():
+            (spoiled / name).parent.mkdir(parents=True, exist_ok=True)
+            (spoiled / name).write_bytes(content)
+        if data[:1] == b"{" and b'"tables"' in data:
+            (spoiled / MANIFEST).write_bytes(data)
+        else:
+            table = max(columns, key=lambda name: len(columns[name] & _columns(data)))
+            (spoiled / table).write_bytes(data)
+            told = json.loads((spoiled / MANIFEST).read_bytes())
+            about = told["tables"][table.removesuffix(".jsonl")]
+            about |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            about["rows"] = len(data.splitlines(keepends=True))
+            (spoiled / MANIFEST).write_text(json.dumps(told), "utf-8")
+        place.put(spoiled)
+
+    return attempt
+
+
+def _columns(lines: bytes) -> set[str]:
+    first = json_or_none(lines.partition(b"\n")[0])
+    return set(first) if isinstance(first, dict) else set()
+
+
+DATABASES = (
+    Door("archive", _archive, archive_files, spoiled_json),
+    Door("database", _database, database_files, spoiled_sqlite),
+)
+
+
+LOOPBACK = "http://127.0.0.1:7860"
+BETWEEN_BASES = 3000
+"""Requests until the database is made anew: what came in makes the queue longer and slower."""
+REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("POST", "/api/look", {"item": 1, "arguments": {"wavelength_range": WINDOW, "label": "x"}}),
+    ("POST", "/api/renew", {"lease": "abc"}),
+    ("POST", "/api/release", {"lease": "abc"}),
+    (
+        "POST",
+        "/api/item/1/autosave",
+        {"base": 1, "steps": [{"id": "s1", "kind": "think", "text": "a"}], "comment": "b"},
+    ),
+    ("POST", "/api/item/1/discard", {"base": 1, "steps": [], "comment": ""}),
+    (
+        "POST",
+        "/api/item/1/version",
+        {
+            "base": 1,
+            "steps": [{"id": "s1", "kind": "think", "text": "a"}],
+            "reason": "r",
+            "key": "k" * 10,
+            "lease": "LEASE",
+        },
+    ),
+    (
+        "POST",
+        "/api/item/1/decide",
+        {"version": 1, "verb": "keep", "key": "k" * 11, "lease": "LEASE", "reason": "", "comment": "c"},
+    ),
+    ("POST", "/api/item/1/undo", {"key": "k" * 12}),
+    (
+        "POST",
+        "/api/item/1/mark",
+        {"version": 1, "step": "s1", "mark": "not supported", "note": "n", "key": "k" * 13},
+    ),
+    ("POST", "/api/item/1/verdict", {"version": 1, "verdict": "YES"}),
+    ("POST", "/api/item/1/lease", {}),
+    (
+        "POST",
+        "/api/blind/sheet/abc/score",
+        {"coherence": 3, "consistency": None, "comment": "c", "wrong_steps": ["1"], "key": "k" * 14},
+    ),
+    ("POST", "/api/blind/sheet/abc/prefer", {"preference": "left", "comment": "c", "key": "k" * 15}),
+    ("POST", "/api/blind/preview", {"plan": plan_data()}),
+    ("POST", "/api/blind/sessions", {"plan": plan_data(), "key": "k" * 16}),
+    ("POST", "/api/blind/sessions/1/open", {"key": "k" * 17}),
+    ("POST", "/api/live/bench", {"item": 1}),
+    (
+        "POST",
+        "/api/live/runs",
+        {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2},
+    ),
+    ("POST", "/api/live/runs/x/review", {"samples": [0]}),
+    (
+        "GET",
+        "/api/queue",
+        {"after": 1, "limit": 3, "text": "a", "snr_min": 1.0, "task": "cv", "state": "screening"},
+    ),
+    ("GET", "/api/item/1", {"verdict_first": "true"}),
+    ("GET", "/api/place/1", {"batch": "x"}),
+    ("GET", "/api/item/1/hints", {"version": 1}),
+    ("GET", "/api/picture/abc", {"spectrum": "x", "redshift": 0.1, "arguments": "{}"}),
+    ("GET", "/api/atlas", {"survey": "LAMOST", "task": "cv"}),
+    ("GET", "/api/template", {"task": "cv"}),
+    ("GET", "/api/live/health", {"policy": "baseline"}),
+    ("GET", "/api/live/library", {"q": "a", "limit": 3}),
+    ("GET", "/api/blind/sheet/a/picture/0/1", {}),
+    ("GET", "/api/progress", {}),
+    ("POST", "/sign-in", {"initials": "RV", "password": "x"}),
+)
+
+
+def requests() -> Iterator[bytes]:
+    for method, path, body in REQUESTS:
+        yield json.dumps({"method": method, "path": path, "body": body}).encode()
+
+
+class _Faults(logging.Handler):
+    """What the program logged as its own fault."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[BaseException] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            self.errors.append(error)
+
+
+class _App:
+    """The app over a small database of its own, and somebody who may do everything there."""
+
+    def __init__(self, folder: Path) -> None:
+        from starlette.testclient import TestClient
+
+        from reviewer.web.app import build
+        from reviewer.web.auth import ALONE, COOKIE
+
+        path = folder / "annotations.db"
+        for old in folder.glob("annotations.db*"):
+            old.unlink()
+        self.store = Store.open(path)
+        self.store.add_person("RV", "Person", ["reviewer", "auditor", "coordinator"])
+        for initials in ("AA", "BB"):
+            self.store.add_person(initials, f"Person {initials}", ["reviewer"])
+        self.store.set_rules(None, Rules(solo=True))
+        trajectory, spectrum = a_trajectory(), a_spectrum()
+        self.store.add_items([Draft(trajectory, spectrum, batch="fuzz", pictures=sample_pictures())])
+        self.client = TestClient(build(self.store, local=True), base_url=LOOPBACK, raise_server_exceptions=False)
+        self.client.cookies.set(COOKIE, f"{ALONE}RV")
+        self.lease = ""
+        self.asked = 0
+
+    def take_lease(self) -> None:
+        answer = self.client.post("/api/item/1/lease")
+        self.lease = answer.json().get("lease", "") if answer.status_code == 200 else ""
+
+
+def routes(folder: Path) -> Try:
+    apps = [_App(folder)]
+    faults = _Faults()
+    log = logging.getLogger("spec_o3")
+    log.addHandler(faults)
+    log.propagate = False
+
+    def attempt(data: bytes) -> None:
+        app = apps[0]
+        app.asked += 1
+        if app.asked % BETWEEN_BASES == 0:
+            app.store.close()
+            app = apps[0] = _App(folder)
+        asked = _read(data)
+        if asked is None:
+            return
+        method, path, body = asked
+        if app.asked % 50 == 1 or not app.lease:
+            app.take_lease()
+        faults.errors.clear()
+        answer = _send(app, method, path, body)
+        if answer is None:
+            return
+        if answer.status_code >= 500 and answer.status_code != 503:
+            raise (faults.errors[0] if faults.errors else DidNotHold(f"{answer.status_code}: {answer.text[:200]}"))
+        if answer.headers.get("content-type") == "application/json":
+            said = answer.json()
+            if answer.status_code >= 400 and isinstance(said, dict) and "error" in said:
+                check_sentence(said["error"])
+
+    return attempt
+
+
+def _read(data: bytes) -> tuple[str, str, Any] | None:
+    try:
+        asked = json.loads(data)
+        method, path, body = asked["method"], asked["path"], asked["body"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return None
+    if method not in ("GET", "POST") or not isinstance(path, str) or not path.startswith(("/api/", "/sign-in")):
+        return None
+    # A stream of events has no end for this client, and what a run asks a model is no request's business.
+    return None if path.endswith("/events") else (method, path, body)
+
+
+def _send(app: _App, method: str, path: str, body: Any) -> Any:
+    try:
+        if path.startswith("/sign-in"):
+            form = {str(k): str(v) for k, v in body.items()} if isinstance(body, dict) else {"initials": str(body)}
+            return app.client.request(method, path, data=form, follow_redirects=False)
+        if method == "GET":
+            query = {str(k): str(v) for k, v in body.items()} if isinstance(body, dict) else {}
+            return app.client.get(path, params=query)
+        text = json.dumps(body).replace('"LEASE"', json.dumps(app.lease))
+        return app.client.post(path, content=text.encode(), headers={"content-type": "application/json"})
+    except Exception as error:
+        # What httpx will not send is none of the app's business; what the app raised is.
+        if any("/reviewer/" in frame.filename for frame in traceback.extract_tb(error.__traceback__)):
+            raise
+        return None
+
+
+ROUTES = (Door("routes", routes, requests, spoiled_json),)

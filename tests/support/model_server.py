@@ -1,0 +1,428 @@
+"""A small server with OpenAI's chat API that answers as it is told to: well, or badly on purpose.
+
+    with BadServer([Status(429, retry_after=0), Say("hello")]) as server:
+        Endpoint(server.url, model="m") ...
+        assert server.asked[0].body["model"] == "m"
+
+Each request is answered by the next behaviour of the list, the last one for ever; or by what a function of
+the request's body gives (``talking`` makes one that holds whole conversations). As a program it serves until
+it is ended: ``python tests/support/model_server.py --port 8000 --delay 0.01``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.conversation import Stop
+from agent.policies.openai.endpoint import Delta, Endpoint, Patience
+from agent.policies.sampling import Sampling
+
+DONE = "[DONE]"
+
+
+class HangUp(Exception):
+    """The connection is closed here and now, whatever was promised."""
+
+
+@dataclass(frozen=True)
+class Say:
+    """A proper answer: ``text`` in ``pieces`` parts, ``delay`` seconds before each. ``deltas`` are sent
+    before the text as they are: tool calls, for one.
+    """
+
+    text: str = ""
+    pieces: int = 4
+    delay: float = 0.0
+    finish: str | None = "stop"
+    reasoning: str = ""
+    deltas: Sequence[Mapping[str, Any]] = ()
+    usage: tuple[int, int, int] | None = (100, 40, 7)
+    """Prompt, cached, completion tokens."""
+    done: bool = True
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        yield chunk({"role": "assistant", "content": ""})
+        for delta in self.deltas:
+            yield chunk(delta)
+        for name, words in (("reasoning_content", self.reasoning), ("content", self.text)):
+            for piece in parts(words, self.pieces):
+                if self.delay:
+                    await asyncio.sleep(self.delay)
+                yield chunk({name: piece})
+        if self.finish:
+            yield chunk({}, self.finish)
+        if self.usage and body.get("stream_options", {}).get("include_usage"):
+            yield usage(*self.usage)
+        if self.done:
+            yield DONE
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Never comes to an end; at ``max_tokens`` words if it is ``obedient``."""
+
+    word: str = "and on "
+    obedient: bool = True
+    delay: float = 0.0
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        limit = body.get("max_tokens") if self.obedient else None
+        for _ in itertools.count() if limit is None else range(limit):
+            await asyncio.sleep(self.delay)
+            yield chunk({"content": self.word})
+        yield chunk({}, "length")
+        yield DONE
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Says ``text`` and closes the connection in the middle; without a text, before any answer."""
+
+    text: str = ""
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        if not self.text:
+            raise HangUp
+        yield chunk({"content": self.text})
+        raise HangUp
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Says ``text``, if any, and then nothing more, for as long as anybody listens."""
+
+    text: str = ""
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        if self.text:
+            yield chunk({"content": self.text})
+        await asyncio.Event().wait()
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Events exactly as given, whatever they are, and the end of the answer."""
+
+    events: Sequence[str] = ()
+
+    async def chunks(self, body: Mapping[str, Any]) -> AsyncIterator[str]:
+        for event in self.events:
+            yield event
+
+
+@dataclass(frozen=True)
+class Status:
+    """A refusal. ``body`` is sent as JSON, or as it is if it is text; None: an error object as OpenAI's."""
+
+    status: int
+    body: object = None
+    retry_after: float | None = None
+    kind: str = "application/json"
+
+    def content(self) -> bytes:
+        body = self.body
+        if body is None:
+            body = {"error": {"message": f"this is a {self.status}", "code": None, "param": None}}
+        return (body if isinstance(body, str) else json.dumps(body)).encode()
+
+
+Behaviour = Say | Endless | Cut | Stall | Raw | Status
+WEB_PAGE = Status(200, "<!DOCTYPE html><html><body>Welcome to nginx!</body></html>", kind="text/html")
+
+
+def problem(status: int, message: str, code: str | None = None, parameter: str | None = None) -> Status:
+    """A refusal with an error object as OpenAI's and vLLM's."""
+    return Status(status, {"error": {"message": message, "code": code, "param": parameter}})
+
+
+def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
+    """One event of a chat completion, as vLLM writes it."""
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]})
+
+
+def usage(prompt: int, cached: int, completion: int) -> str:
+    """The event that counts tokens."""
+    details = {"cached_tokens": cached}
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "prompt_tokens_details": details}
+    return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": counts})
+
+
+def parts(text: str, number: int) -> list[str]:
+    """The text in about ``number`` parts."""
+    size = max(1, -(-len(text) // number))
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def look(lo: float, hi: float, label: str = "Hα", thought: str = "A closer look.") -> str:
+    """A turn that calls the tool."""
+    arguments = {"label": label, "wavelength_range": [lo, hi]}
+    call = {"name": "spectral_visualization_tool", "arguments": arguments}
+    return f"<think>{thought}</think>\n<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+
+
+def answer(verdict: str, explanation: str = "Balmer emission.", thought: str = "It is clear.") -> str:
+    """A turn that answers."""
+    return rf"<think>{thought}</think><answer>\boxed{{{verdict}}} {explanation}</answer>"
+
+
+TRAJECTORY = (look(6400, 6700), look(4800, 4920, "Hβ"), answer("YES"))
+
+
+def talking(
+    turns: Sequence[str] = TRAJECTORY, delay: float = 0.0, pieces: int = 8
+) -> Callable[[Mapping[str, Any]], Behaviour]:
+    """Holds any number of conversations at once: turn n is said to whoever has heard n - 1 of them."""
+
+    def behaviour(body: Mapping[str, Any]) -> Behaviour:
+        heard = sum(message["role"] == "assistant" for message in body["messages"])
+        return Say(turns[min(heard, len(turns) - 1)], pieces, delay)
+
+    return behaviour
+
+
+__all__ = [
+    "DONE",
+    "TRAJECTORY",
+    "WEB_PAGE",
+    "Asked",
+    "BadServer",
+    "Behaviour",
+    "Cut",
+    "Endless",
+    "Raw",
+    "Say",
+    "Stall",
+    "Status",
+    "answer",
+    "chunk",
+    "look",
+    "parts",
+    "problem",
+    "talking",
+    "usage",
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it came; ``body`` is None where there was none."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass
+class BadServer:
+    """The server, on a thread of its own, from ``with`` to its end.
+
+    ``left`` counts answers whose end was not waited for, ``open`` those that are being given.
+    """
+
+    answers: Sequence[Behaviour] | Callable[[Mapping[str, Any]], Behaviour] = field(default_factory=talking)
+    models: Sequence[str] = ("spec-o3",)
+    well: bool = True
+    """Whether it answers what is asked about itself; if not, with a web page."""
+    context: int = 32768
+    api_key: str | None = None
+    port: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    connections: int = 0
+    left: int = 0
+    open: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> BadServer:
+        self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        listening = asyncio.start_server(self._accept, "127.0.0.1", self.port, backlog=1024)
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening and drop every connection, as a server does that is killed."""
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def wait(self, condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+        """Wait until ``condition`` holds; whether it came to hold in time."""
+        until = time.monotonic() + seconds
+        while not condition() and time.monotonic() < until:
+            time.sleep(0.005)
+        return condition()
+
+    async def _end(self) -> None:
+        self._server.close()
+        # A connection that was just accepted takes a few rounds of the loop to become a task. Left open, it
+        # would be a server that listens and never answers.
+        for _ in range(8):
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.connections += 1
+        try:
+            with contextlib.suppress(HangUp, ConnectionError, asyncio.IncompleteReadError):
+                ahead = b""
+                while True:
+                    ahead = ahead or await reader.readexactly(1)
+                    if not ahead.isalpha():
+                        writer.write(plain(Status(400)))  # somebody begins to speak TLS
+                        raise HangUp
+                    ahead = await self._serve(await self._request(reader, ahead), reader, writer)
+        except asyncio.CancelledError:
+            pass  # the server is being closed; asyncio would report it as an error
+        finally:
+            self._tasks.discard(task)
+            writer.transport.abort()
+
+    async def _request(self, reader: asyncio.StreamReader, ahead: bytes) -> Asked:
+        received = ahead + await reader.readuntil(b"\r\n\r\n")
+        first, *lines = received.decode("latin-1").rstrip("\r\n").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        content = await reader.readexactly(int(headers.get("content-length", 0)))
+        asked = Asked(first.split(" ")[1], headers, json.loads(content) if content else None)
+        self.asked.append(asked)
+        return asked
+
+    async def _serve(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        """Answer one request; gives what was already read of the next."""
+        behaviour = self._behaviour(asked)
+        if isinstance(behaviour, Status):
+            writer.write(plain(behaviour))
+            await writer.drain()
+            return b""
+        self.open += 1
+        answering = asyncio.ensure_future(self._stream(behaviour, asked.body, writer))
+        listening = asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait((answering, listening), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done() and not listening.result():
+                self.left += 1
+                raise HangUp
+            await answering
+            return listening.result() if listening.done() else b""
+        except ConnectionError:
+            self.left += 1
+            raise
+        finally:
+            self.open -= 1
+            answering.cancel()
+            listening.cancel()
+            await asyncio.gather(answering, listening, return_exceptions=True)
+
+    async def _stream(self, behaviour: Behaviour, body: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
+        assert not isinstance(behaviour, Status)
+        begun = False
+        async for event in behaviour.chunks(body):
+            if not begun:
+                writer.write(head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
+                begun = True
+            data = f"data: {event}\n\n".encode()
+            writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+            await writer.drain()
+        if not begun:
+            writer.write(head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+    def _behaviour(self, asked: Asked) -> Behaviour:
+        if self.api_key and asked.headers.get("authorization") != f"Bearer {self.api_key}":
+            given = asked.headers.get("authorization", "").removeprefix("Bearer ")
+            return problem(401, f"Incorrect API key provided: {given}", "invalid_api_key")
+        if asked.path != "/v1/chat/completions":
+            return self._about_itself(asked.path) if self.well else WEB_PAGE
+        if callable(self.answers):
+            return self.answers(asked.body)
+        return self.answers[min(len(self.chats), len(self.answers)) - 1]
+
+    @property
+    def chats(self) -> list[Asked]:
+        """The requests for a turn, without those about the server itself."""
+        return [asked for asked in self.asked if asked.body is not None]
+
+    def _about_itself(self, path: str) -> Status:
+        match path:
+            case "/v1/models":
+                listed = [
+                    {"id": name, "object": "model", "owned_by": "vllm", "max_model_len": self.context}
+                    for name in self.models
+                ]
+                return Status(200, {"object": "list", "data": listed})
+            case "/version":
+                return Status(200, {"version": "0.12.0"})
+            case "/metrics":
+                gauges = (("running", self.open), ("waiting", 0))
+                lines = [f'vllm:num_requests_{name}{{engine="0"}} {float(n)}' for name, n in gauges]
+                return Status(200, "\n".join(lines) + "\n", kind="text/plain; version=0.0.4")
+        return problem(404, "Not Found")
+
+
+def plain(answer: Status) -> bytes:
+    """A whole answer."""
+    content = answer.content()
+    headers = {"content-type": answer.kind, "content-length": str(len(content))}
+    if answer.retry_after is not None:
+        headers["retry-after"] = f"{answer.retry_after:g}"
+    return head(answer.status, headers) + content
+
+
+def head(status: int, headers: Mapping[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {status} .", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each piece")
+    parser.add_argument("--pieces", type=int, default=8, help="pieces of a turn")
+    arguments = parser.parse_args()
+    answers = talking(delay=arguments.delay, pieces=arguments.pieces)
+    with BadServer(answers, port=arguments.port) as server:
+        print(f"serving on {server.url}", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
+
+
+MESSAGES = [{"role": "user", "content": [{"type": "text", "text": "Is it a star?"}]}]
+HASTY = Patience(connect=2.0, first=20.0, between=20.0, tries=3, pause=0.01, longest_pause=0.05)
+KEY = "sk-do-not-tell"
+
+
+def turn(endpoint: Endpoint, sampling: Sampling | None = None) -> list[Delta]:
+    return list(endpoint.stream(MESSAGES, sampling or Sampling(), Stop()))
+
+
+def text(deltas: list[Delta]) -> str:
+    return "".join(delta.text for delta in deltas)

@@ -1,0 +1,418 @@
+"""GRPO rounds, rollouts and rewards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from agent.loop import Ended, Looked, Started, inspect
+from agent.policies.baseline.rule import Baseline
+from agent.tasks import load
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.steps import Zoom
+from agent.trajectory.tags import turn_text
+from tests.support.scripted import Script, Scripted, question, renderer, star
+from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
+from training.grpo.round import TrajectoryMetrics, round_metrics
+from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule
+from training.render import IMAGE
+from training.reward import Reward, score
+from training.settings import ModelSettings, SettingsError, from_mapping, read
+
+CONFIGS = Path(__file__).resolve().parents[2] / "training" / "configs"
+LAUNCH = sorted((CONFIGS / "launch").glob("*.yaml"))
+SHIPPED = sorted(CONFIGS.glob("grpo_*.yaml"))
+PUBLISHED = ("grpo_qwen2_5_vl_3b.yaml", "grpo_qwen2_5_vl_7b.yaml")
+SETTINGS = GrpoSettings(ModelSettings("base"), "run")
+
+
+@pytest.mark.parametrize(("processes", "accumulated"), [(1, 256), (8, 32), (16, 16)])
+def test_a_published_round_is_the_same_on_any_number_of_gpus(processes: int, accumulated: int) -> None:
+    share = batches(SETTINGS, processes)
+    assert share.accumulated == accumulated
+    assert share.updates == 2
+    assert share.per_device * processes * share.round == 64 * 8
+
+
+@given(
+    prompts=st.integers(1, 64),
+    rollouts=st.integers(2, 16),
+    mini=st.integers(1, 64),
+    device=st.integers(1, 16),
+    processes=st.integers(1, 16),
+)
+def test_a_round_is_shared_without_rest_or_refused(
+    prompts: int, rollouts: int, mini: int, device: int, processes: int
+) -> None:
+    settings = replace(SETTINGS, prompts=prompts, rollouts=rollouts, mini_batch=mini, per_device=device)
+    try:
+        share = batches(settings, processes)
+    except SettingsError:
+        assert prompts % mini or mini * rollouts % (processes * device)
+        return
+    assert share.round * device * processes == prompts * rollouts
+    assert share.accumulated * device * processes == mini * rollouts
+    assert share.updates * mini == prompts
+
+
+@pytest.mark.parametrize(
+    ("changed", "processes", "said"),
+    [
+        ({"mini_batch": 48}, 8, "mini_batch: found 48, wanted a divisor of prompts (64)"),
+        ({"per_device": 3}, 8, "32 x 8 = 256 trajectories, which 8 processes of per_device 3 cannot share"),
+        ({"vllm": VllmSettings("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, wanted a divisor of"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: int, said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        batches(replace(SETTINGS, **changed), processes)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("rollouts", 1, "rollouts: found 1, wanted 2 or more"),
+        ("temperature", 0.0, "temperature: found 0.0, wanted above 0"),
+        ("top_p", 1.5, "top_p: found 1.5, wanted above 0, at most 1"),
+        ("turn_tokens", 0, "turn_tokens: found 0, wanted 1 or more, or null"),
+        ("merge", True, "wanted `method: lora`"),
+        ("rolouts", 8, "did you mean rollouts?"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(key: str, value: object, said: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        from_mapping({"model": {"name": "base"}, "output": "run", key: value}, GrpoSettings, "file")
+    assert said in str(refused.value)
+
+
+def test_each_epoch_asks_every_question_once_but_for_a_rest() -> None:
+    settings = replace(SETTINGS, prompts=4, mini_batch=2, epochs=3)
+    order = schedule(settings, 11)
+    assert rounds(settings, 11) == len(order) == 6
+    epochs = [[n for one in order[start : start + 2] for n in one] for start in (0, 2, 4)]
+    assert all(len(set(epoch)) == 8 for epoch in epochs)
+    assert epochs[0] != epochs[1]
+    assert schedule(replace(settings, rounds=3), 11) == order[:3]
+    assert schedule(replace(settings, seed=1), 11) != order
+
+
+def test_the_published_questions_make_52_rounds_an_epoch() -> None:
+    assert rounds(SETTINGS, 3364) == 3 * 52
+
+
+def test_too_few_questions_are_refused() -> None:
+    with pytest.raises(SettingsError, match="prompts: found 64 a round, but only 63 questions"):
+        rounds(SETTINGS, 63)
+
+
+def test_seeds_differ_by_place_and_do_not_change() -> None:
+    places = [(seed, number, rank) for seed in (0, 1) for number in (0, 1) for rank in (0, 1)]
+    assert len({derived_seed(*place) for place in places}) == len(places)
+    assert derived_seed(42, 3, 0, 1) == derived_seed(42, 3, 0, 1) < 2**63
+
+
+def an_outcome(reward: float, **known: object) -> TrajectoryMetrics:
+    base = TrajectoryMetrics(reward, True, True, "YES", "YES", 2, 0, 3, 300, 100, False)
+    return replace(base, **known)
+
+
+def test_a_hand_made_round_is_measured_as_defined() -> None:
+    found = round_metrics(
+        [
+            an_outcome(1.0),
+            an_outcome(0.0, predicted="NO", calls=0, turns=1, tokens=100, spoken=60),
+            an_outcome(-0.2, format_ok=False, answered=False, predicted="perhaps", calls=4, errors=2, turns=5),
+            an_outcome(-0.2, format_ok=False, answered=False, predicted="", calls=2, errors=0, truncated=True),
+        ],
+        2,
+    )
+    assert found == {
+        "reward": pytest.approx(0.15),
+        "reward_std": pytest.approx(0.497494, abs=1e-6),
+        "format_rate": 0.5,
+        "answer_rate": 0.5,
+        "yes_rate": 0.25,
+        "accuracy": 0.25,
+        "calls": 2.0,
+        "tool_error_rate": 0.25,
+        "turns": 3.0,
+        "tokens": 250.0,
+        "tokens_max": 300,
+        "spoken": 90.0,
+        "spoken_max": 100,
+        "truncated": 0.25,
+        "no_spread": 0.5,
+    }
+
+
+def test_without_a_call_there_is_no_error_rate() -> None:
+    assert round_metrics([an_outcome(1.0, calls=0)] * 2, 2)["tool_error_rate"] is None
+
+
+def test_a_group_that_is_not_whole_is_refused() -> None:
+    with pytest.raises(ValueError, match="whole groups of 8"):
+        round_metrics([an_outcome(1.0)] * 9, 8)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("processes", [1, 8])
+def test_shipped_settings_can_be_read_and_shared(path: Path, processes: int) -> None:
+    settings = read(path, GrpoSettings)
+    share = batches(settings, processes)
+    assert share.updates == 2
+    assert share.per_device * share.round * processes == settings.prompts * settings.rollouts
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_settings_are_the_published(name: str) -> None:
+    settings = read(CONFIGS / name, GrpoSettings)
+    assert (settings.prompts, settings.rollouts, settings.mini_batch, settings.epochs) == (64, 8, 32, 3)
+    assert (settings.learning_rate, settings.kl, settings.alpha) == (1e-6, 0.0, 0.2)
+    assert (settings.clip_low, settings.clip_high, settings.dual_clip) == (0.2, 0.2, 3.0)
+    assert (settings.loss, settings.scale) == ("dapo", "group")
+    assert (settings.temperature, settings.top_p, settings.max_turns) == (1.0, 1.0, 8)
+    assert (settings.prompt_tokens, settings.response_tokens) == (2048, 32768)
+    assert settings.save_rounds == 10
+
+
+@pytest.mark.parametrize("path", LAUNCH, ids=lambda path: path.stem)
+def test_launch_files_name_processes_that_share_the_published_round(path: Path) -> None:
+    launch = yaml.safe_load(path.read_text("utf-8"))
+    assert launch["num_processes"] == {"NO": 1}.get(launch["distributed_type"], 8 * launch["num_machines"])
+    assert launch["mixed_precision"] == "bf16"
+    assert batches(SETTINGS, launch["num_processes"]).updates == 2
+    if launch["distributed_type"] == "DEEPSPEED":
+        zero = launch["deepspeed_config"]
+        assert f"zero{zero['zero_stage']}" in path.stem
+        assert zero["zero3_init_flag"] == (zero["zero_stage"] == 3)
+
+
+WHO = Drafter("model", "scripted")
+LOOK = """<think>Look.</think>
+<tool_call>
+{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}
+</tool_call>"""
+OUTSIDE = LOOK.replace("[6500, 6600]", "[1, 2]")
+BROKEN = "<think>Look.</think><tool_call>wavelength</tool_call>"
+ANSWER = r"<think>Seen.</think><answer>\boxed{YES} It flickers.</answer>"
+
+
+NO_LIMITS = Limits()
+
+
+def rolled(script: Script, limits: Limits = NO_LIMITS, logprobs: bool = False) -> Rollout:
+    made = renderer()
+    writer = Scripted(made, script, logprobs)
+    (one,) = run_rollouts([question()], made, writer, limits, WHO).rolled
+    return one
+
+
+def baseline(task: str, kind: str, seed: int) -> tuple[Trajectory, list[Image.Image]]:
+    """The measuring baseline's trace, with the pictures it was shown."""
+    pictures = []
+    for event in inspect(star(kind, seed), load()[task], Baseline()):
+        if isinstance(event, Started):
+            pictures.append(event.overview)
+        elif isinstance(event, Looked) and event.picture is not None:
+            pictures.append(event.picture)
+        elif isinstance(event, Ended):
+            return event.trajectory, pictures
+    raise AssertionError("an inspection ends with Ended")
+
+
+@pytest.mark.parametrize(("task", "kind"), [("cv", "cv"), ("cc", "cc"), ("wd", "sd"), ("gm", "cv")])
+def test_what_was_rolled_is_the_rendering_of_its_trace(task: str, kind: str) -> None:
+    trace, pictures = baseline(task, kind, 3)
+    turns = [turn_text(turn) for turn in trace.turns()]
+    made = renderer()
+    writer = Scripted(made, lambda so_far, number: turns[number - 1])
+    (one,) = run_rollouts([question(task, kind, seed=3)], made, writer, Limits(), WHO).rolled
+    wanted = made.example(trace, pictures)
+    assert one.prompt.ids + one.said.ids == wanted.ids
+    assert one.prompt.spoken + one.said.spoken == wanted.spoken
+    assert [picture.tobytes() for picture in one.images] == [image.tobytes() for image in wanted.images]
+    assert one.trajectory.steps == trace.steps
+    assert one.reason == "answered"
+    assert not one.truncated
+    assert one.response == "\n".join(turns)
+
+
+def test_turns_of_all_are_written_by_one_call_and_each_goes_on_with_its_own() -> None:
+    made = renderer()
+
+    def script(so_far: str, number: int) -> str:
+        return ANSWER if number == (1 if load()["wd"].prompt in so_far else 3) else LOOK
+
+    writer = Scripted(made, script)
+    asked = [question("cv"), question("wd", "sd"), question("cv", seed=2)]
+    found = run_rollouts(asked, made, writer, Limits(), WHO).rolled
+    assert writer.asked == [3, 2, 2]
+    assert [len(one.turns) for one in found] == [3, 1, 3]
+    assert [one.question for one in found] == asked
+
+
+def test_a_question_that_stands_there_twice_is_inspected_twice() -> None:
+    made = renderer()
+    one = question()
+    found = run_rollouts([one, one], made, Scripted(made, lambda so_far, number: ANSWER), Limits(), WHO).rolled
+    assert len(found) == 2
+    assert found[0].said == found[1].said
+
+
+def test_the_call_of_the_last_turn_is_not_run() -> None:
+    one = rolled(lambda so_far, number: LOOK)
+    assert one.reason == "turn limit"
+    assert len(one.turns) == 8
+    assert len(one.looks) == 7
+    assert len(one.trajectory.zooms) == 8
+    assert one.said.spoken[-1]
+    nine = rolled(lambda so_far, number: LOOK, Limits(turns=9))
+    assert len(nine.looks) == 8
+
+
+def test_a_wrong_call_is_answered_and_shows_no_picture() -> None:
+    one = rolled(lambda so_far, number: OUTSIDE if number == 1 else ANSWER)
+    assert one.reason == "answered"
+    assert [zoom.ok for zoom in one.looks] == [False]
+    assert len(one.images) == 1
+
+
+def test_a_call_that_cannot_be_read_ends_it() -> None:
+    one = rolled(lambda so_far, number: BROKEN)
+    assert one.reason == "no call and no answer"
+    assert len(one.turns) == 1
+    assert all(one.said.spoken)
+    assert not one.truncated
+
+
+def test_a_turn_that_says_nothing_ends_it() -> None:
+    one = rolled(lambda so_far, number: "")
+    assert one.reason == "no call and no answer"
+    assert len(one.said) == 1
+
+
+def test_a_turn_is_cut_at_its_limit() -> None:
+    one = rolled(lambda so_far, number: "<think>" + "on and " * 100, Limits(turn=50))
+    assert one.truncated
+    assert len(one.said) == 50
+    assert "cut at its limit of 50 tokens" in one.trajectory.faults[0]
+
+
+def test_a_cut_turn_whose_call_was_whole_is_shown_as_ended() -> None:
+    made = renderer()
+    letters = made.processor.tokenizer
+    limit = len(letters.encode(LOOK))
+    writer = Scripted(made, lambda so_far, number: LOOK if number == 1 else ANSWER)
+    (one,) = run_rollouts([question()], made, writer, Limits(turn=limit), WHO).rolled
+    assert one.reason == "answered"
+    assert one.truncated
+    after = one.said.ids[limit : limit + 2]
+    assert letters.decode(after) == "<|im_end|>\n"
+    assert one.said.spoken[limit - 1 : limit + 1] == (True, False)
+
+
+@pytest.mark.parametrize("limit", [30, 200, 300, 500])
+def test_a_response_keeps_to_its_limit_and_never_ends_with_the_tools_words(limit: int) -> None:
+    made = renderer()
+    writer = Scripted(made, lambda so_far, number: LOOK)
+    (one,) = run_rollouts([question()], made, writer, Limits(response=limit), WHO).rolled
+    assert one.truncated
+    assert len(one.said) <= limit
+    assert one.said.spoken[-1]
+    # The picture that no longer fitted is not among those that are learned from.
+    mark = made.processor.tokenizer.convert_tokens_to_ids(IMAGE)
+    assert one.said.ids.count(mark) == sum(map(made.image_tokens, one.said.images))
+
+
+def test_without_the_tool_there_is_one_turn_and_no_word_of_it() -> None:
+    made = renderer()
+    writer = Scripted(made, lambda so_far, number: ANSWER)
+    (one,) = run_rollouts([question()], made, writer, Limits(), WHO, with_tool=False).rolled
+    assert one.reason == "answered"
+    assert "tool" not in made.processor.tokenizer.decode(one.prompt.ids)
+    (stubborn,) = run_rollouts(
+        [question()], made, Scripted(made, lambda so_far, number: LOOK), Limits(), WHO, with_tool=False
+    ).rolled
+    assert stubborn.reason == "turn limit"
+    assert stubborn.looks == ()
+
+
+def test_probabilities_stand_beside_what_was_spoken() -> None:
+    one = rolled(lambda so_far, number: LOOK if number < 3 else ANSWER, logprobs=True)
+    assert one.logprobs is not None
+    assert len(one.logprobs) == len(one.said)
+    expected: list[float] = []
+    place = 0
+    for spoken in one.said.spoken:
+        place = place + 1 if spoken else 0
+        expected.append(-0.1 * (place - 1) if spoken else 0.0)
+    assert list(one.logprobs) == pytest.approx(expected)
+    assert rolled(lambda so_far, number: ANSWER).logprobs is None
+
+
+def test_picture_tokens_are_as_many_as_the_pictures_have() -> None:
+    made = renderer()
+    writer = Scripted(made, lambda so_far, number: LOOK if number < 4 else ANSWER)
+    (one,) = run_rollouts([question()], made, writer, Limits(), WHO).rolled
+    mark = made.processor.tokenizer.convert_tokens_to_ids(IMAGE)
+    ids = one.prompt.ids + one.said.ids
+    assert ids.count(mark) == sum(made.image_tokens(image) for image in one.images)
+    assert len(one.images) == 4
+    assert all(isinstance(zoom, Zoom) and zoom.ok for zoom in one.looks)
+
+
+@pytest.mark.parametrize("count", [0, 51])
+def test_a_writer_that_keeps_to_no_limit_is_found_out(count: int) -> None:
+    made = renderer()
+
+    class Wrong(Scripted):
+        def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
+            return [GeneratedTurn((0,) * count) for _ in requests]
+
+    with pytest.raises(ValueError, match=f"gave {count} tokens, wanted 1 to 50"):
+        run_rollouts([question()], made, Wrong(made, lambda so_far, number: ""), Limits(turn=50), WHO)
+
+
+def test_every_published_score_is_given(shared):
+    lines = (shared / "conformance" / "reward_cases.jsonl").read_text(encoding="utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+    assert cases
+    for case in cases:
+        reward = score(case["response"], case["ground_truth"])
+        assert (reward.score, reward.predicted) == (case["score"], case["predicted"]), case["response"]
+
+
+@pytest.mark.parametrize(
+    ("response", "truth", "reward"),
+    [
+        (r"<think>a</think><answer>\boxed{YES}</answer>", "YES", Reward(1.0, "YES", True)),
+        (r"<think>a</think><answer>\boxed{YES}</answer>", "NO", Reward(0.0, "YES", True)),
+        (r"<answer>\boxed{NO}</answer><think>after</think>", "NO", Reward(1.0, "NO", True)),
+        (r"<think>a</think>\boxed{NO}", "NO", Reward(0.8, "NO", False)),
+        ("<think>a</think><answer>no, not yes</answer>", "NO", Reward(-0.2, "YES", False)),
+        ("", "NO", Reward(-0.2, "", False)),
+        (r"<think>a</think><answer>\boxed{}</answer> so yes", "YES", Reward(0.8, "YES", False)),
+        ("<think>a</think>\nneither\n  of  both \n\n", "YES", Reward(-0.2, "of both", False)),
+    ],
+)
+def test_form_and_class_are_scored_apart(response, truth, reward):
+    assert score(response, truth) == reward
+
+
+def test_what_bad_form_costs_can_be_set():
+    assert score(r"\boxed{NO}", "NO", alpha=0.5).score == 0.5
+
+
+@given(st.text(), st.sampled_from(["YES", "NO"]))
+def test_every_text_gets_one_of_four_scores(response, truth):
+    assert score(response, truth).score in (1.0, 0.8, 0.0, -0.2)
