@@ -1,4 +1,6 @@
-"""How scores are distributed, for one source and one dimension at a time, and how two sources differ."""
+"""How scores are distributed for one source and dimension, how two sources differ, and how scores relate to whether
+the verdict is correct.
+"""
 
 from __future__ import annotations
 
@@ -210,3 +212,101 @@ def _median(counts: FloatArray, scale: FloatArray, n: int, detail: dict[str, int
 
     value = float(statistic(once(len(counts)))[0])
     return estimate(_MEDIAN, value, statistic, (len(counts),), resampling, n=n, n_of="scores", detail=detail)
+
+
+_GROUP_MEAN = "Mean over items of an item's mean score, of the traces whose verdict is {}."
+_GROUP_DIFFERENCE = (
+    "Difference of the items' mean scores, traces with a correct verdict less those with an incorrect "
+    "one; the interval resamples each group for itself."
+)
+_AUC = (
+    "The probability that a trace with a correct verdict has the higher mean score than one with an "
+    "incorrect verdict, a tie counted as half (area under the ROC curve; Mann & Whitney's U over the "
+    "number of pairs). Hanley & McNeil 1982, Radiology 143, 29."
+)
+_RARER_GROUP = "items of the rarer kind of verdict"
+
+
+@dataclass(frozen=True)
+class ByCorrectness:
+    """Mean scores of traces with a correct and with an incorrect verdict, and how far they lie apart."""
+
+    correct: Estimate
+    incorrect: Estimate
+    difference: Estimate
+    auc: Estimate
+
+
+def score_by_correctness(
+    scores: Scores, correct: Sequence[bool | None], resampling: Resampling = DEFAULT
+) -> ByCorrectness:
+    """How the scores of reasoning go with the correctness of the verdict; an item's score is its mean.
+
+    n is the items with a score and a known truth. ``auc.detail["rank_biserial"]`` is 2 AUC - 1 (Kerby 2014),
+    0 for no relation. Difference and AUC are undefined without an item of either kind, a mean without one of
+    its own. Equal scores throughout give 0.5, which ``reason`` says is no finding.
+
+    :param correct: for each item of ``scores``; None where the truth is not known
+    :raises ScoresError: not as many as there are items
+    """
+    if len(correct) != len(scores.items):
+        raise ScoresError(f"correctness of {len(correct)} verdicts for {len(scores.items)} items")
+    means = scores.item_means()
+    right, wrong = (
+        means[np.array([one is kind for one in correct], dtype=bool) & ~np.isnan(means)] for kind in (True, False)
+    )
+    return ByCorrectness(
+        _group_mean(right, "correct", resampling),
+        _group_mean(wrong, "incorrect", resampling),
+        _group_difference(right, wrong, resampling),
+        _auc(right, wrong, resampling),
+    )
+
+
+def _group_mean(values: FloatArray, kind: str, resampling: Resampling) -> Estimate:
+    none = f"no scored trace has a verdict known to be {kind}"
+    return mean(values, np.ones(len(values)), _GROUP_MEAN.format(kind), resampling, none=none)
+
+
+def _missing_group(right: FloatArray, wrong: FloatArray) -> str:
+    if len(right) and len(wrong):
+        return ""
+    if not len(right) and not len(wrong):
+        return "no scored trace has a verdict whose truth is known"
+    return f"no scored trace has {'an incorrect' if len(right) else 'a correct'} verdict"
+
+
+def _group_difference(right: FloatArray, wrong: FloatArray, resampling: Resampling) -> Estimate:
+    n = len(right) + len(wrong)
+    if why := _missing_group(right, wrong):
+        return Estimate.undefined(why, n, _GROUP_DIFFERENCE)
+    both = np.concatenate([right, wrong])
+
+    def statistic(picks: Picks) -> FloatArray:
+        drawn = both[picks]
+        return np.asarray(drawn[:, : len(right)].mean(axis=1) - drawn[:, len(right) :].mean(axis=1))
+
+    value = float(right.mean() - wrong.mean())
+    return estimate(_GROUP_DIFFERENCE, value, statistic, (len(right), len(wrong)), resampling, of=_RARER_GROUP)
+
+
+def _auc(right: FloatArray, wrong: FloatArray, resampling: Resampling) -> Estimate:
+    from scipy.stats import mannwhitneyu, rankdata
+
+    n = len(right) + len(wrong)
+    detail: dict[str, float] = {"correct": len(right), "incorrect": len(wrong)}
+    if why := _missing_group(right, wrong):
+        return Estimate.undefined(why, n, _AUC, detail)
+    both = np.concatenate([right, wrong])
+    pairs = len(right) * len(wrong)
+    # The test's p value takes the items' means to be independent, which the question here does not need.
+    value = float(mannwhitneyu(right, wrong, method="asymptotic").statistic) / pairs
+
+    def statistic(picks: Picks) -> FloatArray:
+        ranks = rankdata(both[picks], axis=1)[:, : len(right)].sum(axis=1)
+        return np.asarray((ranks - len(right) * (len(right) + 1) / 2) / pairs)
+
+    caution = f"every item's mean score is {both[0]:g}" if np.ptp(both) == 0 else ""
+    detail["rank_biserial"] = 2 * value - 1
+    sizes = (len(right), len(wrong))
+    return estimate(_AUC, value, statistic, sizes, resampling, detail=detail, caution=caution, of=_RARER_GROUP)

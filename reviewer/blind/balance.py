@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from random import Random
 
 from agent.text import OneLine
-from reviewer.blind.values import Candidate
+from reviewer.blind.plan import Candidate
 
 Node = tuple[str, object]
 
 
-def share_out(
+def assign_evenly(
     allowed: Sequence[frozenset[str]],
     each: int,
     scorers: Sequence[str],
@@ -42,7 +42,7 @@ def share_out(
         chosen.append(set(among[:each]))
         loads.update(among[:each])
         seen.update((scorer, stratum) for scorer in among[:each])
-    while _hand_on(chosen, allowed, scorers, loads):
+    while _reassign_one(chosen, allowed, scorers, loads):
         pass
     shared = [[scorer for scorer in scorers if scorer in some] for some in chosen]
     for some in shared:
@@ -50,7 +50,7 @@ def share_out(
     return shared
 
 
-def _hand_on(
+def _reassign_one(
     chosen: list[set[str]], allowed: Sequence[frozenset[str]], scorers: Sequence[str], loads: Counter[str]
 ) -> bool:
     """Take one item off somebody who has at least two more than somebody at the end of a chain."""
@@ -65,7 +65,7 @@ def _hand_on(
         while waiting:
             giver = waiting.popleft()
             if loads[giver] <= loads[start] - 2:
-                _along(giver, start, came_from, by_whom, chosen)
+                _reassign_chain(giver, start, came_from, by_whom, chosen)
                 loads[start] -= 1
                 loads[giver] += 1
                 return True
@@ -76,7 +76,7 @@ def _hand_on(
     return False
 
 
-def _along(
+def _reassign_chain(
     end: str,
     start: str,
     came_from: dict[str, str],
@@ -91,7 +91,7 @@ def _along(
         end = giver
 
 
-def coins(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
+def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
     """For each showing of a pair (number) to a scorer, whether its sides are swapped.
 
     By chance, and balanced: swapped and not swapped differ by one at most for every pair, for every scorer,
@@ -114,7 +114,7 @@ def coins(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
     swapped: dict[int, bool] = {}
     for begin in list(at):
         node, coin = begin, rng.random() < 0.5
-        while (edge := _unused(at[node], swapped)) is not None:
+        while (edge := _next_unused(at[node], swapped)) is not None:
             swapped[edge] = coin
             coin = not coin
             one, other = edges[edge]
@@ -122,7 +122,7 @@ def coins(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
     return [swapped[number] for number in range(len(showings))]
 
 
-def _unused(numbers: list[int], used: dict[int, bool]) -> int | None:
+def _next_unused(numbers: list[int], used: dict[int, bool]) -> int | None:
     while numbers:
         if numbers[-1] not in used:
             return numbers[-1]
@@ -130,7 +130,7 @@ def _unused(numbers: list[int], used: dict[int, bool]) -> int | None:
     return None
 
 
-APART = 10
+REPEAT_DISTANCE = 10
 """Places between a first showing and its repeat, at least; half of the list where it is shorter than 20."""
 
 
@@ -139,20 +139,22 @@ class TooFew(OneLine, ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Showing:
     """One place in a scorer's order. ``again`` is the first showing of a repeat. Two are never equal."""
 
     shown: tuple[Candidate, ...]
     gold: bool = False
-    again: Asked | None = None
+    again: Showing | None = None
 
 
-def apart(distinct: int) -> int:
+def repeat_distance(distinct: int) -> int:
     """How far apart a first showing and its repeat are in a list of so many different ones."""
-    return min(APART, max(1, distinct // 2))
+    return min(REPEAT_DISTANCE, max(1, distinct // 2))
 
 
-def in_order(asked: Sequence[Asked], gold: Sequence[Asked], repeats: int, rng: Random, scorer: str) -> list[Asked]:
+def order_for_scorer(
+    asked: Sequence[Showing], gold: Sequence[Showing], repeats: int, rng: Random, scorer: str
+) -> list[Showing]:
     """Shuffled, then repeats put in, then gold. What is put in only moves others further apart.
 
     A repeated pair has its sides swapped. Only what comes early enough can be repeated far enough behind.
@@ -160,7 +162,7 @@ def in_order(asked: Sequence[Asked], gold: Sequence[Asked], repeats: int, rng: R
     :raises TooFew: the list is too short for so many repeats
     """
     order = rng.sample(list(asked), len(asked))
-    gap = apart(len(order))
+    gap = repeat_distance(len(order))
     early = order[: max(0, len(order) - gap + 1)]
     if repeats > len(early):
         raise TooFew(
@@ -169,11 +171,11 @@ def in_order(asked: Sequence[Asked], gold: Sequence[Asked], repeats: int, rng: R
         )
     for first in rng.sample(early, repeats):
         place = rng.randint(order.index(first) + gap, len(order))
-        order.insert(place, Asked(first.shown[::-1], again=first))
-    return _spread(order, rng.sample(list(gold), len(gold)), rng)
+        order.insert(place, Showing(first.shown[::-1], again=first))
+    return _insert_gold(order, rng.sample(list(gold), len(gold)), rng)
 
 
-def _spread(order: list[Asked], gold: Sequence[Asked], rng: Random) -> list[Asked]:
+def _insert_gold(order: list[Showing], gold: Sequence[Showing], rng: Random) -> list[Showing]:
     """One gold item in each stretch of the order; as many stretches, equally long, as gold items."""
     share = (len(order) + 1) / max(1, len(gold))
     spread = list(order)

@@ -14,18 +14,18 @@ from typing import Literal, get_args
 from agent.policies.native import label_mentions
 from agent.trajectory.steps import Answer, Step, Think
 
-GiveawayKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation"]
-GIVEAWAY_KINDS: tuple[GiveawayKind, ...] = get_args(GiveawayKind)
+LeakKind = Literal["model", "company", "machine", "baseline", "label", "prompt", "file", "designation"]
+LEAK_KINDS: tuple[LeakKind, ...] = get_args(LeakKind)
 
 
 @dataclass(frozen=True)
-class Giveaway:
+class Leak:
     """``words`` is the text from ``start`` to ``end``."""
 
     start: int
     end: int
     words: str
-    kind: GiveawayKind
+    kind: LeakKind
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class _Pattern:
     """``words``: a text without any of them, in small letters, cannot match. Most texts have none, and
     looking for them is many times as fast as the pattern."""
 
-    kind: GiveawayKind
+    kind: LeakKind
     words: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
-def _any_case(kind: GiveawayKind, words: str, pattern: str) -> _Pattern:
+def _case_insensitive(kind: LeakKind, words: str, pattern: str) -> _Pattern:
     return _Pattern(kind, tuple(words.split()), re.compile(pattern, re.VERBOSE | re.IGNORECASE))
 
 
 # "o3" is a program where "O3" is ozone or a spectral type, "Gemini" an observatory where no version follows:
 # such names count only where what stands around them makes them a program's.
 _PATTERNS = (
-    _any_case(
+    _case_insensitive(
         "model",
         "gpt o3 qwen claude llama llava gemini gemma deepseek internvl kimi mistral mixtral pixtral minicpm "
         "glm- astrosage astromlab grok",
@@ -71,12 +71,12 @@ _PATTERNS = (
         ("llama", "o1", "o3", "o4"),
         re.compile(r"\bLLaMA\b|(?<![\w.\]/])o[134](?:-(?:mini|pro|preview))?(?![\w/]|\s*[λ=+]|\s+star)"),
     ),
-    _any_case(
+    _case_insensitive(
         "company",
         "openai anthropic deepmind alibaba mistral hugging",
         r"\b (?: openai | anthropic | deepmind | alibaba | mistral \s ai | hugging \s? face ) \b",
     ),
-    _any_case(
+    _case_insensitive(
         "machine",
         "ai artificial model llm vlm chatbot assistant machine program my our train tuned",
         r"""
@@ -91,7 +91,7 @@ _PATTERNS = (
         | \b (?: large | vision )[ -]language \s model
         """,
     ),
-    _any_case(
+    _case_insensitive(
         "baseline",
         "scorecard points baseline",
         r"""
@@ -100,7 +100,7 @@ _PATTERNS = (
         | \b baseline , \s no \s model \b
         """,
     ),
-    _any_case(
+    _case_insensitive(
         "prompt",
         "< \\boxed prompt message turn user tool",
         r"""
@@ -117,7 +117,7 @@ _PATTERNS = (
     ),
     # No file system takes a name of more than 255 bytes; without a limit a text of nothing but such
     # beginnings would be searched to its end from each of them.
-    _any_case(
+    _case_insensitive(
         "file",
         ".fits spec- simulated- coadd- spectra- redrock-",
         r"""
@@ -127,7 +127,7 @@ _PATTERNS = (
         | \b (?: coadd | spectra | redrock ) - [\w-]{1,250} - \d+ \b
         """,
     ),
-    _any_case(
+    _case_insensitive(
         "designation",
         "j obs target spec gaia tic uid plate -5",
         r"""
@@ -146,17 +146,17 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s|\n")
 _AROUND = 300  # characters before and after the words
 
 
-def giveaways(text: str) -> tuple[Giveaway, ...]:
+def find_leaks(text: str) -> tuple[Leak, ...]:
     """Everything in a text that gives it away, in order; of two that overlap, the longer."""
     small = text.lower()
     found = [
-        Giveaway(match.start(), match.end(), match[0], one.kind)
+        Leak(match.start(), match.end(), match[0], one.kind)
         for one in _PATTERNS
         if any(word in small for word in one.words)
         for match in one.pattern.finditer(text)
     ]
-    found += [Giveaway(start, start + len(words), words, "label") for start, words in label_mentions(text)]
-    kept: list[Giveaway] = []
+    found += [Leak(start, start + len(words), words, "label") for start, words in label_mentions(text)]
+    kept: list[Leak] = []
     taken = bytearray(len(text))  # 1 for each character of those that are kept
     for one in sorted(found, key=lambda one: (one.start - one.end, one.start)):
         if not any(taken[one.start : one.end]):
@@ -165,21 +165,21 @@ def giveaways(text: str) -> tuple[Giveaway, ...]:
     return tuple(sorted(kept, key=lambda one: one.start))
 
 
-def sentence_with(giveaway: Giveaway, text: str) -> str:
+def sentence_with(giveaway: Leak, text: str) -> str:
     """The sentence of a text that gives it away; of a very long one what is next to the words."""
     before = _SENTENCE_ENDS.split(text[max(0, giveaway.start - _AROUND) : giveaway.start])[-1]
     after = _SENTENCE_ENDS.split(text[giveaway.end : giveaway.end + _AROUND])[0]
     return f"{before}{giveaway.words}{after}".strip()
 
 
-def in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Giveaway], ...]:
+def leaks_in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Leak], ...]:
     """What gives a whole trace away, with the number of its step, from 1; the tool's words are left out."""
     return tuple(
-        (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in giveaways(words_of(step))
+        (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in find_leaks(authored_text(step))
     )
 
 
-def words_of(step: Step) -> str:
+def authored_text(step: Step) -> str:
     """What a step's author wrote in it."""
     match step:
         case Think():

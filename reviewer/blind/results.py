@@ -1,17 +1,25 @@
-"""What a closed session holds, as plain values: who said what of which trajectory, and what that was."""
+"""A closed session as plain values, and as the tables that ``reviewer.agreement`` takes. Items go by their number, as
+text. "Cannot tell" and a missing answer are both no score. Repeats and gold items have tables of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from agent.conversation import Usage
 from agent.trajectory.steps import Verdict
+from reviewer.agreement.preference import Side, Votes
+from reviewer.agreement.preference import Verdict as Preference
+from reviewer.agreement.values import Scores
+from reviewer.blind.plan import CANNOT_TELL, Dimension, Gold, Kind, Plan, Score
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import OwnPreference, OwnScore, Question
-from reviewer.blind.values import Gold, Kind, Plan, Score
+from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class ShownTrace:
 
 
 @dataclass(frozen=True)
-class Said:
+class Response:
     """One assignment with what its scorer said last.
 
     :param shown: versions: the one that was scored; or the left and the right one
@@ -58,13 +66,13 @@ class Said:
     shown: tuple[int, ...]
     repeat_of: str | None
     gold: Gold | None
-    answer: OwnScore | OwnPreference | None
+    answer: ScoreAnswer | PreferenceAnswer | None
     at: datetime | None
     changes: int
 
 
 @dataclass(frozen=True)
-class JudgedScore:
+class JudgeScore:
     """What a model judge said of one trace. None: it was not asked for that dimension."""
 
     coherence: Score | None
@@ -89,7 +97,7 @@ class Judgement:
 
     judge: str
     shown: tuple[int, ...]
-    answer: JudgedScore | OwnPreference | None
+    answer: JudgeScore | PreferenceAnswer | None
     reasoning: str
     settings: Mapping[str, Any]
     said: tuple[str, ...] = ()
@@ -120,19 +128,125 @@ class Results:
     opened_at: datetime
     closed_at: datetime
     traces: Mapping[int, ShownTrace]
-    said: tuple[Said, ...]
+    said: tuple[Response, ...]
     judgements: tuple[Judgement, ...]
 
-    def first(self, kind: Kind) -> tuple[Said, ...]:
+    def first(self, kind: Kind) -> tuple[Response, ...]:
         """What counts: no repeats, no gold items; assignments without an answer are among them."""
         return tuple(one for one in self.said if one.kind == kind and one.repeat_of is None and one.gold is None)
 
-    def repeats(self, kind: Kind) -> tuple[tuple[Said, Said], ...]:
+    def repeats(self, kind: Kind) -> tuple[tuple[Response, Response], ...]:
         """First showing and repeat, wherever both were answered."""
         by_token = {one.token: one for one in self.said}
         both = ((by_token[one.repeat_of], one) for one in self.said if one.repeat_of and one.kind == kind)
         return tuple((one, again) for one, again in both if one.answer and again.answer)
 
-    def gold(self) -> tuple[Said, ...]:
+    def gold(self) -> tuple[Response, ...]:
         """The gold items' assignments."""
         return tuple(one for one in self.said if one.gold is not None)
+
+
+FloatArray = NDArray[np.float64]
+
+
+def score_table(results: Results, dimension: Dimension, source: str | None = None) -> Scores:
+    """(n_items, n_scorers): every item and scorer of the session, or of one source's traces."""
+    return Scores.of(
+        (str(trace.item), one.scorer, None if score == CANNOT_TELL or score is None else float(score))
+        for one, trace, score in _score_rows(results, dimension, source)
+    )
+
+
+def count_cannot_tell(results: Results, dimension: Dimension, source: str | None = None) -> int:
+    """How often the answer was that these data do not let one judge."""
+    return sum(score == CANNOT_TELL for _, _, score in _score_rows(results, dimension, source))
+
+
+def verdict_correctness(results: Results, table: Scores) -> tuple[bool | None, ...]:
+    """(n_items,): whether each item's verdict is right; None where the truth is not known."""
+    by_item = {str(trace.item): trace.correct for trace in results.traces.values()}
+    return tuple(by_item[item] for item in table.items)
+
+
+def repeated_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatArray, FloatArray]:
+    """(n_repeats,) twice: what a scorer said first and again; NaN where they could not tell."""
+    both = [
+        (_score_number(first, dimension), _score_number(again, dimension))
+        for first, again in results.repeats("scores")
+        if first.scorer == scorer
+    ]
+    return np.array([first for first, _ in both]), np.array([again for _, again in both])
+
+
+def gold_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(n_gold,) three times: given, expected and tolerated, where this dimension has an expected score."""
+    rows = [
+        (_score_number(one, dimension), one.gold.expected(dimension), one.gold.tolerance)
+        for one in results.gold()
+        if one.gold is not None and one.scorer == scorer and one.gold.expected(dimension) is not None
+    ]
+    given, expected, tolerance = (np.array([row[n] for row in rows], dtype=float) for n in range(3))
+    return given, expected, tolerance
+
+
+def pair_votes(results: Results) -> Votes:
+    """Every answer to a pair with left and right undone: "a" is the source that the plan names first, or
+    comes first by name."""
+    rows: list[tuple[str, str, str, Preference]] = []
+    for one, answer in _preference_rows(results):
+        left, right = (results.traces[version] for version in one.shown)
+        a, b = sorted((left.source, right.source), key=lambda source: _source_rank(results, source))
+        won: dict[str, Preference] = {
+            "left": "a" if left.source == a else "b",
+            "right": "b" if left.source == a else "a",
+            "equal": "equal",
+            "both bad": "both bad",
+        }
+        rows.append((pair_name(left, right), a, b, won[answer.preference]))
+    pairs, first, second, verdicts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Votes(tuple(pairs), tuple(first), tuple(second), tuple(verdicts))
+
+
+def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
+    """Every answer to a pair as it was shown: the pair, and the side."""
+    said = list(_preference_rows(results))
+    return (
+        tuple(pair_name(*(results.traces[version] for version in one.shown)) for one, _ in said),
+        tuple(answer.preference for _, answer in said),
+    )
+
+
+def pair_name(one: ShownTrace, other: ShownTrace) -> str:
+    """The same for both orders: the items' numbers, the lower first."""
+    return "/".join(map(str, sorted((one.item, other.item))))
+
+
+def _score_rows(
+    results: Results, dimension: Dimension, source: str | None
+) -> Iterator[tuple[Response, ShownTrace, Score | None]]:
+    for one in results.first("scores"):
+        trace = results.traces[one.shown[0]]
+        if source is None or trace.source == source:
+            yield one, trace, _score(one, dimension)
+
+
+def _preference_rows(results: Results) -> Iterator[tuple[Response, PreferenceAnswer]]:
+    for one in results.first("pair"):
+        if isinstance(one.answer, PreferenceAnswer):
+            yield one, one.answer
+
+
+def _score(one: Response, dimension: Dimension) -> Score | None:
+    if not isinstance(one.answer, ScoreAnswer):
+        return None
+    return one.answer.coherence if dimension == "coherence" else one.answer.consistency
+
+
+def _score_number(one: Response, dimension: Dimension) -> float:
+    score = _score(one, dimension)
+    return np.nan if score is None or score == CANNOT_TELL else float(score)
+
+
+def _source_rank(results: Results, source: str) -> tuple[int, str]:
+    named = results.plan.sources
+    return (named.index(source) if source in named else len(named), source)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reviewer.blind.values import DIMENSIONS, PREFERENCES, SCORES, Dimension, Preference
+from reviewer.blind.plan import DIMENSIONS, PREFERENCES, SCORES, Dimension, Preference
 
 FILE = Path(__file__).with_name("rubric.toml")
 

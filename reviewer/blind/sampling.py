@@ -1,69 +1,156 @@
-"""Drawing a session: which trajectories, who sees them, in which order, on which side.
+"""Sampling a session: which trajectories, who sees them, in which order, on which side.
 
-Pure and seeded: the same plan and candidates give the same session, in whatever order the candidates come,
-but for the tokens. Strata are source and task; for pairs two sources and a task. A scorer is asked for all
-their scores before the first pair, so that no comparison colours a score.
+Pure and seeded: the same plan and candidates give the same session in whatever order the candidates come,
+except for the random tokens. Strata are source and task; for pairs two sources and a task.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 from random import Random
 
-from reviewer.blind.balance import Asked, TooFew, coins, in_order, share_out
-from reviewer.blind.eligible import Pool, named, pool
-from reviewer.blind.values import Assignment, Candidate, Drawn, Kind, Plan
+from reviewer.blind.balance import Showing, TooFew, assign_evenly, balanced_sides, order_for_scorer
+from reviewer.blind.plan import Assignment, Candidate, Kind, Plan, SampledSession
 from reviewer.rules.people import new_token
 
-__all__ = ["TooFew", "draw"]
+_SHOWN = 10  # names or numbers listed in a sentence
+
+
+@dataclass(frozen=True)
+class Eligible:
+    """Candidates that enough scorers may see, by item; the gold ones apart.
+
+    :param sources: the arms, in the plan's order; by name where the plan leaves them open
+    :param notes: what was taken away, one sentence each
+    """
+
+    candidates: tuple[Candidate, ...]
+    gold: tuple[Candidate, ...]
+    sources: tuple[str, ...]
+    tasks: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
+    """:raises TooFew: an item that the plan names is not there, or too few scorers may see it"""
+    by_item = {candidate.item: candidate for candidate in candidates}
+    _require(plan.items, by_item, "items")
+    _require([gold.item for gold in plan.gold], by_item, "gold items")
+    gold = tuple(by_item.pop(one.item) for one in sorted(plan.gold, key=lambda gold: gold.item))
+    asked_for = [by_item[item] for item in sorted(by_item) if _matches_plan(plan, by_item[item])]
+    plain = [one for one in asked_for if plan.giveaways == "flag" or not one.gives_away]
+    kept = [one for one in plain if _count_allowed_scorers(plan, one) >= plan.each]
+    if plan.items and len(kept) < len(plan.items):
+        raise TooFew(_missing_items(plan, asked_for))
+    return Eligible(
+        candidates=tuple(kept),
+        gold=gold,
+        sources=plan.sources or tuple(sorted({one.source for one in asked_for})),
+        tasks=plan.tasks or tuple(sorted({one.task for one in asked_for})),
+        notes=tuple(_notes(plan, len(asked_for) - len(plain), len(plain) - len(kept))),
+    )
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names or numbers in a sentence; not more than can be read."""
+    said = [str(name) for name in names]
+    return ", ".join(said[:_SHOWN]) + (f" and {len(said) - _SHOWN} more" if len(said) > _SHOWN else "")
+
+
+def _require(items: Iterable[int], there: dict[int, Candidate], what: str) -> None:
+    missing = [item for item in items if item not in there]
+    if missing:
+        raise TooFew(f"{what}: found no item {listed(missing)} in the database")
+
+
+def _matches_plan(plan: Plan, one: Candidate) -> bool:
+    return (
+        (not plan.items or one.item in plan.items)
+        and (not plan.sources or one.source in plan.sources)
+        and (not plan.tasks or one.task in plan.tasks)
+    )
+
+
+def _count_allowed_scorers(plan: Plan, one: Candidate) -> int:
+    return sum(scorer not in one.barred for scorer in plan.scorers)
+
+
+def _missing_items(plan: Plan, asked_for: Sequence[Candidate]) -> str:
+    """Which of the plan's own items cannot be drawn, and why."""
+    there = {one.item: one for one in asked_for}
+    said = []
+    for item in plan.items:
+        one = there.get(item)
+        if one is None:
+            said.append(f"item {item} is of no source and task that the plan names")
+        elif plan.giveaways == "leave out" and one.gives_away:
+            said.append(f"item {item} tells who wrote it")
+        elif (may := _count_allowed_scorers(plan, one)) < plan.each:
+            of = f"{may} of {len(plan.scorers)} scorers"
+            said.append(f"item {item} may be seen by {of}, wanted {plan.each}")
+    return f"items: {'; '.join(said[:_SHOWN])}"
+
+
+def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
+    notes = []
+    if giving_away:
+        notes.append(f"{giving_away} trajectories tell who wrote them and were left out.")
+    if too_few:
+        notes.append(
+            f"{too_few} trajectories were left out because fewer than {plan.each} of the {len(plan.scorers)} "
+            "scorers had no hand in them."
+        )
+    return notes
+
 
 Unit = tuple[Candidate, ...]  # one trajectory, or the two of a pair
 Stratum = tuple[tuple[str, ...], str]  # one source, or two, and a task
 
 
-def draw(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str] = new_token) -> Drawn:
+def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str] = new_token) -> SampledSession:
     """Draw a session from the candidates.
 
     :param candidates: at most one for an item; the gold items among them
     :raises TooFew: of candidates or of scorers who may; the sentence says of which, how many, and what was
         wanted
     """
-    there = pool(plan, candidates)
+    there = eligible(plan, candidates)
     try:
-        units, notes = _units(plan, there)
+        units, notes = _sample_units(plan, there)
     except TooFew as few:
         raise TooFew(" ".join((str(few), *there.notes))) from None
-    lists: dict[str, dict[Kind, list[Asked]]] = {scorer: {} for scorer in plan.scorers}
+    lists: dict[str, dict[Kind, list[Showing]]] = {scorer: {} for scorer in plan.scorers}
     loads: Counter[str] = Counter()
     for kind in plan.kinds:
-        showings = _showings(plan, units[kind], loads, _rng(plan, f"{kind} shared out"))
+        showings = _assign_showings(plan, units[kind], loads, _random_stream(plan, f"{kind} shared out"))
         for scorer in plan.scorers:
-            lists[scorer][kind] = in_order(
+            lists[scorer][kind] = order_for_scorer(
                 showings[scorer],
-                _gold(there.gold, scorer) if kind == "scores" else [],
+                _gold_showings(there.gold, scorer) if kind == "scores" else [],
                 plan.repeats,
-                _rng(plan, f"{kind} order of {scorer}"),
+                _random_stream(plan, f"{kind} order of {scorer}"),
                 scorer,
             )
     assignments = [one for scorer, by_kind in lists.items() for one in _assignments(scorer, by_kind, plan.kinds, token)]
-    return Drawn(plan, tuple(assignments), (*there.notes, *notes, *_gold_notes(plan, there.gold)))
+    return SampledSession(plan, tuple(assignments), (*there.notes, *notes, *_gold_notes(plan, there.gold)))
 
 
-def _rng(plan: Plan, purpose: str) -> Random:
+def _random_stream(plan: Plan, purpose: str) -> Random:
     # One stream a purpose: asking for gold items or pairs as well does not change which items are scored.
     return Random(f"{plan.seed}: {purpose}")
 
 
-def _units(plan: Plan, there: Pool) -> tuple[dict[Kind, list[Unit]], list[str]]:
+def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
     """What is shown, by kind; and what had to be left out."""
     pairs: list[Unit] = []
     notes: list[str] = []
     units: dict[Kind, list[Unit]] = {}
     if "pair" in plan.kinds:
-        strata = _paired(plan, there, _rng(plan, "partners"))
-        pairs, said = _chosen(plan, strata, frozenset(), _rng(plan, "pairs"), "pairs")
+        strata = _pair_strata(plan, there, _random_stream(plan, "partners"))
+        pairs, said = _sample_strata(plan, strata, frozenset(), _random_stream(plan, "pairs"), "pairs")
         units["pair"] = pairs
         notes += said
     if "scores" in plan.kinds:
@@ -74,15 +161,15 @@ def _units(plan: Plan, there: Pool) -> tuple[dict[Kind, list[Unit]], list[str]]:
         }
         for candidate in there.candidates:
             by_stratum[(candidate.source,), candidate.task].append((candidate,))
-        units["scores"], said = _chosen(plan, by_stratum, first, _rng(plan, "scores"), "trajectories")
+        units["scores"], said = _sample_strata(plan, by_stratum, first, _random_stream(plan, "scores"), "trajectories")
         notes += said
     return units, notes
 
 
-def _paired(plan: Plan, there: Pool, rng: Random) -> dict[Stratum, list[Unit]]:
+def _pair_strata(plan: Plan, there: Eligible, rng: Random) -> dict[Stratum, list[Unit]]:
     """Every two sources' trajectories of one spectrum; of several by one source, one by chance."""
     if len(there.sources) < 2:
-        found = f"found {named(there.sources) or 'none'}"
+        found = f"found {listed(there.sources) or 'none'}"
         raise TooFew(f"Pairs need trajectories of two sources or more; {found}.")
     by_spectrum: dict[tuple[str, str], dict[str, list[Candidate]]] = {}
     for candidate in there.candidates:
@@ -96,18 +183,20 @@ def _paired(plan: Plan, there: Pool, rng: Random) -> dict[Stratum, list[Unit]]:
         of_it = by_spectrum[task, spectrum]
         for one, other in combinations([source for source in there.sources if source in of_it], 2):
             some, others = (rng.sample(of_it[source], len(of_it[source])) for source in (one, other))
-            enough = (unit for unit in product(some, others) if len(_may_see(plan, unit)) >= plan.each)
+            enough = (unit for unit in product(some, others) if len(_allowed_scorers(plan, unit)) >= plan.each)
             if (unit := next(enough, None)) is not None:
                 strata[(one, other), task].append(unit)
     return strata
 
 
-def _chosen(
+def _sample_strata(
     plan: Plan, strata: Mapping[Stratum, list[Unit]], first: frozenset[int], rng: Random, what: str
 ) -> tuple[list[Unit], list[str]]:
     """So many of each stratum; those with an item of ``first`` before others."""
     wanted, notes = (
-        ({stratum: len(units) for stratum, units in strata.items()}, []) if plan.items else _numbers(plan, strata, what)
+        ({stratum: len(units) for stratum, units in strata.items()}, [])
+        if plan.items
+        else _stratum_sizes(plan, strata, what)
     )
     chosen: list[Unit] = []
     for stratum, units in strata.items():
@@ -115,16 +204,16 @@ def _chosen(
         shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
         chosen += shuffled[: wanted[stratum]]
     if not chosen:
-        raise TooFew(f"There are no {what} to draw: {_counted(strata)}.")
+        raise TooFew(f"There are no {what} to draw: {_stratum_counts(strata)}.")
     return chosen, notes
 
 
-def _numbers(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) -> tuple[dict[Stratum, int], list[str]]:
+def _stratum_sizes(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) -> tuple[dict[Stratum, int], list[str]]:
     """How many of each stratum: as planned, or within a task the number that every arm has."""
     if plan.number is not None:
         short = {stratum: units for stratum, units in strata.items() if len(units) < plan.number}
         if short:
-            raise TooFew(f"Wanted {plan.number} {what} of each source and task, found {_counted(short)}.")
+            raise TooFew(f"Wanted {plan.number} {what} of each source and task, found {_stratum_counts(short)}.")
         return dict.fromkeys(strata, plan.number), []
     fewest: dict[str, int] = {}
     for (_, task), units in strata.items():
@@ -132,49 +221,49 @@ def _numbers(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) -> tup
     notes = []
     for task in (task for task, number in fewest.items() if not number):
         of_task = {stratum: units for stratum, units in strata.items() if stratum[1] == task}
-        notes.append(f"No {what} of the task {task} were drawn: {_counted(of_task)}.")
+        notes.append(f"No {what} of the task {task} were drawn: {_stratum_counts(of_task)}.")
     return {stratum: fewest[stratum[1]] for stratum in strata}, notes
 
 
-def _counted(strata: Mapping[Stratum, Sequence[Unit]]) -> str:
+def _stratum_counts(strata: Mapping[Stratum, Sequence[Unit]]) -> str:
     said = [f"{len(units)} of {task} by {' and '.join(arm)}" for (arm, task), units in strata.items()]
     return "; ".join(said) or "none at all"
 
 
-def _showings(plan: Plan, units: Sequence[Unit], loads: Counter[str], rng: Random) -> dict[str, list[Asked]]:
+def _assign_showings(plan: Plan, units: Sequence[Unit], loads: Counter[str], rng: Random) -> dict[str, list[Showing]]:
     """Who is shown what, pairs with their sides."""
     strata = [tuple(candidate.source for candidate in unit) for unit in units]
-    allowed = [_may_see(plan, unit) for unit in units]
-    shared = share_out(allowed, plan.each, plan.scorers, rng, loads, strata)
-    showings: dict[str, list[Asked]] = {scorer: [] for scorer in plan.scorers}
+    allowed = [_allowed_scorers(plan, unit) for unit in units]
+    shared = assign_evenly(allowed, plan.each, plan.scorers, rng, loads, strata)
+    showings: dict[str, list[Showing]] = {scorer: [] for scorer in plan.scorers}
     # The coin is balanced within each two sources, else A could stand left of B more often than right of it.
     for arm in dict.fromkeys(strata):
         of_arm = [(n, scorer) for n, some in enumerate(shared) if strata[n] == arm for scorer in some]
-        for (n, scorer), swapped in zip(of_arm, coins(of_arm, rng), strict=True):
-            showings[scorer].append(Asked(units[n][::-1] if swapped else units[n]))
+        for (n, scorer), swapped in zip(of_arm, balanced_sides(of_arm, rng), strict=True):
+            showings[scorer].append(Showing(units[n][::-1] if swapped else units[n]))
     return showings
 
 
-def _may_see(plan: Plan, unit: Unit) -> frozenset[str]:
+def _allowed_scorers(plan: Plan, unit: Unit) -> frozenset[str]:
     return frozenset(plan.scorers).difference(*(candidate.barred for candidate in unit))
 
 
-def _gold(gold: Sequence[Candidate], scorer: str) -> list[Asked]:
-    return [Asked((candidate,), gold=True) for candidate in gold if scorer not in candidate.barred]
+def _gold_showings(gold: Sequence[Candidate], scorer: str) -> list[Showing]:
+    return [Showing((candidate,), gold=True) for candidate in gold if scorer not in candidate.barred]
 
 
 def _gold_notes(plan: Plan, gold: Sequence[Candidate]) -> list[str]:
     return [
-        f"The gold item {candidate.item} is not shown to {named(out)}, who had a hand in it."
+        f"The gold item {candidate.item} is not shown to {listed(out)}, who had a hand in it."
         for candidate in gold
         if (out := [scorer for scorer in plan.scorers if scorer in candidate.barred])
     ]
 
 
 def _assignments(
-    scorer: str, by_kind: Mapping[Kind, Sequence[Asked]], kinds: Sequence[Kind], token: Callable[[], str]
+    scorer: str, by_kind: Mapping[Kind, Sequence[Showing]], kinds: Sequence[Kind], token: Callable[[], str]
 ) -> list[Assignment]:
-    tokens: dict[Asked, str] = {}
+    tokens: dict[Showing, str] = {}
     made: list[Assignment] = []
     for kind in kinds:
         for asked in by_kind[kind]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Frame, Medium, Step, Think, Verdict, Zoom
-from reviewer.blind.values import Kind, Preference, Score
+from reviewer.blind.plan import Kind, Preference, Score
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class OwnScore:
+class ScoreAnswer:
     """What this scorer last said."""
 
     coherence: Score
@@ -62,7 +62,7 @@ class OwnScore:
 
 
 @dataclass(frozen=True)
-class OwnPreference:
+class PreferenceAnswer:
     """What this scorer last said."""
 
     preference: Preference
@@ -85,7 +85,7 @@ class Sheet:
     of: int
     question: Question
     traces: tuple[SheetTrace, ...]
-    mine: OwnScore | OwnPreference | None = None
+    mine: ScoreAnswer | PreferenceAnswer | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from agent.cli.command import DONE, CannotRun
-from reviewer.cli.database import DATABASE, add_database
+from reviewer.cli.common import DATABASE, add_database
 
 
 def add(parser: ArgumentParser) -> None:

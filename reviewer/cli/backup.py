@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.cli.command import DONE, Bar, CannotRun, say
-from reviewer.cli.database import DATABASE, add_database, add_json, opened
+from reviewer.cli.common import DATABASE, add_database, add_json, opened
 
 
 def add(parser: ArgumentParser) -> None:

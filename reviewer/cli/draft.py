@@ -15,9 +15,9 @@ from agent.batch.inspecting import Work
 from agent.batch.labels import Labels
 from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
 from agent.policies.options import add_policy
-from reviewer.cli.database import DATABASE, add_database, add_json, opened
-from reviewer.drafting.budget import Spending
-from reviewer.drafting.run import Tally, aside
+from reviewer.cli.common import DATABASE, add_database, add_json, opened
+from reviewer.drafting.budget import Budget
+from reviewer.drafting.run import DraftCounts, contradicting_path
 
 
 def add_costs(parser: ArgumentParser) -> Any:
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from agent.policies.options import Choice
     from agent.tasks import Task
     from agent.trajectory import Verdict
-    from reviewer.drafting.budget import Spending
-    from reviewer.drafting.run import Known, PolicyFor, Results
+    from reviewer.drafting.budget import Budget
+    from reviewer.drafting.run import DraftWriter, KnownLabels, PolicyFor
 
 AT_A_TIME = 8
 
@@ -60,15 +60,15 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
     )
-    parser.add_argument("--samples", type=_whole, default=1, metavar="N", help="drafts a spectrum (1)")
+    parser.add_argument("--samples", type=_positive_integer, default=1, metavar="N", help="drafts a spectrum (1)")
     parser.add_argument(
         "--concurrency",
-        type=_whole,
+        type=_positive_integer,
         metavar="N",
         help=f"inspections at a time ({AT_A_TIME}; the baseline: 1)",
     )
     group = add_costs(parser)
-    group.add_argument("--token-budget", type=_whole, metavar="N", help="tokens read and written, at most")
+    group.add_argument("--token-budget", type=_positive_integer, metavar="N", help="tokens read and written, at most")
     parser.add_argument(
         "--drop-contradicting",
         action="store_true",
@@ -110,7 +110,7 @@ def run(arguments: Namespace) -> int:
 
 def _draft(
     arguments: Namespace, task: Task, choice: Choice, labels: Labels | None, found: list[Source]
-) -> tuple[Told, bool]:
+) -> tuple[Summary, bool]:
     """Draft what is not drafted yet; what came of it, and whether it was stopped."""
     from agent.batch.inspecting import Work
     from agent.batch.run import PolicyGone
@@ -118,7 +118,7 @@ def _draft(
     from agent.conversation import Stop
     from reviewer.drafting.run import draft_many
 
-    known, spending, stop, gone = _known(arguments.label, labels), _spending(arguments), Stop(), ""
+    known, spending, stop, gone = _known_labels(arguments.label, labels), _spending(arguments), Stop(), ""
     database = arguments.db or (None if arguments.out else DATABASE)
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)
@@ -142,7 +142,7 @@ def _draft(
                 bar.at(number, f", {spending.cost:.2f} spent" if arguments.price_out else "")
         except PolicyGone as error:
             gone = str(error)
-    return Told(arguments, database, results.tally, work, labels, spending, gone), stop.is_set
+    return Summary(arguments, database, results.tally, work, labels, spending, gone), stop.is_set
 
 
 def _policy_for(choice: Choice) -> PolicyFor:
@@ -153,19 +153,19 @@ def _policy_for(choice: Choice) -> PolicyFor:
     return lambda label, sample: choice(sample, Guidance(label) if label and can_be_told else None)
 
 
-def _known(label: Verdict | None, labels: Labels | None) -> Known:
-    from reviewer.drafting.run import Known
+def _known_labels(label: Verdict | None, labels: Labels | None) -> KnownLabels:
+    from reviewer.drafting.run import KnownLabels
 
     if labels is None:
-        return Known(lambda job: label, "given when drafted")
-    return Known(lambda job: labels.of(job.path.name, job.target), labels.source)
+        return KnownLabels(lambda job: label, "given when drafted")
+    return KnownLabels(lambda job: labels.of(job.path.name, job.target), labels.source)
 
 
 def _results(
     arguments: Namespace, task: Task, choice: Choice, database: Path | None, open_things: ExitStack
-) -> Results:
+) -> DraftWriter:
     from agent.batch.journal import Journal
-    from reviewer.drafting.run import Results, aside
+    from reviewer.drafting.run import DraftWriter, contradicting_path
 
     drafter = _policy_for(choice)("YES" if arguments.label or arguments.labels else None, 0).drafter
     settings = {
@@ -173,21 +173,21 @@ def _results(
         "prompt": hashlib.sha256(task.prompt.encode()).hexdigest(),
         "policy": {"kind": drafter.kind, "name": drafter.name, "settings": dict(drafter.settings)},
     }
-    results = Results(batch=arguments.batch)
+    results = DraftWriter(batch=arguments.batch)
     if database is not None:
         results.store = open_things.enter_context(opened(database))
     if arguments.out is not None:
         results.out = open_things.enter_context(Journal(arguments.out, settings))
     if arguments.drop_contradicting:
-        results.contradicting = open_things.enter_context(Journal(aside(arguments.out), settings))
+        results.contradicting = open_things.enter_context(Journal(contradicting_path(arguments.out), settings))
     return results
 
 
-def _spending(arguments: Namespace) -> Spending:
-    from reviewer.drafting.budget import Prices, Spending
+def _spending(arguments: Namespace) -> Budget:
+    from reviewer.drafting.budget import Budget, Prices
 
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
-    return Spending(prices, arguments.budget, arguments.token_budget)
+    return Budget(prices, arguments.budget, arguments.token_budget)
 
 
 def _check(arguments: Namespace) -> None:
@@ -236,7 +236,7 @@ def _task(name: str, database: Path) -> Task:
     return task
 
 
-def _whole(text: str) -> int:
+def _positive_integer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
     return int(text)
@@ -246,17 +246,17 @@ SHOWN = 20  # names and sentences printed for a person; --json has them all
 
 
 @dataclass(frozen=True)
-class Told:
+class Summary:
     """A run that is over. ``gone`` is the sentence with which the policy failed for everybody, "" if it did
     not.
     """
 
     arguments: Namespace
     database: Path | None
-    tally: Tally
+    tally: DraftCounts
     work: Work
     labels: Labels | None
-    spending: Spending
+    spending: Budget
     gone: str = ""
 
     @property
@@ -302,7 +302,7 @@ class Told:
         yield f"{tally.drafted} drafted, {', '.join(where)}"
         yield from self._spent()
         if tally.contradicting:
-            put = f"; put into {aside(out)}" if tally.left_out else "; keep or reject them in review"
+            put = f"; put into {contradicting_path(out)}" if tally.left_out else "; keep or reject them in review"
             yield f"{tally.contradicting} contradict their label{put}"
         if tally.giving_away:
             yield f"{tally.giving_away} give away that the answer was told; their faults say where"
@@ -310,8 +310,8 @@ class Told:
             yield f"{tally.unanswered} came to no answer"
         if tally.empty:
             yield f"{tally.empty} targets have no data"
-        yield from _named("without a label, not drafted", self.work.passed_over)
-        yield from _named("labels of spectra that were not given", self.unused)
+        yield from _name_list("without a label, not drafted", self.work.passed_over)
+        yield from _name_list("labels of spectra that were not given", self.unused)
         yield from (f"refused: {reason}" for reason in tally.refused[:SHOWN])
         if len(tally.refused) > SHOWN:
             yield f"and {len(tally.refused) - SHOWN} more refused"
@@ -326,7 +326,7 @@ class Told:
             yield f"{read}, {used.completion:,} written, in {used.requests:,} requests{cost}"
 
 
-def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+def _name_list(what: str, names: Sequence[str]) -> Iterator[str]:
     if names:
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         yield f"{len(names)} {what}: {', '.join(names[:SHOWN])}{more}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
-from reviewer.cli.database import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
     from reviewer.exchange.exports import Exported

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import BAD_NEWS, DONE, CannotRun, say
 from agent.text import one_line, visible
-from reviewer.cli.database import add_database, add_json, opened
+from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
     from reviewer.store import Entry, Store

@@ -16,7 +16,7 @@ from agent.conversation import Conversation, Piece, Policy, Stop, Usage
 from agent.trajectory import Drafter
 
 _UNCOUNTED = "the server does not say how many tokens it used, so that no budget can be kept"
-_CHECK = 0.2  # seconds between two looks at whether somebody asked to stop
+_POLL_SECONDS = 0.2  # seconds between two looks at whether somebody asked to stop
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Prices:
         return (fresh * self.prompt + usage.cached * cached + usage.completion * self.completion) / 1e6
 
 
-def tokens(usage: Usage) -> int:
+def total_tokens(usage: Usage) -> int:
     """Read and written together."""
     return usage.prompt + usage.completion
 
 
 @dataclass
-class Tab:
+class Meter:
     """What one inspection has used so far."""
 
     usage: Usage = field(default_factory=Usage)
@@ -51,12 +51,12 @@ class _Limit:
     measure: Callable[[Usage], float]
     dearest: float = 0.0
 
-    def holds_one_more(self, used: Usage, under_way: Iterable[Tab]) -> bool:
+    def holds_one_more(self, used: Usage, under_way: Iterable[Meter]) -> bool:
         still = sum(max(self.dearest - self.measure(tab.usage), 0.0) for tab in under_way)
         return self.measure(used) + still + self.dearest <= self.allowed
 
 
-class Spending:
+class Budget:
     """What has been used up, by many threads, and whether there is enough for one more. ``ended`` says why
     there is not, once somebody was told so.
     """
@@ -69,9 +69,9 @@ class Spending:
         if budget is not None:
             self._limits.append(_Limit(budget, self.prices.cost))
         if token_budget is not None:
-            self._limits.append(_Limit(token_budget, tokens))
+            self._limits.append(_Limit(token_budget, total_tokens))
         self._used = Usage()
-        self._under_way: list[Tab] = []
+        self._under_way: list[Meter] = []
         self._one_is_over = False
         self._uncounted = False
         self.ended = ""
@@ -88,14 +88,14 @@ class Spending:
         return self.prices.cost(self.used)
 
     @contextmanager
-    def one_more(self, stop: Stop) -> Iterator[Tab | None]:
+    def one_more(self, stop: Stop) -> Iterator[Meter | None]:
         """Within the block one inspection is under way; None if there is not enough for it. While others are
         under way that may turn out cheaper, it waits.
         """
-        tab = Tab()
+        tab = Meter()
         with self._changed:
             while not self._may_begin() and self._under_way and not stop.is_set:
-                self._changed.wait(_CHECK)
+                self._changed.wait(_POLL_SECONDS)
             allowed = self._may_begin() and not stop.is_set
             if allowed:
                 self._under_way.append(tab)
@@ -107,7 +107,7 @@ class Spending:
             if allowed:
                 self._over(tab)
 
-    def use(self, tab: Tab, usage: Usage) -> None:
+    def use(self, tab: Meter, usage: Usage) -> None:
         with self._changed:
             tab.usage += usage
             self._used += usage
@@ -121,20 +121,20 @@ class Spending:
             return not self._under_way
         return all(limit.holds_one_more(self._used, self._under_way) for limit in self._limits)
 
-    def _over(self, tab: Tab) -> None:
+    def _over(self, tab: Meter) -> None:
         with self._changed:
             self._under_way.remove(tab)
             self._one_is_over |= tab.usage.requests > 0
-            self._uncounted |= tab.usage.requests > 0 and not tokens(tab.usage)
+            self._uncounted |= tab.usage.requests > 0 and not total_tokens(tab.usage)
             for limit in self._limits:
                 limit.dearest = max(limit.dearest, limit.measure(tab.usage))
             self._changed.notify_all()
 
 
-class Metered:
+class MeteredPolicy:
     """A policy whose tokens are counted as they are used, those of tries that fail included."""
 
-    def __init__(self, policy: Policy, spending: Spending, tab: Tab) -> None:
+    def __init__(self, policy: Policy, spending: Budget, tab: Meter) -> None:
         self._policy = policy
         self._spending = spending
         self._tab = tab

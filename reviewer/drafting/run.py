@@ -16,7 +16,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Trajectory, Verdict
 from agent.trajectory.steps import Answer, Think
-from reviewer.drafting.budget import Metered, Spending
+from reviewer.drafting.budget import Budget, MeteredPolicy
 from reviewer.store import Draft, Store
 
 PolicyFor = Callable[[Verdict | None, int], Policy]
@@ -24,7 +24,7 @@ PolicyFor = Callable[[Verdict | None, int], Policy]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownLabels:
     """The label of each job, None where there is none, and where labels come from."""
 
     label: Callable[[Job], Verdict | None] = lambda job: None
@@ -35,8 +35,8 @@ def draft_many(
     jobs: Iterable[Job],
     task: Task,
     policy_for: PolicyFor,
-    known: Known | None = None,
-    spending: Spending | None = None,
+    known: KnownLabels | None = None,
+    spending: Budget | None = None,
     concurrency: int = THREADS,
     stop: Stop | None = None,
 ) -> Generator[Outcome, None, None]:
@@ -45,7 +45,7 @@ def draft_many(
 
     :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
     """
-    known, spending, inner = known or Known(), spending or Spending(), Stop()
+    known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
     plan = Plan(task, lambda sample: policy_for(None, sample))
 
     def one(job: Job, reading: Reading) -> list[Outcome]:
@@ -55,7 +55,7 @@ def draft_many(
                 inner.set()
                 return []
             label = known.label(job)
-            policy = Metered(policy_for(label, job.sample), spending, tab)
+            policy = MeteredPolicy(policy_for(label, job.sample), spending, tab)
             outcome = inspect_one(job, reading, plan, policy, inner)
         if outcome.trajectory is None or label is None:
             return [outcome]
@@ -77,7 +77,7 @@ def contradicts(trajectory: Trajectory) -> bool:
     return answer is not None and {answer.verdict, trajectory.label} == {"YES", "NO"}
 
 
-def gives_away(trajectory: Trajectory) -> bool:
+def reveals_label(trajectory: Trajectory) -> bool:
     """Whether its words let slip that whoever wrote it had been told the answer, as far as phrases tell."""
     if not trajectory.drafter.settings.get("label_told"):
         return False
@@ -95,13 +95,13 @@ def _in_threads(
     yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
 
 
-def aside(out: Path) -> Path:
+def contradicting_path(out: Path) -> Path:
     """Where drafts go that contradict their label, if they are to be left out of ``out``."""
     return out.with_name(f"{out.stem}.contradicting{out.suffix}")
 
 
 @dataclass
-class Tally:
+class DraftCounts:
     """What came of a run. ``refused`` are sentences, ``empty`` counts targets without data."""
 
     drafted: int = 0
@@ -115,7 +115,7 @@ class Tally:
 
 
 @dataclass
-class Results:
+class DraftWriter:
     """What was drafted before, and what is drafted now.
 
     :param out: the drafts; None: they go into the store alone, and nothing is known of earlier runs
@@ -126,7 +126,7 @@ class Results:
     contradicting: Journal | None = None
     store: Store | None = None
     batch: str = ""
-    tally: Tally = field(default_factory=Tally)
+    tally: DraftCounts = field(default_factory=DraftCounts)
 
     def is_done(self, key: str, sample: int) -> bool:
         """Whether this sample of this spectrum was drafted before."""
@@ -156,7 +156,7 @@ class Results:
         contradicting = contradicts(trajectory)
         self.tally.drafted += 1
         self.tally.contradicting += contradicting
-        self.tally.giving_away += gives_away(trajectory)
+        self.tally.giving_away += reveals_label(trajectory)
         self.tally.unanswered += trajectory.answer is None
         left_out = contradicting and self.contradicting is not None
         journal = self.contradicting if left_out else self.out

@@ -35,7 +35,7 @@ from agent.text import OneLine
 from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
 from reviewer.exchange.imports import own_row
-from reviewer.exchange.item import Approved, NotFit, pictures, read_approved
+from reviewer.exchange.item import ApprovedItem, NotTrainable, pictures, read_approved
 from reviewer.exchange.manifest import ManifestParts
 from reviewer.store import Store
 
@@ -49,7 +49,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Written:
+class ItemRows:
     """What has been made of an item. ``trl`` and ``own`` are lines; ``files`` has the hash of each picture's
     file by its path in the export."""
 
@@ -61,20 +61,20 @@ class Written:
     provenance: Mapping[str, Any]
 
 
-def write_item(part: Path, one: Approved) -> Written | LeftOut:
+def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
     """Write the pictures of an item to the folder ``part``, flushed to the disk; all of them or none.
 
     :raises OSError: the disk is full, or nothing can be written there
     """
     try:
         shown = pictures(one)
-    except NotFit as unfit:
+    except NotTrainable as unfit:
         return LeftOut(one.item_id, str(unfit))
     paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(shown))]
     for path, picture in zip(paths, shown, strict=True):
-        _write_row(part / path, picture.png)
+        _write_file(part / path, picture.png)
     stored = {p.sha256: path for p, path in zip(shown, paths, strict=True) if not p.drawn}
-    return Written(
+    return ItemRows(
         item_id=one.item_id,
         sharegpt=one.trajectory.to_sharegpt(paths),
         trl=json.dumps(_trl_row(one, paths), ensure_ascii=False),
@@ -89,14 +89,14 @@ def _digest(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def _write_row(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def _trl_row(one: Approved, paths: Sequence[str]) -> dict[str, Any]:
+def _trl_row(one: ApprovedItem, paths: Sequence[str]) -> dict[str, Any]:
     trajectory = one.trajectory
     return {
         "messages": trajectory.to_messages(),
@@ -202,8 +202,8 @@ def export(
             with closing(in_order(partial(write_item, part), approved, processes)) as written:
                 left_out = [*_write_rows(part, written, parts), *blind]
             if not parts.items:
-                raise NothingToExport(_nothing(len(items) + len(blind), left_out))
-            _write(part / LOG_HEAD, f"{store.log_head()}\n")
+                raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))
+            _write_text(part / LOG_HEAD, f"{store.log_head()}\n")
             summary = _summary(store, parts, left_out)
             parts.write(part / MANIFEST, summary)
         _put_in_place(part, target)
@@ -222,7 +222,7 @@ def _approved(
     items: Sequence[int],
     include_simulated: bool,
     progress: Callable[[int, int], None] | None,
-) -> Iterator[Approved]:
+) -> Iterator[ApprovedItem]:
     """Each item when it is asked for: with processes that is a few before its turn."""
     for number, item_id in enumerate(items):
         if progress is not None:
@@ -245,14 +245,14 @@ def _target(folder: Path, name: str, replace: bool) -> Path:
     return target
 
 
-def _nothing(items: int, left_out: Sequence[LeftOut]) -> str:
+def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
         return "found no approved item of those asked for, wanted at least one"
     why = "; ".join(f"item {one.item_id}: {one.reason}" for one in left_out[:3])
     return f"found no approved item that can be training data, of {items} approved ({why})"
 
 
-def _write_rows(part: Path, written: Iterable[Written | LeftOut], parts: ManifestParts) -> list[LeftOut]:
+def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:
     """Write every row, and what tells LLaMA-Factory of them; the items that no row was made of."""
     left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
@@ -270,7 +270,7 @@ def _write_rows(part: Path, written: Iterable[Written | LeftOut], parts: Manifes
             parts.add_files(one.files)
             parts.add_item(one.provenance)
         sharegpt.write("\n]\n")
-    _write(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
+    _write_text(part / "dataset_info.json", json.dumps(_DATASET_INFO, indent=1) + "\n")
     parts.add_files({name: _file_hash(part / name) for name in (*names, "dataset_info.json")})
     return left_out
 
@@ -298,7 +298,7 @@ def _text_file(path: Path) -> TextIO:
     return path.open("w", encoding="utf-8", newline="\n")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     with _text_file(path) as file:
         file.write(text)
 

@@ -19,7 +19,7 @@ from agent.trajectory.tags import read_response, turn_text
 from reviewer.store import Store, Version
 
 
-class NotFit(Exception):
+class NotTrainable(Exception):
     """An approved item that cannot be training data: one sentence why."""
 
 
@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Approved:
+class ApprovedItem:
     """One approved item as the database has it. ``stored`` are PNG bytes by the SHA-256 of the RGBA bytes, of
     the pictures that are kept; ``provenance`` is JSON."""
 
@@ -44,7 +44,7 @@ class Approved:
     provenance: Mapping[str, Any]
 
 
-def read_approved(store: Store, item_id: int) -> Approved | None:
+def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
     """The approved item; None if it is approved no longer."""
     item = store.item(item_id)
     if item.standing.state != "approved":
@@ -55,41 +55,41 @@ def read_approved(store: Store, item_id: int) -> Approved | None:
     kept = {sha256: store.picture(sha256) for sha256 in seen if sha256 is not None}
     stored = {sha256: png for sha256, png in kept.items() if png is not None}
     provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
-    return Approved(item_id, trajectory, spectrum, stored, provenance)
+    return ApprovedItem(item_id, trajectory, spectrum, stored, provenance)
 
 
-def pictures(approved: Approved) -> tuple[Picture, ...]:
+def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     """The pictures the model saw, in the order of the messages: stored ones as they are, the others drawn
     again and checked.
 
     :raises NotFit: the item cannot be training data
     """
     trajectory = approved.trajectory
-    unfit = trajectory.problems() or _bad_form(trajectory)
+    unfit = trajectory.problems() or _form_problems(trajectory)
     if unfit:
-        raise NotFit("; ".join(unfit))
+        raise NotTrainable("; ".join(unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
     wanted = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)
 
 
-def _bad_form(trajectory: Trajectory) -> list[str]:
+def _form_problems(trajectory: Trajectory) -> list[str]:
     """Whether the published reward would find fault with the form of what is about to be taught."""
     response = "\n".join(turn_text(turn) for turn in trajectory.turns())
     well_formed, _ = read_response(response)
     return [] if well_formed else ["the reward finds fault with its form"]
 
 
-def _picture(approved: Approved, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
+def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str | None) -> Picture:
     if sha256 is None:
-        raise NotFit("the first picture is not known")
+        raise NotTrainable("the first picture is not known")
     if sha256 in approved.stored:
         return Picture(sha256, approved.stored[sha256], drawn=False)
     if approved.spectrum is None:
-        raise NotFit(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
+        raise NotTrainable(f"picture {sha256:.12}… is not stored and there is no spectrum to draw it from")
     seen = tool.call(replace(approved.spectrum, redshift=approved.trajectory.redshift), arguments)
     if seen.image is None or pixels_sha256(seen.image) != sha256:
-        raise NotFit(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
+        raise NotTrainable(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
     return Picture(sha256, png_bytes(seen.image), drawn=True)
 
 

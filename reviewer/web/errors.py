@@ -14,7 +14,7 @@ from agent.conversation import PolicyError
 from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
-from reviewer.blind.values import PlanError
+from reviewer.blind.plan import PlanError
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
 from reviewer.store import (

@@ -29,7 +29,7 @@ import uvicorn
 from agent.simulate import simulate
 from agent.trajectory import Drafter
 from reviewer.blind import report
-from reviewer.blind.values import PREFERENCES, Plan
+from reviewer.blind.plan import PREFERENCES, Plan
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
 from tests.benchmarks.store import trajectory

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front, open_blind
 from tests.browser.support.review_app import picture, serving, signed_in

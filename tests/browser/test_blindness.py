@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import blind, in_front
 from tests.browser.support.review_app import serving

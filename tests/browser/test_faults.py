@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.store import Store
 from tests.browser.support.blind_app import in_front
 from tests.browser.support.faulty_app import (

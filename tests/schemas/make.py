@@ -88,8 +88,8 @@ def _hold(store: Store, desk: Desk, clock: Clock) -> None:
 
 def _score_blind(store: Store, clock: Clock) -> None:
     from agent.conversation import Usage
-    from reviewer.blind.results import JudgedScore, Judgement
-    from reviewer.blind.values import Plan
+    from reviewer.blind.plan import Plan
+    from reviewer.blind.results import Judgement, JudgeScore
 
     plan = Plan("ours against gpt", ("RE", "AU"), mode="both", items=(3, 4, 5, 6), each=2)
     sessions = [store.draw_blind("CO", plan, uuid4().hex) for _ in range(3)]
@@ -105,7 +105,7 @@ def _score_blind(store: Store, clock: Clock) -> None:
     said = Judgement(
         "judge-70b",
         asked.shown,
-        JudgedScore(3, 4, "Sound."),
+        JudgeScore(3, 4, "Sound."),
         "First the lines.",
         {"temperature": 0.0},
         ("{...}",),

@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.trajectory import Think, Trajectory, Zoom
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
 

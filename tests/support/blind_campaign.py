@@ -9,7 +9,7 @@ from pathlib import Path
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Think
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import BlindSession, Draft, Store
 from tests.support.campaign import a_spectrum, a_trajectory, people

@@ -89,7 +89,7 @@ def main() -> None:
     from agent.policies.openai.stream import Delta
     from agent.text import one_line
     from agent.trajectory import tags
-    from reviewer.blind.leaks import giveaways
+    from reviewer.blind.leaks import find_leaks
     from training.reward import score
 
     def streamed(text: str) -> None:
@@ -100,7 +100,7 @@ def main() -> None:
 
     readers: tuple[Callable[[str], object], ...] = (
         *(tags.parse, lambda text: assistant_message(text, "call00001"), lambda text: score(text, "YES")),
-        *(giveaways, one_line, streamed),
+        *(find_leaks, one_line, streamed),
     )
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
     for text in texts():

@@ -23,9 +23,9 @@ from agent import tool
 from agent.plot import RENDERER, pixels_sha256
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
+from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Kind
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question, SheetStep, SheetTrace
-from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Kind
 from reviewer.store import Store
 
 FILE = Path(__file__).with_name("prompts.toml")
@@ -58,7 +58,7 @@ def prompts() -> Prompts:
 
 
 @dataclass(frozen=True)
-class ShownToJudge:
+class TraceForJudge:
     """One trace with its pictures, by their number on the sheet; none for a judge that sees text alone."""
 
     trace: SheetTrace
@@ -93,7 +93,7 @@ class Briefing:
         asked = (*self.dimensions, "wrong_steps") if kind == "scores" else ("preference",)
         return ("justification", *asked)
 
-    def messages(self, question: Question, shown: Sequence[ShownToJudge]) -> list[Message]:
+    def messages(self, question: Question, shown: Sequence[TraceForJudge]) -> list[Message]:
         """One trace to score; or left and right."""
         kind: Kind = "scores" if len(shown) == 1 else "pair"
         blocks = list(self._blocks(question, shown))
@@ -107,7 +107,7 @@ class Briefing:
         # Some servers refuse an empty turn.
         return [{"role": "assistant", "content": said or "{}"}, {"role": "user", "content": told}]
 
-    def schema(self, kind: Kind, shown: Sequence[ShownToJudge]) -> dict[str, Any]:
+    def schema(self, kind: Kind, shown: Sequence[TraceForJudge]) -> dict[str, Any]:
         """The answer's form, as ``response_format`` takes it."""
         text = {"type": "string"}
         score = {"anyOf": [{"type": "integer", "enum": list(SCORES)}, {"type": "string", "enum": [CANNOT_TELL]}]}
@@ -155,7 +155,7 @@ class Briefing:
             lines.append(f'"{name}": {Template(text).substitute(choices=choices)}')
         return "\n".join(lines)
 
-    def _blocks(self, question: Question, shown: Sequence[ShownToJudge]) -> Iterator[Block]:
+    def _blocks(self, question: Question, shown: Sequence[TraceForJudge]) -> Iterator[Block]:
         asked = "\n\n".join(filter(None, (question.title, question.question, question.guide)))
         yield _text(f"What was asked about the spectrum:\n{asked}\n")
         for name, one in zip(("",) if len(shown) == 1 else ("left", "right"), shown, strict=True):
@@ -168,7 +168,7 @@ class Briefing:
                     yield from self._picture(f"What was seen in {step.id}", one, step.picture)
             yield _text("</trace>\n")
 
-    def _picture(self, what: str, shown: ShownToJudge, number: int) -> Iterator[Block]:
+    def _picture(self, what: str, shown: TraceForJudge, number: int) -> Iterator[Block]:
         if self.pictures:
             yield _text(f"{what}:\n")
             yield {"type": "image_url", "image_url": {"url": data_url(shown.pictures[number])}}
@@ -182,11 +182,11 @@ def _text(text: str) -> Block:
 def _step(step: SheetStep) -> str:
     match step.kind:
         case "think":
-            return f"{step.id}, a thought: {_inside(step.text)}\n"
+            return f"{step.id}, a thought: {_escaped(step.text)}\n"
         case "answer":
-            return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_inside(step.text)}\n"
-    called = f", called “{_inside(step.text)}”" if step.text else ""
-    said = f" The tool {'said' if step.ok else 'refused'}: {_inside(step.observation)}"
+            return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_escaped(step.text)}\n"
+    called = f", called “{_escaped(step.text)}”" if step.text else ""
+    said = f" The tool {'said' if step.ok else 'refused'}: {_escaped(step.observation)}"
     return f"{step.id}, a look at {_window(step)}{called}.{said if step.observation else ''}\n"
 
 
@@ -197,12 +197,12 @@ def _window(step: SheetStep) -> str:
     return f"{step.window[0]:g} to {step.window[1]:g} Å {frame}, in {step.medium}"
 
 
-def _inside(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text that cannot end the trace it stands in."""
     return re.sub(r"<(/?\s*trace\s*)>", r"‹\1›", text, flags=re.IGNORECASE)
 
 
-class PictureGone(Exception):
+class PictureUnavailable(Exception):
     """A picture that was seen and cannot be had any more: one sentence why."""
 
 
@@ -223,11 +223,11 @@ def pictures(store: Store, trajectory: Trajectory, spectrum_sha256: str | None) 
             made.append(Image.open(io.BytesIO(kept)).convert("RGBA"))
             continue
         if spectrum_sha256 is None:
-            raise PictureGone(f"picture {sha256:.12}… is not kept, and there is no spectrum to draw it from")
+            raise PictureUnavailable(f"picture {sha256:.12}… is not kept, and there is no spectrum to draw it from")
         if spectrum is None:
             spectrum = replace(store.spectrum(spectrum_sha256), redshift=trajectory.redshift)
         drawn = tool.call(spectrum, arguments).image
         if drawn is None or pixels_sha256(drawn) != sha256:
-            raise PictureGone(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
+            raise PictureUnavailable(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")
         made.append(drawn)
     return tuple(made)

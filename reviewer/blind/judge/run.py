@@ -19,29 +19,29 @@ from agent.conversation import PolicyError, Stop, Usage
 from agent.statistics import DEFAULT, Resampling
 from reviewer.agreement.pairs import spearman
 from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind import tables
-from reviewer.blind.judge.models import THE_SAME, Judge, Stopped
-from reviewer.blind.judge.prompts import PictureGone, ShownToJudge, pictures
-from reviewer.blind.results import JudgedScore, Judgement, Results
+from reviewer.blind import results as tables
+from reviewer.blind.judge.model import FIXED_SETTINGS, Judge, Stopped
+from reviewer.blind.judge.prompts import PictureUnavailable, TraceForJudge, pictures
+from reviewer.blind.plan import CANNOT_TELL, Dimension
+from reviewer.blind.results import Judgement, JudgeScore, Results
 from reviewer.blind.sheet import trace_of
-from reviewer.blind.values import CANNOT_TELL, Dimension
-from reviewer.drafting.budget import Prices, Spending
+from reviewer.drafting.budget import Budget, Prices
 from reviewer.store import KeyReused, Store, ToJudge
 
-IN_A_ROW = 5
+MAX_FAILURES_IN_A_ROW = 5
 """Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
 
 
-class OtherJudge(ValueError):
+class JudgeMismatch(ValueError):
     """A name under which another model was asked, or the same one differently."""
 
 
-class NothingToAsk(ValueError):
+class NothingToJudge(ValueError):
     """A session that has nothing which this judge could be asked."""
 
 
 @dataclass
-class Tally:
+class JudgeRun:
     """What came of a run: numbers alone, nothing of what the judge said.
 
     :param asked_for: everything that there is to ask; ``before`` of it was answered in earlier runs
@@ -82,11 +82,11 @@ def judge_session(
     by: str | None,
     session_id: int,
     judge: Judge,
-    spending: Spending,
+    spending: Budget,
     concurrency: int = 1,
     stop: Stop | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
-) -> Tally:
+) -> JudgeRun:
     """Ask a judge all that is left to ask of a session that is or was open.
 
     :param by: the coordinator on whose behalf; None: whoever holds the file
@@ -97,17 +97,17 @@ def judge_session(
     :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
     :raises NotFound: there is no such session
     """
-    every = _asked_for(store, by, session_id, judge)
-    _refuse_another(store, by, session_id, judge)
+    every = _ordered_questions(store, by, session_id, judge)
+    _check_same_judge(store, by, session_id, judge)
     done = store.judged_keys(by, session_id, judge.name)
-    to_do = [one for one in every if key_of(session_id, judge.name, one.shown) not in done]
-    tally = Tally(asked_for=len(every), before=len(every) - len(to_do))
+    to_do = [one for one in every if judgement_key(session_id, judge.name, one.shown) not in done]
+    tally = JudgeRun(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
 
     def one_more(one: ToJudge) -> Judgement | str | None:
-        outcome = _ask(store, judge, one, spending, inner)
+        outcome = _judge_one(store, judge, one, spending, inner)
         if isinstance(outcome, Judgement):
-            _keep(store, by, session_id, outcome)
+            _record(store, by, session_id, outcome)
         return outcome
 
     with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
@@ -121,7 +121,7 @@ def judge_session(
                 elif outcome:
                     tally.failed.append(outcome)
                     in_a_row += 1
-                if in_a_row >= concurrency + IN_A_ROW and not inner.is_set:
+                if in_a_row >= concurrency + MAX_FAILURES_IN_A_ROW and not inner.is_set:
                     tally.gone = f"{in_a_row} questions in a row failed, the last one: {outcome}"
                     inner.set()
                 progress(number, len(to_do))
@@ -130,18 +130,18 @@ def judge_session(
     return tally
 
 
-def key_of(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
+def judgement_key(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
     """By which one judgement is known: asked again, it is the same."""
     return f"judge/{session_id}/{judge}/{'-'.join(map(str, shown))}"
 
 
-def _asked_for(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
+def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
     """Both orders of a pair follow on each other, so that few pairs are left with one of them."""
     every = store.blind_to_judge(by, session_id)
     if len(judge.briefing.dimensions) == 1:
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
-            raise NothingToAsk(
+            raise NothingToJudge(
                 f"session {session_id} has pairs only, and a judge of one dimension is asked none: the "
                 "question about a pair is about both"
             )
@@ -153,20 +153,20 @@ def _asked_for(store: Store, by: str | None, session_id: int, judge: Judge) -> l
     return sorted(every, key=place)
 
 
-def _refuse_another(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
+def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
     before = store.judge_settings(by, session_id, judge.name)
     if before is None:
         return
     now = judge.settings
-    for name in THE_SAME:
+    for name in FIXED_SETTINGS:
         if before.get(name) != now[name]:
-            raise OtherJudge(
+            raise JudgeMismatch(
                 f"the judge {judge.name!r} of session {session_id} was asked with {name} "
                 f"{before.get(name)!r}, now it is {now[name]!r}: give this one another --name"
             )
 
 
-def _ask(store: Store, judge: Judge, one: ToJudge, spending: Spending, stop: Stop) -> Judgement | str | None:
+def _judge_one(store: Store, judge: Judge, one: ToJudge, spending: Budget, stop: Stop) -> Judgement | str | None:
     """The judgement, or a sentence why there is none; None: it was not asked, or stopped on the way."""
     with spending.one_more(stop) as tab:
         if tab is None:
@@ -179,7 +179,7 @@ def _ask(store: Store, judge: Judge, one: ToJudge, spending: Spending, stop: Sto
 
         try:
             traces = [
-                ShownToJudge(
+                TraceForJudge(
                     trace_of(trajectory),
                     pictures(store, trajectory, one.spectrum) if judge.briefing.pictures else (),
                 )
@@ -188,14 +188,14 @@ def _ask(store: Store, judge: Judge, one: ToJudge, spending: Spending, stop: Sto
             judgement = judge.ask(one.shown, one.question, traces, use, stop)
         except Stopped:
             return None
-        except (PolicyError, PictureGone) as error:
+        except (PolicyError, PictureUnavailable) as error:
             return None if stop.is_set else f"version {' and '.join(map(str, one.shown))}: {error}"
     prices = spending.prices
     return judgement if prices == Prices() else replace(judgement, cost=prices.cost(judgement.usage))
 
 
-def _keep(store: Store, by: str | None, session_id: int, judgement: Judgement) -> None:
-    key = key_of(session_id, judgement.judge, judgement.shown)
+def _record(store: Store, by: str | None, session_id: int, judgement: Judgement) -> None:
+    key = judgement_key(session_id, judgement.judge, judgement.shown)
     # Reused where another run asks the same judge at the same time, and was first.
     with suppress(KeyReused):
         store.record_judgement(by, session_id, judgement, key)
@@ -206,7 +206,7 @@ def judge_scores(results: Results, dimension: Dimension) -> Scores:
     return Scores.of(
         (str(results.traces[one.shown[0]].item), one.judge, None if score == CANNOT_TELL else float(score))
         for one in results.judgements
-        if isinstance(one.answer, JudgedScore) and (score := getattr(one.answer, dimension)) is not None
+        if isinstance(one.answer, JudgeScore) and (score := getattr(one.answer, dimension)) is not None
     )
 
 
@@ -219,7 +219,7 @@ def rank_correlation(
 
     :param judge: this one's scores instead of the mean of all
     """
-    people = tables.scores(results, dimension)
+    people = tables.score_table(results, dimension)
     theirs = judge_scores(results, dimension)
     if judge is not None:
         theirs = theirs.only([judge] if judge in theirs.raters else [])

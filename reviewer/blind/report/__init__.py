@@ -11,11 +11,12 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reviewer.blind.report.method import Material
+from reviewer.blind.report.method import ReportData
 from reviewer.blind.report.page import page
-from reviewer.blind.report.rows import Numbers, numbers
-from reviewer.blind.report.statistics import names
+from reviewer.blind.report.statistics import report_names
 from reviewer.blind.report.tables import (
+    Statistics,
+    all_statistics,
     judgements_csv,
     preferences_csv,
     scores_csv,
@@ -106,10 +107,10 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
     return tuple(folder / name for name in content)
 
 
-def _gathered(store: Store, by: str | None, session_id: int) -> tuple[Material, Numbers, dict[int, str]]:
+def _gathered(store: Store, by: str | None, session_id: int) -> tuple[ReportData, Statistics, dict[int, str]]:
     results = store.blind_results(by, session_id)
     behind = store.blind_material(by, session_id)
-    called = names(results, behind.names)
+    called = report_names(results, behind.names)
     results = called.results(results)
     telling = store.blind_giveaways(by, session_id)
-    return Material(results, called, behind.barred, telling), numbers(results, called), behind.content_hashes
+    return ReportData(results, called, behind.barred, telling), all_statistics(results, called), behind.content_hashes

@@ -23,7 +23,7 @@ def distributions(found: Mapping[str, Distribution], title: str) -> str:
     columns = min(3, len(panels))
     wide, tall = WIDTH / columns, 182
     marks = []
-    highest = max((_highest(one) for _, one in panels), default=0) or 1.0
+    highest = max((_highest_share(one) for _, one in panels), default=0) or 1.0
     for number, (source, one) in enumerate(panels):
         left, top = (number % columns) * wide, (number // columns) * tall
         marks += _panel(source, one, left, top, wide, highest)
@@ -60,14 +60,14 @@ def intervals(
         marks.append(_line(x(reference), 0, x(reference), bottom, "reference"))
     for number, (label, one) in enumerate(rows):
         y = number * _ROW + _ROW / 2 + 4
-        marks.append(_text(_LABEL - 14, y + 4, _fitting(label), "end", label))
+        marks.append(_text(_LABEL - 14, y + 4, _shortened(label), "end", label))
         if one.value is None:
-            marks.append(_text(_LABEL + 6, y + 4, _fitting(str(one), 78), "faint"))
+            marks.append(_text(_LABEL + 6, y + 4, _shortened(str(one), 78), "faint"))
             continue
         if one.low is not None and one.high is not None:
             marks.append(_line(x(one.low), y, x(one.high), y, "interval"))
         marks.append(f'<circle class="dot" cx="{x(one.value):.1f}" cy="{y:.1f}" r="4.5"/>')
-        marks.append(_text(_LABEL + room + 14, y + 4, numbers(one), ""))
+        marks.append(_text(_LABEL + room + 14, y + 4, value_with_interval(one), ""))
     height = bottom + 24
     if any(ends):
         height += 16
@@ -88,7 +88,7 @@ def preferences(rates: Sequence[Preference], title: str) -> str:
             ("bad", "both bad", one.both_bad),
             ("second", f"{one.other} better", one.losses),
         )
-        marks.append(_text(10, top + 14, _fitting(f"{one.source} and {one.other}", 70), "strong"))
+        marks.append(_text(10, top + 14, _shortened(f"{one.source} and {one.other}", 70), "strong"))
         if one.wins.value is None:
             marks.append(_text(10, top + 38, str(one.wins), "faint"))
             continue
@@ -104,20 +104,20 @@ def preferences(rates: Sequence[Preference], title: str) -> str:
                     marks.append(_text(middle, top + 40, _percent(share), f"on-{kind} middle strong"))
             left += wide
         told = ", ".join(f"{words} {_percent(e.value or 0.0)}" for _, words, e in parts)
-        marks.append(_text(10, top + 64, _fitting(f"{told} of {one.wins.n} answers", 120), "faint", told))
+        marks.append(_text(10, top + 64, _shortened(f"{told} of {one.wins.n} answers", 120), "faint", told))
     return _svg(title, max(1, len(rates)) * tall, marks)
 
 
-def numbers(one: Estimate) -> str:
+def value_with_interval(one: Estimate) -> str:
     """``3.82 (3.61 to 4.02)``; the value alone where there is no interval."""
     if one.value is None:
         return "undefined"
     if one.low is None or one.high is None:
-        return plain(one.value)
-    return f"{plain(one.value)} ({plain(one.low)} to {plain(one.high)})"
+        return two_decimals(one.value)
+    return f"{two_decimals(one.value)} ({two_decimals(one.low)} to {two_decimals(one.high)})"
 
 
-def plain(number: float) -> str:
+def two_decimals(number: float) -> str:
     """Two digits after the point, a true minus sign, no negative zero."""
     text = f"{number:.2f}"
     return text[1:] if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")
@@ -129,8 +129,8 @@ def _panel(source: str, one: Distribution, left: float, top: float, wide: float,
     answers = sum(counts)
     step = (wide - 40) / len(counts)
     base, room = top + 152, 94
-    marks = [_text(left + 20, top + 16, _fitting(source, int(wide / 9)), "strong", source)]
-    told = "no answer" if one.mean.value is None else f"mean {plain(one.mean.value)}, {one.mean.n} scores"
+    marks = [_text(left + 20, top + 16, _shortened(source, int(wide / 9)), "strong", source)]
+    told = "no answer" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
     marks.append(_text(left + 20, top + 32, told, "faint"))
     for place, (count, name) in enumerate(zip(counts, names, strict=True)):
         x = left + 20 + place * step
@@ -145,7 +145,7 @@ def _panel(source: str, one: Distribution, left: float, top: float, wide: float,
     return marks
 
 
-def _highest(one: Distribution) -> float:
+def _highest_share(one: Distribution) -> float:
     counts = [*one.counts, one.cannot_tell]
     return max(counts) / sum(counts) if sum(counts) else 0.0
 
@@ -176,7 +176,7 @@ def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
-def _fitting(words: str, longest: int = _LONGEST) -> str:
+def _shortened(words: str, longest: int = _LONGEST) -> str:
     return words if len(words) <= longest else f"{words[: longest - 1]}…"
 
 

@@ -12,15 +12,14 @@ from reviewer.agreement.pairs import spearman
 from reviewer.agreement.preference import Preference, Verdict, Votes, position_bias
 from reviewer.agreement.raters import flip_rate, in_both_orders, length_bias
 from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind import tables
-from reviewer.blind.report.preferences import rates_of, verdicts_by_pair
-from reviewer.blind.report.statistics import counted, sources
-from reviewer.blind.results import JudgedScore, Judgement, Results
-from reviewer.blind.sheet import OwnPreference
-from reviewer.blind.values import CANNOT_TELL, DIMENSIONS, Dimension
-from reviewer.blind.values import Preference as Answer
+from reviewer.blind import results as tables
+from reviewer.blind.plan import CANNOT_TELL, DIMENSIONS, Dimension
+from reviewer.blind.plan import Preference as Answer
+from reviewer.blind.report.statistics import counted_versions, preference_rates, sources, verdicts_by_pair
+from reviewer.blind.results import Judgement, JudgeScore, Results
+from reviewer.blind.sheet import PreferenceAnswer
 
-_ABOVE = (
+_LENIENCY = (
     "Judge less people: the judge's score less the people's mean score of the same trace, averaged over "
     "traces; positive is more lenient than the people."
 )
@@ -31,7 +30,7 @@ _MAJORITY = (
 
 
 @dataclass(frozen=True)
-class ScoresOfJudge:
+class JudgeScores:
     """A judge's scores of one dimension beside the people's mean scores."""
 
     distributions: Mapping[str, Distribution]
@@ -40,7 +39,7 @@ class ScoresOfJudge:
 
 
 @dataclass(frozen=True)
-class PairsOfJudge:
+class JudgePairs:
     """A judge's preferences. A pair that was asked in one order only is in none but the bias of position."""
 
     rates: tuple[Preference, ...]
@@ -51,44 +50,44 @@ class PairsOfJudge:
 
 
 @dataclass(frozen=True)
-class OfJudge:
+class JudgeStatistics:
     """Everything about one judge.
 
     :param judgements: how often it was asked, of which ``unread`` gave nothing that could be read
     """
 
     judge: str
-    scores: Mapping[Dimension, ScoresOfJudge]
-    pairs: PairsOfJudge | None
+    scores: Mapping[Dimension, JudgeScores]
+    pairs: JudgePairs | None
     judgements: int
     unread: int
     with_reasoning: int
 
 
-def of_judges(results: Results) -> tuple[OfJudge, ...]:
+def judge_statistics(results: Results) -> tuple[JudgeStatistics, ...]:
     """Every judge by name; what they said of gold items is left out."""
     by_judge: dict[str, list[Judgement]] = {}
-    kept = set(counted(results))
+    kept = set(counted_versions(results))
     for one in results.judgements:
         if kept.issuperset(one.shown):
             by_judge.setdefault(one.judge, []).append(one)
-    return tuple(_of_judge(results, judge, by_judge[judge]) for judge in sorted(by_judge))
+    return tuple(_one_judge(results, judge, by_judge[judge]) for judge in sorted(by_judge))
 
 
-def _of_judge(results: Results, judge: str, said: Sequence[Judgement]) -> OfJudge:
-    scored = {one.shown[0]: one.answer for one in said if isinstance(one.answer, JudgedScore)}
-    asked = {one.shown: one.answer for one in said if isinstance(one.answer, OwnPreference)}
-    return OfJudge(
+def _one_judge(results: Results, judge: str, said: Sequence[Judgement]) -> JudgeStatistics:
+    scored = {one.shown[0]: one.answer for one in said if isinstance(one.answer, JudgeScore)}
+    asked = {one.shown: one.answer for one in said if isinstance(one.answer, PreferenceAnswer)}
+    return JudgeStatistics(
         judge=judge,
-        scores={d: _of_scores(results, d, scored) for d in DIMENSIONS} if scored else {},
-        pairs=_of_pairs(results, asked) if asked else None,
+        scores={d: _judge_scores(results, d, scored) for d in DIMENSIONS} if scored else {},
+        pairs=_judge_pairs(results, asked) if asked else None,
         judgements=len(said),
         unread=sum(one.answer is None for one in said),
         with_reasoning=sum(bool(one.reasoning) for one in said),
     )
 
 
-def _of_scores(results: Results, dimension: Dimension, scored: Mapping[int, JudgedScore]) -> ScoresOfJudge:
+def _judge_scores(results: Results, dimension: Dimension, scored: Mapping[int, JudgeScore]) -> JudgeScores:
     given: dict[str, float | None] = {}
     unable: dict[str, int] = {}
     for version, answer in scored.items():
@@ -97,24 +96,24 @@ def _of_scores(results: Results, dimension: Dimension, scored: Mapping[int, Judg
         unable[trace.source] = unable.get(trace.source, 0) + (score == CANNOT_TELL)
     source_of = {str(trace.item): trace.source for trace in results.traces.values()}
     own = Scores.of((item, "judge", score) for item, score in given.items())
-    people = tables.scores(results, dimension)
+    people = tables.score_table(results, dimension)
     experts = dict(zip(people.items, people.item_means(), strict=True))
     theirs = np.array([experts.get(item, np.nan) for item in own.items])
     ours = own.by("judge")
     apart = ours - theirs
     both = ~np.isnan(apart)
     none = "no trace has a score of the judge and of a person"
-    return ScoresOfJudge(
+    return JudgeScores(
         distributions={
-            source: distribution(_of_source(own, source, source_of), unable.get(source, 0))
+            source: distribution(_scores_of_source(own, source, source_of), unable.get(source, 0))
             for source in sources(results)
         },
         correlation=spearman(theirs, ours),
-        above=mean(np.where(both, apart, 0.0), both, _ABOVE, none=none, n_of="traces"),
+        above=mean(np.where(both, apart, 0.0), both, _LENIENCY, none=none, n_of="traces"),
     )
 
 
-def _of_source(own: Scores, source: str, source_of: Mapping[str, str]) -> Scores:
+def _scores_of_source(own: Scores, source: str, source_of: Mapping[str, str]) -> Scores:
     return Scores.of(
         (item, "judge", None if np.isnan(score) else float(score))
         for item, score in zip(own.items, own.by("judge"), strict=True)
@@ -122,7 +121,7 @@ def _of_source(own: Scores, source: str, source_of: Mapping[str, str]) -> Scores
     )
 
 
-def _of_pairs(results: Results, asked: Mapping[tuple[int, ...], OwnPreference]) -> PairsOfJudge:
+def _judge_pairs(results: Results, asked: Mapping[tuple[int, ...], PreferenceAnswer]) -> JudgePairs:
     arms = sources(results)
     both: dict[str, tuple[tuple[int, ...], Verdict, Verdict]] = {}
     for shown, answer in asked.items():
@@ -138,8 +137,8 @@ def _of_pairs(results: Results, asked: Mapping[tuple[int, ...], OwnPreference]) 
     together = tuple(in_both_orders(one, other) for one, other in zip(first, second, strict=True))
     votes = Votes(pairs, tuple(one[0].source for one in traces), tuple(one[1].source for one in traces), together)
     every = [tables.pair_name(*(results.traces[v] for v in shown)) for shown in asked]
-    return PairsOfJudge(
-        rates=rates_of(votes, arms),
+    return JudgePairs(
+        rates=preference_rates(votes, arms),
         flips=flip_rate(first, second),
         position=position_bias(every, [answer.preference for answer in asked.values()]),
         length=length_bias(
@@ -158,7 +157,7 @@ def _verdict(answer: Answer, swapped: bool = False) -> Verdict:
 
 
 def _majority(results: Results, judged: Mapping[str, Verdict]) -> Estimate:
-    people = verdicts_by_pair(tables.votes(results))
+    people = verdicts_by_pair(tables.pair_votes(results))
     same = []
     for pair, verdict in judged.items():
         most = _most_frequent(people.get(pair, ()))

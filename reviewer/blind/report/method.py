@@ -9,16 +9,16 @@ from html import escape
 from typing import Protocol
 
 from agent.statistics import DEFAULT
-from reviewer.blind.report.statistics import Names, counted, sources
-from reviewer.blind.results import Results, Said
+from reviewer.blind.plan import CANNOT_TELL, Kind
+from reviewer.blind.report.statistics import Names, counted_versions, sources
+from reviewer.blind.results import Response, Results
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import OwnScore, Question
-from reviewer.blind.values import CANNOT_TELL, Kind
+from reviewer.blind.sheet import Question, ScoreAnswer
 
 _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compare"}
 
 
-class Telling(Protocol):
+class LeakFound(Protocol):
     """Words by which a trace tells who wrote it; the store's ``GivenAway`` is one."""
 
     @property
@@ -29,7 +29,7 @@ class Telling(Protocol):
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """A closed session with what its report needs besides.
 
     :param barred: scorers (initials) and items of the session that were kept apart
@@ -39,13 +39,13 @@ class Material:
     results: Results
     names: Names
     barred: frozenset[tuple[str, int]]
-    telling: Sequence[Telling]
+    telling: Sequence[LeakFound]
 
 
-def scored(material: Material) -> str:
+def scored_traces(material: ReportData) -> str:
     """The sources by name, with the number of traces of each task and how many are simulated."""
     results = material.results
-    traces = [results.traces[version] for version in counted(results)]
+    traces = [results.traces[version] for version in counted_versions(results)]
     tasks = sorted({trace.task for trace in traces})
     rows = []
     for source in sources(results):
@@ -67,7 +67,7 @@ def scored(material: Material) -> str:
     return f"<p>{escape(told)}</p>{_table(head, rows)}"
 
 
-def method(material: Material) -> str:
+def method(material: ReportData) -> str:
     """The design in sentences, and how far each scorer came."""
     results, plan = material.results, material.results.plan
     asked = {"scores": "scored", "pairs": "compared in pairs", "both": "scored, then compared in pairs"}
@@ -98,7 +98,7 @@ def method(material: Material) -> str:
     return f"<ul>{list_}</ul>{_progress(material)}"
 
 
-def exclusions(material: Material) -> str:
+def exclusions(material: ReportData) -> str:
     """What is in no result, with reasons and numbers."""
     results = material.results
     firsts = [one for kind in results.plan.kinds for one in results.first(kind)]
@@ -106,7 +106,7 @@ def exclusions(material: Material) -> str:
     repeats = sum(one.repeat_of is not None for one in results.said)
     gold = results.gold()
     unable = {
-        what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, OwnScore))
+        what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
         for key, what in (("coherence", "coherence"), ("consistency", "physical consistency"))
     }
     items = {one.shown[0] for one in gold}
@@ -150,7 +150,7 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
     return "\n".join(html)
 
 
-def _coin(material: Material) -> str:
+def _coin(material: ReportData) -> str:
     results = material.results
     arms = sources(results)
     left = Counter(results.traces[one.shown[0]].source for one in results.first("pair"))
@@ -161,7 +161,7 @@ def _coin(material: Material) -> str:
     )
 
 
-def _progress(material: Material) -> str:
+def _progress(material: ReportData) -> str:
     results, names = material.results, material.names
     rows = []
     for initials, called in names.scorers.items():
@@ -171,7 +171,7 @@ def _progress(material: Material) -> str:
     return _table(head, rows)
 
 
-def _answered(own: Sequence[Said], kind: Kind) -> str:
+def _answered(own: Sequence[Response], kind: Kind) -> str:
     asked = [one for one in own if one.kind == kind]
     repeats = sum(one.repeat_of is not None for one in asked)
     gold = sum(one.gold is not None for one in asked)

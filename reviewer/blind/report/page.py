@@ -10,9 +10,9 @@ from string import Template
 
 from reviewer.agreement.values import Estimate
 from reviewer.blind.report import figures
-from reviewer.blind.report.method import Material, exclusions, method, rubric_text, scored
-from reviewer.blind.report.rows import ALL, Numbers, Row
+from reviewer.blind.report.method import ReportData, exclusions, method, rubric_text, scored_traces
 from reviewer.blind.report.summary import TITLES, summary
+from reviewer.blind.report.tables import ALL_TRACES, Row, Statistics
 
 _PAGE = Path(__file__).with_name("page.html")
 
@@ -83,7 +83,7 @@ _CAPTIONS = {
 }
 
 
-def page(material: Material, found: Numbers) -> str:
+def page(material: ReportData, found: Statistics) -> str:
     """The whole page."""
     results = material.results
     title = material.names.anonymous(results.plan.name)
@@ -95,7 +95,7 @@ def page(material: Material, found: Numbers) -> str:
     parts = {key: _numbers(key, part, found, rows) for key, part in _PARTS.items()}
     there = {key: html for key, html in parts.items() if html}
     contents = {
-        "scored": ("What was scored", scored(material)),
+        "scored": ("What was scored", scored_traces(material)),
         "method": ("Method", method(material)),
         "exclusions": ("Exclusions", exclusions(material)),
         **{key: (_PARTS[key].title, html) for key, html in there.items()},
@@ -114,7 +114,7 @@ def _section(key: str, title: str, html: str) -> str:
     return f'<section id="{key}"><h2>{escape(title)}</h2>\n{html}</section>'
 
 
-def _numbers(key: str, part: _Part, found: Numbers, rows: Sequence[Row]) -> str:
+def _numbers(key: str, part: _Part, found: Statistics, rows: Sequence[Row]) -> str:
     """A section's figures, tables and definitions; empty where the session has nothing of the kind."""
     own = [row for row in rows if row.section in part.sections]
     if not own:
@@ -131,7 +131,7 @@ def _numbers(key: str, part: _Part, found: Numbers, rows: Sequence[Row]) -> str:
     return "\n".join([*html, _definitions(own)])
 
 
-def _figures(key: str, found: Numbers, rows: Sequence[Row]) -> Iterable[str]:
+def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
     """What is drawn above a section's tables."""
     if key == "scores":
         for one in found.scores:
@@ -148,7 +148,7 @@ def _figures(key: str, found: Numbers, rows: Sequence[Row]) -> Iterable[str]:
             title = "Difference of sources, on the same spectra where there are any"
             yield _figure(figures.intervals(named, title, -1, 1, 0, ("second higher", "first higher")), title)
     elif key == "agreement":
-        yield _forest(rows, "agreement", "", "Agreement of all scorers", 0, 1, only=ALL)
+        yield _forest(rows, "agreement", "", "Agreement of all scorers", 0, 1, only=ALL_TRACES)
     elif key == "scorers":
         ends = ("more severe than the others", "more lenient")
         yield _forest(rows, "severity", "severity", "Severity", -1, 1, 0, ends)
@@ -220,12 +220,12 @@ def _cell(one: Estimate | None) -> str:
         n += f"; p = {one.detail['p_value']:.2g}"
     if one.value is None:
         return f"<td>undefined<small>{escape(one.reason)}; {escape(n)}</small></td>"
-    value = f'<span class="value">{figures.plain(one.value)}</span>'
+    value = f'<span class="value">{figures.two_decimals(one.value)}</span>'
     if one.low is None or one.high is None:
         return f"<td>{value}<small>no interval: {escape(one.reason)}; {escape(n)}</small></td>"
     more = f"; {one.reason}" if one.reason else ""
     return (
-        f"<td>{value}<small>{figures.plain(one.low)} to {figures.plain(one.high)}; "
+        f"<td>{value}<small>{figures.two_decimals(one.low)} to {figures.two_decimals(one.high)}; "
         f"{escape(n)}{escape(more)}</small></td>"
     )
 

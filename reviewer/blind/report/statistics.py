@@ -1,4 +1,6 @@
-"""Every statistic of what people said in a session, by name; ``reviewer.agreement`` calculates them."""
+"""Every statistic of the answers that people gave: scores by dimension, and preferences between pairs.
+``reviewer.agreement`` calculates them.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,31 @@ from random import Random
 
 import numpy as np
 
-from reviewer.agreement.correctness import ByCorrectness, score_by_correctness
-from reviewer.agreement.distribution import Distribution, difference, distribution
+from reviewer.agreement.distribution import (
+    ByCorrectness,
+    Distribution,
+    difference,
+    distribution,
+    score_by_correctness,
+    share,
+)
 from reviewer.agreement.pairs import PairAgreement, pair_agreement
-from reviewer.agreement.raters import Calibration, SelfConsistency, calibration, self_consistency, severity
-from reviewer.agreement.reliability import icc_a1, icc_ak, krippendorff_alpha
+from reviewer.agreement.preference import (
+    Preference,
+    Strengths,
+    Verdict,
+    Votes,
+    bradley_terry,
+    position_bias,
+    preference_rate,
+)
+from reviewer.agreement.raters import Calibration, SelfConsistency, calibration, length_bias, self_consistency, severity
+from reviewer.agreement.reliability import RoundAgreement, icc_a1, icc_ak, krippendorff_alpha, round_agreement
 from reviewer.agreement.values import Estimate, Scores
-from reviewer.blind import tables
-from reviewer.blind.results import Results
-from reviewer.blind.values import DIMENSIONS, Dimension
+from reviewer.blind import results as tables
+from reviewer.blind.plan import DIMENSIONS, Dimension
+from reviewer.blind.results import Response, Results
+from reviewer.blind.sheet import PreferenceAnswer
 
 
 @dataclass(frozen=True)
@@ -77,7 +95,7 @@ class Names:
         return list(self.scorers).index(initials)
 
 
-def names(results: Results, people: Mapping[str, str]) -> Names:
+def report_names(results: Results, people: Mapping[str, str]) -> Names:
     """The scorers in an order drawn by the session's seed, the items in the order of their numbers.
 
     :param people: full names by initials
@@ -120,7 +138,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class OfDimension:
+class DimensionStatistics:
     """Everything about one dimension. Scorers go by their names in the report.
 
     :param agreement: by source; "" is all sources together
@@ -141,32 +159,32 @@ class OfDimension:
 
 def sources(results: Results) -> tuple[str, ...]:
     """The arms of the comparison: the plan's order, else by name. Gold items are of none."""
-    shown = {results.traces[version].source for version in counted(results)}
+    shown = {results.traces[version].source for version in counted_versions(results)}
     return (*(one for one in results.plan.sources if one in shown), *sorted(shown - {*results.plan.sources}))
 
 
-def counted(results: Results) -> tuple[int, ...]:
+def counted_versions(results: Results) -> tuple[int, ...]:
     """The versions that results are about, gold items aside, by item."""
     versions = {v for kind in results.plan.kinds for one in results.first(kind) for v in one.shown}
     return tuple(sorted(versions, key=lambda version: results.traces[version].item))
 
 
-def of_scores(results: Results, names: Names) -> tuple[OfDimension, ...]:
+def score_statistics(results: Results, names: Names) -> tuple[DimensionStatistics, ...]:
     """What was scored, by dimension; nothing where the session had pairs alone."""
     if "scores" not in results.plan.kinds:
         return ()
-    return tuple(_of_dimension(results, names, dimension) for dimension in DIMENSIONS)
+    return tuple(_dimension_statistics(results, names, dimension) for dimension in DIMENSIONS)
 
 
-def _of_dimension(results: Results, names: Names, dimension: Dimension) -> OfDimension:
+def _dimension_statistics(results: Results, names: Names, dimension: Dimension) -> DimensionStatistics:
     arms = sources(results)
-    every = names.table(tables.scores(results, dimension))
-    by_source = {one: names.table(tables.scores(results, dimension, one)) for one in arms}
+    every = names.table(tables.score_table(results, dimension))
+    by_source = {one: names.table(tables.score_table(results, dimension, one)) for one in arms}
     parts = {"": every} | (by_source if len(arms) > 1 else {})
-    return OfDimension(
+    return DimensionStatistics(
         dimension=dimension,
         distributions={
-            source: distribution(scores, tables.cannot_tell(results, dimension, source))
+            source: distribution(scores, tables.count_cannot_tell(results, dimension, source))
             for source, scores in by_source.items()
         },
         by_task=_by_task(results, by_source),
@@ -177,7 +195,8 @@ def _of_dimension(results: Results, names: Names, dimension: Dimension) -> OfDim
         consistency=_consistency(results, names, dimension),
         gold=_gold(results, names, dimension),
         correctness={
-            part: score_by_correctness(scores, tables.correctness(results, scores)) for part, scores in parts.items()
+            part: score_by_correctness(scores, tables.verdict_correctness(results, scores))
+            for part, scores in parts.items()
         },
     )
 
@@ -192,13 +211,13 @@ def _by_task(results: Results, by_source: Mapping[str, Scores]) -> dict[tuple[st
     if len(wanted) < 2:
         return {}
     return {
-        (source, task): distribution(_rows(scores, [tasks[item] == task for item in scores.items])).mean
+        (source, task): distribution(_select_items(scores, [tasks[item] == task for item in scores.items])).mean
         for source, scores in by_source.items()
         for task in wanted
     }
 
 
-def _rows(scores: Scores, wanted: Iterable[bool]) -> Scores:
+def _select_items(scores: Scores, wanted: Iterable[bool]) -> Scores:
     kept = np.array(list(wanted), dtype=bool)
     items = tuple(item for item, keep in zip(scores.items, kept, strict=True) if keep)
     return Scores(items, scores.raters, scores.values[kept])
@@ -224,7 +243,7 @@ def _consistency(results: Results, names: Names, dimension: Dimension) -> dict[s
     if not results.plan.repeats:
         return {}
     return {
-        called: self_consistency(*tables.repeated(results, dimension, initials))
+        called: self_consistency(*tables.repeated_scores(results, dimension, initials))
         for initials, called in names.scorers.items()
     }
 
@@ -233,5 +252,109 @@ def _gold(results: Results, names: Names, dimension: Dimension) -> dict[str, Cal
     if not any(gold.expected(dimension) is not None for gold in results.plan.gold):
         return {}
     return {
-        called: calibration(*tables.on_gold(results, dimension, initials)) for initials, called in names.scorers.items()
+        called: calibration(*tables.gold_scores(results, dimension, initials))
+        for initials, called in names.scorers.items()
     }
+
+
+_AGAIN = (
+    "Self-consistency: the share of repeated pairs, shown with their sides swapped, that a scorer answered "
+    "alike both times, left and right undone."
+)
+_SWAPPED: dict[str, str] = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True)
+class PairStatistics:
+    """Everything about preferences. Scorers go by their names in the report."""
+
+    votes: Votes
+    rates: tuple[Preference, ...]
+    strengths: Strengths
+    position: Estimate
+    length: Estimate
+    agreement: RoundAgreement
+    again: Mapping[str, Estimate]
+
+
+def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
+    """What came of the pairs; None where the session had none."""
+    if "pair" not in results.plan.kinds:
+        return None
+    votes = tables.pair_votes(results)
+    answered = [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
+    said = [names.scorers[one.scorer] for one in answered]
+    return PairStatistics(
+        votes=votes,
+        rates=preference_rates(votes, sources(results)),
+        strengths=bradley_terry(votes),
+        position=position_bias(*tables.shown_sides(results)),
+        length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, [s.shown for s in answered])),
+        agreement=_in_scorer_terms(round_agreement(votes.pairs, said, votes.verdicts)),
+        again={
+            called: _pair_consistency(
+                [both for both in results.repeats("pair") if both[0].scorer == initials],
+            )
+            for initials, called in names.scorers.items()
+            if results.plan.repeats
+        },
+    )
+
+
+def preference_rates(votes: Votes, arms: tuple[str, ...]) -> tuple[Preference, ...]:
+    """Every source against every other, also those that never met."""
+    return tuple(preference_rate(votes, one, other) for one, other in combinations(arms, 2))
+
+
+def _lengths(results: Results, votes: Votes, shown: list[tuple[int, ...]]) -> tuple[list[float], list[float]]:
+    """(n_answers,) twice, in characters: of the trace by a, of the one by b."""
+    a, b = [], []
+    for first, versions in zip(votes.a, shown, strict=True):
+        left, right = (results.traces[version] for version in versions)
+        if left.source != first:
+            left, right = right, left
+        a.append(float(left.characters))
+        b.append(float(right.characters))
+    return a, b
+
+
+def _pair_consistency(pairs: list[tuple[Response, Response]]) -> Estimate:
+    same = [_chosen_version(first) == _chosen_version(again) for first, again in pairs]
+    none = "no pair was answered twice"
+    return share(same, [1.0] * len(same), _AGAIN, none=none, n_of="pairs")
+
+
+def _chosen_version(one: Response) -> tuple[str, ...]:
+    """What was chosen, whatever side it stood on: a version, or the kind of tie."""
+    assert isinstance(one.answer, PreferenceAnswer)
+    chosen = one.answer.preference
+    if chosen in _SWAPPED:
+        return (str(one.shown[0 if chosen == "left" else 1]),)
+    return ("tie", chosen)
+
+
+def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
+    """The same numbers in the words of scorers and answers instead of reviewers and decisions."""
+
+    def told(one: Estimate) -> Estimate:
+        words = {
+            "decided on by": "answered by",
+            "reviewer": "scorer",
+            "decided on": "answered",
+            "decided": "answered",
+        }
+        reason, definition = one.reason, one.definition
+        for word, ours in words.items():
+            reason, definition = reason.replace(word, ours), definition.replace(word, ours)
+        reason = reason.replace("every decision is", "every answer is")
+        return Estimate(one.value, one.low, one.high, one.n, definition, reason, one.detail, "pairs")
+
+    return RoundAgreement(told(found.raw), told(found.alpha))
+
+
+def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:
+    """The answers to each pair."""
+    found: dict[str, list[Verdict]] = {}
+    for pair, verdict in zip(votes.pairs, votes.verdicts, strict=True):
+        found.setdefault(pair, []).append(verdict)
+    return found

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewer.agreement.values import Estimate
-from reviewer.blind.report.figures import numbers, plain
-from reviewer.blind.report.judges import OfJudge
-from reviewer.blind.report.preferences import OfPairs
-from reviewer.blind.report.rows import Numbers
-from reviewer.blind.report.statistics import Difference, OfDimension
+from reviewer.blind.plan import Dimension
+from reviewer.blind.report.figures import two_decimals, value_with_interval
+from reviewer.blind.report.judges import JudgeStatistics
+from reviewer.blind.report.statistics import Difference, DimensionStatistics, PairStatistics
+from reviewer.blind.report.tables import Statistics
 from reviewer.blind.results import Results
-from reviewer.blind.values import Dimension
 
 TITLES: dict[Dimension, str] = {"coherence": "Coherence", "consistency": "Physical consistency"}
 
@@ -21,7 +20,7 @@ between the two tentative ones.
 """
 
 
-def summary(results: Results, found: Numbers) -> tuple[str, ...]:
+def summary(results: Results, found: Statistics) -> tuple[str, ...]:
     """Sentences, the plainest first."""
     return (
         _size(results),
@@ -44,7 +43,7 @@ def _size(results: Results) -> str:
     )
 
 
-def _of_scores(found: OfDimension) -> Iterator[str]:
+def _of_scores(found: DimensionStatistics) -> Iterator[str]:
     title = TITLES[found.dimension]
     for apart in found.differences:
         yield f"{title}: {_difference(apart)}"
@@ -63,17 +62,16 @@ def _difference(apart: Difference) -> str:
         return f"{first} and {second} cannot be compared: {one.reason}."
     if one.low is None or one.high is None:
         return (
-            f"the mean of {first} less that of {second} is {plain(one.value)}{how}; no interval can be given "
+            f"the mean of {first} less that of {second} is {two_decimals(one.value)}{how}; no interval can be given "
             f"({one.reason}), so nothing is claimed."
         )
     if one.low > 0 or one.high < 0:
         above, below = (first, second) if one.low > 0 else (second, first)
-        return (
-            f"{above} was scored higher than {below}{how}: the mean of {first} less that of {second} is {numbers(one)}."
-        )
+        size = f"the mean of {first} less that of {second} is {value_with_interval(one)}"
+        return f"{above} was scored higher than {below}{how}: {size}."
     return (
-        f"no difference between {first} and {second} is shown{how}: {numbers(one)}; the interval includes 0, "
-        "which does not show that they are alike."
+        f"no difference between {first} and {second} is shown{how}: {value_with_interval(one)}; the interval "
+        "includes 0, which does not show that they are alike."
     )
 
 
@@ -81,8 +79,8 @@ def _alpha(alpha: Estimate) -> str:
     if alpha.value is None:
         return f"how far scorers agree is undefined: {alpha.reason}."
     if alpha.low is None or alpha.high is None:
-        return f"Krippendorff's alpha is {plain(alpha.value)}, without an interval ({alpha.reason})."
-    said = f"scorers agree with Krippendorff's alpha {numbers(alpha)}; "
+        return f"Krippendorff's alpha is {two_decimals(alpha.value)}, without an interval ({alpha.reason})."
+    said = f"scorers agree with Krippendorff's alpha {value_with_interval(alpha)}; "
     if alpha.high < TENTATIVE:
         return f"{said}all of the interval is below {TENTATIVE}, too little for conclusions by his rule."
     if alpha.low >= RELIABLE:
@@ -92,7 +90,7 @@ def _alpha(alpha: Estimate) -> str:
     return f"{said}the interval reaches below {TENTATIVE}, the least that his rule allows tentative conclusions."
 
 
-def _of_pairs(found: OfPairs) -> Iterator[str]:
+def _of_pairs(found: PairStatistics) -> Iterator[str]:
     for rate in found.rates:
         one = rate.preferred
         if one.value is None or one.low is None or one.high is None:
@@ -112,7 +110,7 @@ def _of_pairs(found: OfPairs) -> Iterator[str]:
         yield f"Scorers leaned to the {side} side: {_percent(bias)} of decided answers chose the left trace."
 
 
-def _of_judge(found: OfJudge) -> Iterator[str]:
+def _of_judge(found: JudgeStatistics) -> Iterator[str]:
     for dimension, one in found.scores.items():
         title = TITLES[dimension]
         rank = one.correlation
@@ -120,7 +118,7 @@ def _of_judge(found: OfJudge) -> Iterator[str]:
             yield f"Judge {found.judge}, {title.lower()}: rank correlation with people: {rank}."
             continue
         shown = "" if rank.low > 0 else "; the interval does not exclude that there is none"
-        yield f"Judge {found.judge}, {title.lower()}: rank correlation with people {numbers(rank)}{shown}."
+        yield f"Judge {found.judge}, {title.lower()}: rank correlation with people {value_with_interval(rank)}{shown}."
     if found.pairs is not None and found.pairs.flips.value is not None:
         yield (
             f"Judge {found.judge} changed its choice with the order in {_percent(found.pairs.flips)} of "

@@ -1,21 +1,147 @@
-"""A session's numbers and raw answers as CSV, and as JSON what it takes to run it again. Nobody's name is in
-any of them.
+"""All numbers of a report in one order, and the CSV and JSON files with them and with the raw answers.
+No file contains a name of a person.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agent.text import CsvTable
-from reviewer.blind.report.rows import Row
-from reviewer.blind.report.statistics import Names
-from reviewer.blind.results import JudgedScore, Results, Said, ShownTrace
-from reviewer.blind.sheet import OwnPreference, OwnScore
+from reviewer.agreement.preference import Preference
+from reviewer.agreement.values import Estimate
+from reviewer.blind.plan import SESSION_FORMAT
+from reviewer.blind.report.judges import JudgeStatistics, judge_statistics
+from reviewer.blind.report.statistics import (
+    DimensionStatistics,
+    Names,
+    PairStatistics,
+    pair_statistics,
+    score_statistics,
+)
+from reviewer.blind.results import JudgeScore, Response, Results, ShownTrace
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 
-SESSION_FORMAT = "spec-o3 blind session 1"
+ALL_TRACES = "all traces"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of a report, with what it is a number of.
+
+    :param section: the part of the report it stands in, a key of ``report_page.SECTIONS``
+    :param of: a source, two sources, a scorer, two scorers, a judge, or ``ALL``
+    :param dimension: ``coherence``, ``consistency`` or empty
+    """
+
+    section: str
+    of: str
+    dimension: str
+    statistic: str
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Everything that was calculated."""
+
+    scores: tuple[DimensionStatistics, ...]
+    pairs: PairStatistics | None
+    judges: tuple[JudgeStatistics, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return (
+            *(row for one in self.scores for row in _dimension_rows(one)),
+            *(() if self.pairs is None else _pair_rows(self.pairs)),
+            *(row for one in self.judges for row in _judge_rows(one)),
+        )
+
+
+def all_statistics(results: Results, names: Names) -> Statistics:
+    """Calculate every statistic of a session."""
+    return Statistics(score_statistics(results, names), pair_statistics(results, names), judge_statistics(results))
+
+
+def _dimension_rows(found: DimensionStatistics) -> Iterator[Row]:
+    of = found.dimension
+    for source, one in found.distributions.items():
+        yield Row("scores", source, of, "mean", one.mean)
+        yield Row("scores", source, of, "median", one.median)
+    for (source, task), mean in found.by_task.items():
+        yield Row("tasks", f"{source}, {task}", of, "mean", mean)
+    for apart in found.differences:
+        both = f"{apart.first} less {apart.second}"
+        yield Row("differences", both, of, "on the same spectra", apart.paired)
+        yield Row("differences", both, of, "of all scores", apart.unpaired)
+    for part, alike in found.agreement.items():
+        yield Row("agreement", part or ALL_TRACES, of, "Krippendorff's alpha", alike.alpha)
+        yield Row("agreement", part or ALL_TRACES, of, "ICC(A,1)", alike.icc_a1)
+        yield Row("agreement", part or ALL_TRACES, of, "ICC(A,k)", alike.icc_ak)
+    for two in found.pairs:
+        who = f"{two.a} and {two.b}"
+        yield Row("two scorers", who, of, "weighted kappa", two.kappa)
+        yield Row("two scorers", who, of, "raw agreement", two.raw)
+        yield Row("two scorers", who, of, "Spearman", two.spearman)
+    for scorer, severe in found.severity.items():
+        yield Row("severity", scorer, of, "severity", severe)
+    yield from _scorer_rows(found)
+    for part, by in found.correctness.items():
+        yield Row("correctness", part or ALL_TRACES, of, "mean, correct verdict", by.correct)
+        yield Row("correctness", part or ALL_TRACES, of, "mean, incorrect verdict", by.incorrect)
+        yield Row("correctness", part or ALL_TRACES, of, "difference", by.difference)
+        yield Row("correctness", part or ALL_TRACES, of, "AUC", by.auc)
+
+
+def _scorer_rows(found: DimensionStatistics) -> Iterator[Row]:
+    of = found.dimension
+    for scorer, self in found.consistency.items():
+        yield Row("repeats", scorer, of, "mean difference", self.difference)
+        yield Row("repeats", scorer, of, "the same score", self.exact)
+        yield Row("repeats", scorer, of, "within 1", self.within_1)
+        yield Row("repeats", scorer, of, "weighted kappa", self.kappa)
+    for scorer, gold in found.gold.items():
+        yield Row("gold", scorer, of, "bias", gold.bias)
+        yield Row("gold", scorer, of, "within the tolerance", gold.within)
+
+
+def _pair_rows(found: PairStatistics) -> Iterator[Row]:
+    yield from _rate_rows(found.rates, "preference", "")
+    for source, strength in found.strengths.sources.items():
+        yield Row("strength", source, "", "Bradley-Terry strength", strength)
+    yield Row("pair agreement", "all pairs", "", "raw agreement", found.agreement.raw)
+    yield Row("pair agreement", "all pairs", "", "Krippendorff's alpha", found.agreement.alpha)
+    for scorer, same in found.again.items():
+        yield Row("pair repeats", scorer, "", "the same answer", same)
+    yield Row("bias", "all pairs", "", "left chosen", found.position)
+    yield Row("bias", "all pairs", "", "longer chosen", found.length)
+
+
+def _rate_rows(rates: Iterable[Preference], section: str, judge: str) -> Iterator[Row]:
+    for one in rates:
+        of = f"{judge}: {one.source} over {one.other}" if judge else f"{one.source} over {one.other}"
+        yield Row(section, of, "", "preferred, of decided", one.preferred)
+        yield Row(section, of, "", "first better", one.wins)
+        yield Row(section, of, "", "second better", one.losses)
+        yield Row(section, of, "", "equal", one.equal)
+        yield Row(section, of, "", "both bad", one.both_bad)
+
+
+def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
+    for dimension, one in found.scores.items():
+        yield Row("judges", found.judge, dimension, "rank correlation with people", one.correlation)
+        yield Row("judges", found.judge, dimension, "judge less people", one.above)
+        for source, given in one.distributions.items():
+            yield Row("judge means", f"{found.judge}: {source}", dimension, "mean", given.mean)
+    if found.pairs is not None:
+        yield from _rate_rows(found.pairs.rates, "judge preference", found.judge)
+        yield Row("judge bias", found.judge, "", "flip rate", found.pairs.flips)
+        yield Row("judge bias", found.judge, "", "left chosen", found.pairs.position)
+        yield Row("judge bias", found.judge, "", "longer chosen", found.pairs.length)
+        yield Row("judge bias", found.judge, "", "as most people", found.pairs.majority)
 
 
 def statistics_csv(rows: Iterable[Row]) -> str:
@@ -54,7 +180,7 @@ def scores_csv(results: Results, names: Names) -> str:
         *("scorer", "place", "item", "use", "source", "task", "simulated", "verdict", "label"),
         *("coherence", "consistency", "changes", "comment"),
     )
-    return _csv(head, (_score(results, names, one) for one in _said(results, names, "scores")))
+    return _csv(head, (_score(results, names, one) for one in _responses(results, names, "scores")))
 
 
 def preferences_csv(results: Results, names: Names) -> str:
@@ -63,7 +189,7 @@ def preferences_csv(results: Results, names: Names) -> str:
         *("scorer", "place", "use", "task", "left_item", "right_item", "left_source", "right_source"),
         *("preference", "preferred_source", "changes", "comment"),
     )
-    return _csv(head, (_preference(results, names, one) for one in _said(results, names, "pair")))
+    return _csv(head, (_preference(results, names, one) for one in _responses(results, names, "pair")))
 
 
 def wrong_steps_csv(results: Results, names: Names) -> str:
@@ -73,8 +199,8 @@ def wrong_steps_csv(results: Results, names: Names) -> str:
             *(names.scorers[one.scorer], one.place, names.items[trace.item], _use(one)),
             *(trace.source, trace.task, int(step.removeprefix("s"))),
         )
-        for one in _said(results, names, "scores")
-        if isinstance(one.answer, OwnScore)
+        for one in _responses(results, names, "scores")
+        if isinstance(one.answer, ScoreAnswer)
         for trace in (results.traces[one.shown[0]],)
         for step in one.answer.wrong_steps
     )
@@ -86,8 +212,8 @@ def judgements_csv(results: Results, names: Names) -> str:
     rows = []
     for one in results.judgements:
         items = [names.items[results.traces[version].item] for version in one.shown]
-        score = one.answer if isinstance(one.answer, JudgedScore) else None
-        side = one.answer.preference if isinstance(one.answer, OwnPreference) else None
+        score = one.answer if isinstance(one.answer, JudgeScore) else None
+        side = one.answer.preference if isinstance(one.answer, PreferenceAnswer) else None
         comment = one.answer.comment if one.answer else None
         rows.append(
             (
@@ -175,9 +301,9 @@ def _item(names: Names, trace: ShownTrace, content_hash: str) -> dict[str, Any]:
     }
 
 
-def _score(results: Results, names: Names, one: Said) -> tuple[object, ...]:
+def _score(results: Results, names: Names, one: Response) -> tuple[object, ...]:
     trace = results.traces[one.shown[0]]
-    answer = one.answer if isinstance(one.answer, OwnScore) else None
+    answer = one.answer if isinstance(one.answer, ScoreAnswer) else None
     return (
         names.scorers[one.scorer],
         one.place,
@@ -194,9 +320,9 @@ def _score(results: Results, names: Names, one: Said) -> tuple[object, ...]:
     )
 
 
-def _preference(results: Results, names: Names, one: Said) -> tuple[object, ...]:
+def _preference(results: Results, names: Names, one: Response) -> tuple[object, ...]:
     left, right = (results.traces[version] for version in one.shown)
-    answer = one.answer if isinstance(one.answer, OwnPreference) else None
+    answer = one.answer if isinstance(one.answer, PreferenceAnswer) else None
     won = {"left": left.source, "right": right.source}.get(answer.preference) if answer else None
     return (
         names.scorers[one.scorer],
@@ -214,14 +340,14 @@ def _preference(results: Results, names: Names, one: Said) -> tuple[object, ...]
     )
 
 
-def _said(results: Results, names: Names, kind: str) -> list[Said]:
+def _responses(results: Results, names: Names, kind: str) -> list[Response]:
     # Not in the plan's order of scorers, which would tell who is who.
     order = {initials: place for place, initials in enumerate(names.scorers)}
     asked = [one for one in results.said if one.kind == kind]
     return sorted(asked, key=lambda one: (order[one.scorer], one.place))
 
 
-def _use(one: Said) -> str:
+def _use(one: Response) -> str:
     return "gold" if one.gold is not None else "repeat" if one.repeat_of is not None else "result"
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from agent.conversation import Usage
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.blind.results import JudgedScore, Judgement, Results, Said, ShownTrace
-from reviewer.blind.sheet import OwnPreference, OwnScore
-from reviewer.blind.values import Gold
+from reviewer.blind.plan import Gold
+from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 from reviewer.store.accounts import Accounts
 from reviewer.store.blind.scoring import preference_from, score_from
 from reviewer.store.blind.sessions import blind_session_by_id
@@ -124,10 +124,10 @@ def judgement_from(row: sqlite3.Row) -> Judgement:
     )
 
 
-def _answer_from(answer: Mapping[str, Any], pair: bool) -> JudgedScore | OwnPreference:
+def _answer_from(answer: Mapping[str, Any], pair: bool) -> JudgeScore | PreferenceAnswer:
     if pair:
-        return OwnPreference(**answer)
-    return JudgedScore(**{**answer, "wrong_steps": tuple(answer["wrong_steps"])})
+        return PreferenceAnswer(**answer)
+    return JudgeScore(**{**answer, "wrong_steps": tuple(answer["wrong_steps"])})
 
 
 def _judgement_row(judgement: Judgement) -> tuple[object, ...]:
@@ -159,7 +159,7 @@ def _require_shown(db: sqlite3.Connection, session_id: int, judgement: Judgement
         (session_id, judgement.shown[0], judgement.shown[-1]),
     )
     shown = {frozenset(version for version in row if version is not None) for row in pairs}
-    fits = isinstance(judgement.answer, JudgedScore if judgement.kind == "scores" else OwnPreference)
+    fits = isinstance(judgement.answer, JudgeScore if judgement.kind == "scores" else PreferenceAnswer)
     if not (fits or judgement.answer is None) or frozenset(judgement.shown) not in shown:
         found = " and ".join(map(str, judgement.shown))
         raise NotFound(f"Nobody in session {session_id} was shown the version {found} for {judgement.kind}.")
@@ -315,7 +315,7 @@ def _trace(row: sqlite3.Row) -> ShownTrace:
     )
 
 
-def _said(db: sqlite3.Connection, session: BlindSession) -> tuple[Said, ...]:
+def _said(db: sqlite3.Connection, session: BlindSession) -> tuple[Response, ...]:
     answers: dict[str, list[sqlite3.Row]] = {}
     for table in ("blind_scores", "blind_preferences"):
         for row in db.execute(_ANSWERS.format(table=table), (session.id,)):
@@ -330,12 +330,12 @@ def _said(db: sqlite3.Connection, session: BlindSession) -> tuple[Said, ...]:
     return tuple(_one_said(row, answers.get(row["token"], []), gold) for row in rows)
 
 
-def _one_said(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, Gold]) -> Said:
+def _one_said(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, Gold]) -> Response:
     pair, last = row["kind"] == "pair", answers[-1] if answers else None
-    answer: OwnScore | OwnPreference | None = None
+    answer: ScoreAnswer | PreferenceAnswer | None = None
     if last is not None:
         answer = preference_from(last) if pair else score_from(last)
-    return Said(
+    return Response(
         token=row["token"],
         scorer=row["scorer"],
         kind=row["kind"],

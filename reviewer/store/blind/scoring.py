@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from agent.trajectory import Trajectory
+from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import OwnPreference, OwnScore, Question, Sheet, trace_of
-from reviewer.blind.values import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
+from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import Facts
@@ -153,7 +153,7 @@ class BlindScoring(Facts):
         key: str,
         comment: str = "",
         wrong_steps: Sequence[str] = (),
-    ) -> OwnScore:
+    ) -> ScoreAnswer:
         """Score the trajectory of an assignment; the latest score counts. The same key twice is once.
 
         :param wrong_steps: the sheet's ids of steps that claim something wrong
@@ -165,7 +165,7 @@ class BlindScoring(Facts):
         for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
             if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
                 raise NotAllowed(f"{name} is 0 to {SCORES[-1]} or “{CANNOT_TELL}”; {score!r:.40} is not.")
-        given = OwnScore(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
+        given = ScoreAnswer(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
         with self._writing() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
@@ -196,7 +196,7 @@ class BlindScoring(Facts):
 
     def prefer_blind(
         self, person: str, token: str, preference: Preference, key: str, comment: str = ""
-    ) -> OwnPreference:
+    ) -> PreferenceAnswer:
         """Say which of a pair is better, left and right as they were shown; the latest answer counts.
 
         :raises NotFound: this person has no such assignment
@@ -206,7 +206,7 @@ class BlindScoring(Facts):
         """
         if preference not in PREFERENCES:
             raise NotAllowed(f"A preference is one of {', '.join(PREFERENCES)}; {preference!r:.40} is not.")
-        given = OwnPreference(preference, comment.strip())
+        given = PreferenceAnswer(preference, comment.strip())
         with self._writing() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
@@ -229,8 +229,8 @@ class BlindScoring(Facts):
         self._tell(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
 
 
-def score_from(row: sqlite3.Row) -> OwnScore:
-    return OwnScore(
+def score_from(row: sqlite3.Row) -> ScoreAnswer:
+    return ScoreAnswer(
         coherence=CANNOT_TELL if row["coherence"] is None else row["coherence"],
         consistency=CANNOT_TELL if row["consistency"] is None else row["consistency"],
         comment=row["comment"],
@@ -238,8 +238,8 @@ def score_from(row: sqlite3.Row) -> OwnScore:
     )
 
 
-def preference_from(row: sqlite3.Row) -> OwnPreference:
-    return OwnPreference(row["preference"], row["comment"])
+def preference_from(row: sqlite3.Row) -> PreferenceAnswer:
+    return PreferenceAnswer(row["preference"], row["comment"])
 
 
 def _assignment(db: sqlite3.Connection, token: str, person: str) -> sqlite3.Row:
@@ -265,7 +265,7 @@ def _trajectories(db: sqlite3.Connection, row: sqlite3.Row) -> tuple[Trajectory,
     return tuple(Trajectory.from_json(json.loads(bodies[version])) for version in shown)
 
 
-def _own_answer(db: sqlite3.Connection, token: str) -> OwnScore | OwnPreference | None:
+def _own_answer(db: sqlite3.Connection, token: str) -> ScoreAnswer | PreferenceAnswer | None:
     score = "SELECT * FROM blind_scores WHERE assignment = ? ORDER BY id DESC LIMIT 1"
     preference = "SELECT * FROM blind_preferences WHERE assignment = ? ORDER BY id DESC LIMIT 1"
     if (row := db.execute(score, (token,)).fetchone()) is not None:
@@ -275,9 +275,11 @@ def _own_answer(db: sqlite3.Connection, token: str) -> OwnScore | OwnPreference 
     return None
 
 
-def _answered_first(db: sqlite3.Connection, assignment: sqlite3.Row, key: str, given: OwnScore | OwnPreference) -> bool:
+def _answered_first(
+    db: sqlite3.Connection, assignment: sqlite3.Row, key: str, given: ScoreAnswer | PreferenceAnswer
+) -> bool:
     """Whether this key gave this answer before. :raises KeyReused: it gave another"""
-    first: OwnScore | OwnPreference | None = None
+    first: ScoreAnswer | PreferenceAnswer | None = None
     of = None
     for table in ("blind_scores", "blind_preferences"):
         row = db.execute(f"SELECT * FROM {table} WHERE key = ?", (key,)).fetchone()

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from agent.trajectory.steps import step_from_json
-from reviewer.blind.leaks import Giveaway, in_steps, sentence_with, words_of
+from reviewer.blind.leaks import Leak, authored_text, leaks_in_steps, sentence_with
+from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession
 from reviewer.blind.rubric import Rubric, rubric
-from reviewer.blind.sampling import draw
+from reviewer.blind.sampling import sample
 from reviewer.blind.sheet import Question
-from reviewer.blind.values import Assignment, Candidate, Drawn, Plan
 from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import Accounts
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
@@ -106,11 +106,11 @@ def _giving_away(
     return frozenset(telling)
 
 
-def in_body(body: str) -> tuple[tuple[int, Giveaway, str], ...]:
+def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
     """What gives away a stored text, with the number and the words of its step."""
     stored = json.loads(body)["steps"]
     steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
-    return tuple((number, found, words_of(steps[number - 1])) for number, found in in_steps(steps))
+    return tuple((number, found, authored_text(steps[number - 1])) for number, found in leaks_in_steps(steps))
 
 
 def _asked(plan: Plan) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class BlindDrawing(BlindCandidates):
         if first is not None:
             return self.blind_session(by, first)
         # Everything slow comes before the write lock is taken.
-        drawn = draw(plan, self.blind_candidates(by, plan, progress))
+        drawn = sample(plan, self.blind_candidates(by, plan, progress))
         questions = self._questions(drawn)
         with self._writing() as db:
             first = _drawn_first(db, key, by, plan)
@@ -267,7 +267,7 @@ class BlindDrawing(BlindCandidates):
             for step, giveaway, text in in_body(row["body"])
         )
 
-    def _questions(self, drawn: Drawn) -> dict[str, Question]:
+    def _questions(self, drawn: SampledSession) -> dict[str, Question]:
         """What each task asks. A task whose file is gone has only its key."""
         known, _ = known_tasks(self.path)
         return {
@@ -281,7 +281,7 @@ class BlindDrawing(BlindCandidates):
         self,
         db: sqlite3.Connection,
         by: str | None,
-        drawn: Drawn,
+        drawn: SampledSession,
         questions: Mapping[str, Question],
         key: str,
     ) -> int:

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Literal
 
 from agent.trajectory import Trajectory
-from reviewer.blind.leaks import Giveaway
+from reviewer.blind.leaks import Leak
+from reviewer.blind.plan import Kind, Plan
 from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import Question
-from reviewer.blind.values import Kind, Plan
 
 BlindState = Literal["drawn", "open", "closed"]
 
@@ -94,5 +94,5 @@ class LeakFound:
     item: int
     source: str
     step: int
-    giveaway: Giveaway
+    giveaway: Leak
     sentence: str

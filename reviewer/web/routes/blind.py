@@ -16,8 +16,8 @@ from pydantic import Field
 from agent.plot.png import png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
+from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
 from reviewer.blind.sheet import pictures_of
-from reviewer.blind.values import CANNOT_TELL, SCORES, Preference
 from reviewer.store import NotFound
 from reviewer.web.context import At, Desk, Who
 from reviewer.web.payload import atlas_json, spectrum_bytes

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import HTMLResponse
 
-from reviewer.blind.sampling import draw
-from reviewer.blind.values import Assignment, Drawn, Plan
+from reviewer.blind.plan import Assignment, Plan, SampledSession
+from reviewer.blind.sampling import sample
 from reviewer.rules.people import Person
 from reviewer.store import BlindSession, NotAllowed
 from reviewer.web.context import At, Desk, Who
@@ -72,7 +72,7 @@ def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
     """What would be drawn, without keeping it."""
     plan = Plan.from_json(sent.plan)
     candidates = at.store.blind_candidates(person.initials, plan)
-    drawn = draw(plan, candidates)
+    drawn = sample(plan, candidates)
     return {
         "candidates": len(candidates),
         "notes": drawn.notes,
@@ -162,7 +162,7 @@ def _scores_in(person: Person, session: BlindSession) -> bool:
     return session.state != "closed" and person.initials in session.plan.scorers
 
 
-def _what(drawn: Drawn) -> dict[str, Any]:
+def _what(drawn: SampledSession) -> dict[str, Any]:
     """How many of which sources and tasks are shown, each counted once."""
     singles: dict[int, tuple[str, str]] = {}
     pairs: dict[frozenset[int], tuple[str, str]] = {}

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Response
 
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
-from reviewer.agreement.rounds import gold_agreement, round_agreement
+from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
 from reviewer.store import NotFound, Progress, Store, Yielded

@@ -39,9 +39,9 @@ from agent.text import whole_number
 from agent.trajectory import Trajectory, TrajectoryError
 from agent.trajectory.steps import Think, new_step_id
 from agent.trajectory.tags import between, parse
-from reviewer.blind import rerun
-from reviewer.blind.fields import PlanError
-from reviewer.blind.leaks import giveaways
+from reviewer.blind import plan
+from reviewer.blind.leaks import find_leaks
+from reviewer.blind.plan import PlanError
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.store import Head, NotFound, QueueFilter, Store
 from reviewer.ui.imports import laid_out
@@ -425,9 +425,9 @@ def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Pat
     given = json.loads(whole)
     given["plan"]["gold"] = [{"item": 99, "coherence": 4, "tolerance": 1}]
     (tmp_path / "session.json").write_text(json.dumps(given), "utf-8")
-    read = rerun.read(tmp_path / "session.json")
+    read = plan.read_session(tmp_path / "session.json")
     with pytest.raises(PlanError, match="session: found no item 99") as refused:
-        rerun.plan_data(read, lambda texts: {text: n for n, text in enumerate(texts, 1)})
+        plan.rerun_plan(read, lambda texts: {text: n for n, text in enumerate(texts, 1)})
     check_sentence(str(refused.value))
 
 
@@ -440,14 +440,14 @@ def test_a_session_with_something_else_for_a_text_is_refused(text: object, tmp_p
         Store.open(tmp_path / "annotations.db") as store,
         pytest.raises(PlanError, match="session: found the content_hash") as refused,
     ):
-        rerun.plan_data(given, store.items_by_content)
+        plan.rerun_plan(given, store.items_by_content)
     check_sentence(str(refused.value))
 
 
 def test_a_session_whose_texts_are_not_here_is_refused(tmp_path: Path) -> None:
     (whole,) = sessions()
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(NotFound) as refused:
-        rerun.plan_data(json.loads(whole), store.items_by_content)
+        plan.rerun_plan(json.loads(whole), store.items_by_content)
     check_sentence(str(refused.value))
 
 
@@ -614,7 +614,7 @@ def test_one_piece_longer_than_a_turn_is_cut() -> None:
 
 
 def test_giveaways_of_which_there_are_thousands_are_all_found() -> None:
-    found = giveaways("x.fits gpt-4 " * 3000)
+    found = find_leaks("x.fits gpt-4 " * 3000)
     assert [one.words for one in found[:2]] == ["x.fits", "gpt-4"]
     assert len(found) == 6000
 

@@ -12,7 +12,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import FOLDER
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Store
 from tests.support.drawn_traces import a_spectrum, a_trace

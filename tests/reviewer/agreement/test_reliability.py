@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from agent.statistics import FloatArray
 from reviewer.agreement.raters import calibration, self_consistency, severity
-from reviewer.agreement.reliability import Level, icc_a1, icc_ak, krippendorff_alpha
-from reviewer.agreement.rounds import agreement_by, gold_agreement, round_agreement
+from reviewer.agreement.reliability import (
+    Level,
+    agreement_by,
+    gold_agreement,
+    icc_a1,
+    icc_ak,
+    krippendorff_alpha,
+    round_agreement,
+)
 from reviewer.agreement.values import Estimate, Scores, ScoresError
 from tests.support.scored import KRIPPENDORFF, NONE, QUICK, SHROUT_FLEISS, campaign, of_equal, table, tables
 

@@ -16,8 +16,7 @@ from scipy import stats
 
 import reviewer.agreement
 from agent.statistics import FloatArray, Picks, Resampling, once, resampled, times_sampled, wilson
-from reviewer.agreement.correctness import score_by_correctness
-from reviewer.agreement.distribution import difference, distribution, mean, share
+from reviewer.agreement.distribution import difference, distribution, mean, score_by_correctness, share
 from reviewer.agreement.values import Estimate, Scores, ScoresError, estimate
 from tests.support.scored import NONE, QUICK, campaign, of_equal, table, tables
 

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from PIL import Image, PngImagePlugin
 
 from agent.trajectory import Trajectory, Zoom
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
 from reviewer.exchange.exports import NothingToExport, export
 from reviewer.store import Draft, Store
 from reviewer.web import app as server

@@ -25,16 +25,22 @@ from agent.conversation import Usage
 from agent.plot import pixels_sha256
 from agent.policies.openai.endpoint import Endpoint, Patience
 from agent.trajectory import Answer, Think, Zoom
-from reviewer.blind.judge.answers import Unreadable, apart, read_preference, read_score
-from reviewer.blind.judge.models import Judge
+from reviewer.blind.judge.model import Judge, UnreadableAnswer, read_preference, read_score, split_reasoning
 from reviewer.blind.judge.prompts import Briefing
-from reviewer.blind.judge.run import NothingToAsk, OtherJudge, Tally, judge_scores, judge_session, rank_correlation
-from reviewer.blind.report.judges import of_judges
-from reviewer.blind.results import JudgedScore, Judgement
+from reviewer.blind.judge.run import (
+    JudgeMismatch,
+    JudgeRun,
+    NothingToJudge,
+    judge_scores,
+    judge_session,
+    rank_correlation,
+)
+from reviewer.blind.plan import Gold
+from reviewer.blind.report.judges import judge_statistics
+from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
-from reviewer.blind.sheet import OwnPreference
-from reviewer.blind.values import Gold
-from reviewer.drafting.budget import Prices, Spending
+from reviewer.blind.sheet import PreferenceAnswer
+from reviewer.drafting.budget import Budget, Prices
 from reviewer.store import BlindSession, Draft, NotAllowed, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace
 from tests.support.campaign import a_spectrum, people
@@ -90,8 +96,8 @@ def a_judge(server: BadServer, session: BlindSession, **other: Any) -> Judge:
     return Judge(other.pop("name", "J"), endpoint, briefing, **other)
 
 
-def asked(store: Store, server: BadServer, session: BlindSession, **other: Any) -> Tally:
-    spending = other.pop("spending", None) or Spending()
+def asked(store: Store, server: BadServer, session: BlindSession, **other: Any) -> JudgeRun:
+    spending = other.pop("spending", None) or Budget()
     concurrency = other.pop("concurrency", 2)
     judge = a_judge(server, session, **other)
     return judge_session(store, "CO", session.id, judge, spending, concurrency)
@@ -255,7 +261,7 @@ def test_one_dimension_is_asked_for_alone_and_no_pairs(store) -> None:
         fields = body["response_format"]["json_schema"]["schema"]["required"]
         assert fields == ["justification", "consistency", "wrong_steps"]
     # What it was not asked for is no score, though it gave one.
-    assert {one.answer for one in judgements(store, session)} == {JudgedScore(None, 2)}
+    assert {one.answer for one in judgements(store, session)} == {JudgeScore(None, 2)}
 
 
 def test_gold_items_and_repeats_are_not_asked_for(store) -> None:
@@ -275,9 +281,9 @@ def test_what_was_said_is_kept_with_all_that_would_let_one_ask_again(store) -> N
     said = [chunk({"content": verdict()}), chunk({}, "stop"), usage(100, 40, 7)]
     named = [json.dumps(json.loads(event) | {"model": "judge-70b-0821"}) for event in said]
     with serving([Raw([*named, "[DONE]"])]) as server:
-        asked(store, server, session, spending=Spending(Prices(1.0, 10.0)), name="J")
+        asked(store, server, session, spending=Budget(Prices(1.0, 10.0)), name="J")
     (one,) = judgements(store, session)
-    assert one.answer == JudgedScore(4, 3, "Sound.", ("s2",))
+    assert one.answer == JudgeScore(4, 3, "Sound.", ("s2",))
     assert (one.judge, one.said, one.reasoning, one.by) == ("J", (verdict(),), "", "CO")
     assert one.usage == Usage(1, 100, 40, 7)
     assert one.cost == pytest.approx((100 + 70) / 1e6)
@@ -311,7 +317,7 @@ def test_what_was_said_is_kept_with_all_that_would_let_one_ask_again(store) -> N
     ],
 )
 def test_an_answer_is_found_however_it_is_wrapped(text) -> None:
-    assert read_score(text, BOTH, ["s1", "s2"]) == JudgedScore(4, 3, "Sound.", ("s2",))
+    assert read_score(text, BOTH, ["s1", "s2"]) == JudgeScore(4, 3, "Sound.", ("s2",))
 
 
 @pytest.mark.parametrize(
@@ -334,19 +340,19 @@ def test_an_answer_is_found_however_it_is_wrapped(text) -> None:
     ],
 )
 def test_nothing_is_guessed(text, fault) -> None:
-    with pytest.raises(Unreadable, match=fault):
+    with pytest.raises(UnreadableAnswer, match=fault):
         read_score(text, BOTH, ["s1"])
 
 
 @pytest.mark.parametrize("said", ["cannot tell", "Cannot_Tell", "cannot tell from these data"])
 def test_cannot_tell_is_an_answer(said) -> None:
-    assert read_score(verdict(said, 0), BOTH, ["s2"]) == JudgedScore("cannot tell", 0, "Sound.", ("s2",))
+    assert read_score(verdict(said, 0), BOTH, ["s2"]) == JudgeScore("cannot tell", 0, "Sound.", ("s2",))
 
 
 def test_a_preference_is_one_of_four() -> None:
-    assert read_preference(preferred("Both_Bad")) == OwnPreference("both bad", "Truer.")
+    assert read_preference(preferred("Both_Bad")) == PreferenceAnswer("both bad", "Truer.")
     for other in ("neither", "", None, 1):
-        with pytest.raises(Unreadable, match="not one of left, right, equal, both bad"):
+        with pytest.raises(UnreadableAnswer, match="not one of left, right, equal, both bad"):
             read_preference(json.dumps({"preference": other}))
 
 
@@ -361,14 +367,14 @@ def test_a_preference_is_one_of_four() -> None:
     ],
 )
 def test_reasoning_is_kept_apart_from_the_verdict(text, said, thought) -> None:
-    assert apart(text) == (said, thought)
-    assert apart(text, " first ") == (said, "\n\n".join(filter(None, ("first", thought))))
+    assert split_reasoning(text) == (said, thought)
+    assert split_reasoning(text, " first ") == (said, "\n\n".join(filter(None, ("first", thought))))
 
 
 def test_beginnings_without_an_end_are_read_in_one_pass() -> None:
     """Hours, if the end of each were looked for from its beginning."""
     text = "<thought></think>" * 100_000
-    said, thought = apart(text)
+    said, thought = split_reasoning(text)
     assert said == ""
     assert thought.count("<thought>") == 100_000
 
@@ -380,7 +386,7 @@ def test_reasoning_that_holds_another_verdict_is_stored_and_does_not_count(store
         tally = asked(store, server, session)
     assert (tally.reasoned, tally.again) == (1, 0)
     (one,) = judgements(store, session)
-    assert one.answer == JudgedScore(5, 5, "Sound.", ("s2",))
+    assert one.answer == JudgeScore(5, 5, "Sound.", ("s2",))
     assert one.reasoning == f"The server's own.\n\nPerhaps {verdict(0, 0)}?"
     assert one.said == (verdict(5, 5),)
 
@@ -395,7 +401,7 @@ def test_out_of_range_is_asked_once_more_with_what_was_wrong(store) -> None:
     assert second[-2] == {"role": "assistant", "content": verdict(9)}
     assert '"coherence" is 9, not 0, 1, 2, 3, 4, 5 or "cannot tell"' in second[-1]["content"]
     (one,) = judgements(store, session)
-    assert one.answer == JudgedScore(4, 3, "Sound.", ("s2",))
+    assert one.answer == JudgeScore(4, 3, "Sound.", ("s2",))
     assert one.said == (verdict(9), verdict(4))
     assert one.usage == Usage(2, 200, 80, 14)
 
@@ -412,7 +418,7 @@ def test_what_cannot_be_read_twice_is_recorded_as_that_and_asked_no_more(store) 
     results = store.blind_results(None, session.id)
     assert [one.answer for one in results.judgements] == [None, None]
     assert results.judgements[0].said == ("A fine trace, 4 out of 5.", "")
-    assert of_judges(results)[0].unread == 2
+    assert judge_statistics(results)[0].unread == 2
     assert judge_scores(results, "coherence").items == ()
     assert "no item has a value on both sides" in rank_correlation(results, "coherence").reason
 
@@ -477,13 +483,13 @@ def test_a_server_that_dies_in_the_middle_is_left_and_gone_back_to(store) -> Non
 def test_nothing_is_begun_that_might_exceed_the_budget_and_the_rest_is_done_later(store) -> None:
     session = opened(store)
     price = (100 * 1.0 + 7 * 10.0) / 1e6
-    spending = Spending(Prices(1.0, 10.0), 2.5 * price)
+    spending = Budget(Prices(1.0, 10.0), 2.5 * price)
     with serving(always()) as server:
         tally = asked(store, server, session, spending=spending)
         assert len(server.chats) == tally.judged == 2
         assert spending.ended == "one more might exceed the budget"
         assert (tally.left, tally.failed, tally.gone) == (4, [], "")
-        rest = asked(store, server, session, spending=Spending(Prices(1.0, 10.0), 100 * price))
+        rest = asked(store, server, session, spending=Budget(Prices(1.0, 10.0), 100 * price))
         assert (rest.before, rest.judged, len(server.chats)) == (2, 4, 6)
 
 
@@ -492,9 +498,9 @@ def test_another_judge_under_the_same_name_is_refused_before_it_is_asked(store) 
     with serving(always()) as server:
         asked(store, server, session)
         chats = len(server.chats)
-        with pytest.raises(OtherJudge, match="was asked with dimensions"):
+        with pytest.raises(JudgeMismatch, match="was asked with dimensions"):
             asked(store, server, session, dimensions=("consistency",))
-        with pytest.raises(OtherJudge, match="was asked with pictures False, now it is True"):
+        with pytest.raises(JudgeMismatch, match="was asked with pictures False, now it is True"):
             asked(store, server, session, pictures=True)
         assert len(server.chats) == chats
         assert asked(store, server, session, name="another").judged == 6
@@ -513,13 +519,13 @@ def test_it_may_be_asked_while_the_session_is_open_or_closed_and_not_before(stor
         store.close_blind("CO", session.id, key())
         assert asked(store, server, session, name="late").judged == 6
         with pytest.raises(NotAllowed, match="Only a coordinator"):
-            judge_session(store, "RE", session.id, a_judge(server, session), Spending())
+            judge_session(store, "RE", session.id, a_judge(server, session), Budget())
     assert {one.judge for one in store.blind_results(None, session.id).judgements} == {"early", "late"}
 
 
 def test_pairs_alone_are_nothing_for_a_judge_of_one_dimension(store) -> None:
     session = opened(store, mode="pairs", sources=(GPT, SPEC))
-    with serving(always()) as server, pytest.raises(NothingToAsk, match="has pairs only"):
+    with serving(always()) as server, pytest.raises(NothingToJudge, match="has pairs only"):
         asked(store, server, session, dimensions=("consistency",))
 
 
@@ -558,7 +564,7 @@ def test_both_orders_are_asked_each_once_with_the_traces_in_that_order(store) ->
     assert len(set(shown)) == 6
     assert {pair[::-1] for pair in shown} == set(shown)
     # Kept as it was said: left is left, whoever stood there.
-    assert all(one.answer == OwnPreference("left", "Truer.") for one in results.judgements)
+    assert all(one.answer == PreferenceAnswer("left", "Truer.") for one in results.judgements)
     # "seen N times" tells the two drafters of this test apart, and the request which stood left.
     orders = [re.findall(r"seen (\d+) times in spectrum (\d)", text) for text in texts]
     assert all(left[1] == right[1] and left[0] != right[0] for left, right in orders)
@@ -581,7 +587,7 @@ def test_left_and_right_are_undone_once(store, source) -> None:
     with serving(choosing) as server:
         asked(store, server, session)
     store.close_blind("CO", session.id, key())
-    pairs = of_judges(store.blind_results(None, session.id))[0].pairs
+    pairs = judge_statistics(store.blind_results(None, session.id))[0].pairs
     assert pairs is not None
     (rate,) = pairs.rates
     assert (rate.source, rate.other, rate.wins.n) == (SPEC, GPT, 3)

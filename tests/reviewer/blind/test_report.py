@@ -21,11 +21,12 @@ from reviewer.agreement.distribution import difference
 from reviewer.agreement.preference import position_bias, preference_rate
 from reviewer.agreement.raters import calibration, self_consistency, severity
 from reviewer.agreement.reliability import icc_a1, krippendorff_alpha
-from reviewer.blind import report, tables
+from reviewer.blind import report
+from reviewer.blind import results as tables
+from reviewer.blind.plan import DIMENSIONS, Gold
 from reviewer.blind.report.statistics import Names
-from reviewer.blind.results import JudgedScore, Judgement, Results
-from reviewer.blind.sheet import OwnPreference
-from reviewer.blind.values import DIMENSIONS, Gold
+from reviewer.blind.results import Judgement, JudgeScore, Results
+from reviewer.blind.sheet import PreferenceAnswer
 from reviewer.store import Draft, NotAllowed, Store
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, opened, tokens, trace
 from tests.support.campaign import Clock, Desk, a_spectrum
@@ -60,13 +61,13 @@ def judge(store: Store, session: int) -> None:
     results = store.blind_results(None, session)
     for one in {said.shown for said in results.first("scores")}:
         item = results.traces[one[0]].item
-        judged = JudgedScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
+        judged = JudgeScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
         store.record_judgement("CO", session, Judgement("AstroSage", one, judged, "hm", {}), key())
     pairs = {frozenset(said.shown): said.shown for said in results.first("pair")}
     for number, shown in enumerate(sorted(map(sorted, pairs.values()))):
         for order in (tuple(shown), tuple(shown[::-1])):
             best = "left" if results.traces[order[0]].source == SPEC or number == 0 else "right"
-            one = Judgement("AstroSage", order, OwnPreference(best), "", {})
+            one = Judgement("AstroSage", order, PreferenceAnswer(best), "", {})
             store.record_judgement("CO", session, one, key())
 
 
@@ -99,9 +100,9 @@ def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
 
 
 def names_of(store: Store, session: int) -> Names:
-    from reviewer.blind.report.statistics import names
+    from reviewer.blind.report.statistics import report_names
 
-    return names(store.blind_results(None, session), {})
+    return report_names(store.blind_results(None, session), {})
 
 
 class Words(HTMLParser):
@@ -138,21 +139,21 @@ def test_every_file_is_there(made) -> None:
 def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
     store, session, files = made
     results = store.blind_results(None, session)
-    names = names_of(store, session)
-    every = tables.scores(results, dimension)
-    by = {source: tables.scores(results, dimension, source) for source in (SPEC, GPT)}
-    re_again = self_consistency(*tables.repeated(results, dimension, "RE"))
+    report_names = names_of(store, session)
+    every = tables.score_table(results, dimension)
+    by = {source: tables.score_table(results, dimension, source) for source in (SPEC, GPT)}
+    re_again = self_consistency(*tables.repeated_scores(results, dimension, "RE"))
     expected = {
         ("agreement", "all traces", "Krippendorff's alpha"): krippendorff_alpha(every),
         ("agreement", "all traces", "ICC(A,1)"): icc_a1(every),
         ("agreement", SPEC, "Krippendorff's alpha"): krippendorff_alpha(by[SPEC]),
         ("differences", f"{SPEC} less {GPT}", "of all scores"): difference(by[SPEC], by[GPT]),
-        ("severity", names.scorers["AU"], "severity"): severity(every, "AU"),
-        ("repeats", names.scorers["RE"], "mean difference"): re_again.difference,
+        ("severity", report_names.scorers["AU"], "severity"): severity(every, "AU"),
+        ("repeats", report_names.scorers["RE"], "mean difference"): re_again.difference,
     }
     if dimension == "coherence":
-        gold = calibration(*tables.on_gold(results, dimension, "VO"))
-        expected[("gold", names.scorers["VO"], "bias")] = gold.bias
+        gold = calibration(*tables.gold_scores(results, dimension, "VO"))
+        expected[("gold", report_names.scorers["VO"], "bias")] = gold.bias
     for (section, of, statistic), one in expected.items():
         found = number(files, section, of, dimension, statistic)
         for name in ("value", "low", "high"):
@@ -171,7 +172,7 @@ def test_what_is_known_by_hand(made) -> None:
         assert float(number(files, "repeats", scorer, "consistency", "mean difference")["value"]) == 0
     # Each of three scorers found one pair bad on both sides, and chose Spec-o3-7B in all others.
     results = made[0].blind_results(None, made[1])
-    rate = preference_rate(tables.votes(results), SPEC, GPT)
+    rate = preference_rate(tables.pair_votes(results), SPEC, GPT)
     assert rate.both_bad.detail["both_bad"] == 3
     assert number(files, "preference", f"{SPEC} over {GPT}", "", "preferred, of decided")["value"] == "1.0"
     assert number(files, "preference", f"{SPEC} over {GPT}", "", "both bad")["value"] == repr(rate.both_bad.value)
@@ -234,20 +235,20 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
                 store.score_blind(person, token, 4, 4, key())
         store.close_blind("CO", session, key())
         files = report.files(store, None, session)
-        names = names_of(store, session)
-    assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, names.scorers["RE"]}
+        report_names = names_of(store, session)
+    assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, report_names.scorers["RE"]}
     assert all(b"Dr RE" not in content for content in files.values())
 
 
 def test_raw_answers_are_as_they_were_given(made) -> None:
     store, session, files = made
-    results, names = store.blind_results(None, session), names_of(store, session)
+    results, report_names = store.blind_results(None, session), names_of(store, session)
     rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
     rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
     assert len(rows) == len(results.said)
     for one in results.said:
-        row = rows[names.scorers[one.scorer], one.place]
-        items = [str(names.items[results.traces[version].item]) for version in one.shown]
+        row = rows[report_names.scorers[one.scorer], one.place]
+        items = [str(report_names.items[results.traces[version].item]) for version in one.shown]
         if one.kind == "scores":
             given = [str(one.answer.coherence), str(one.answer.consistency)]
             assert [row["item"], row["coherence"], row["consistency"]] == [*items, *given]
@@ -396,13 +397,16 @@ def store_trace(store: Store, session: int):
 def test_names_are_replaced_in_one_pass() -> None:
     order = ["S2", "HE", "AU"]
     random.Random(3).shuffle(order)
-    names = Names({one: f"S{n}" for n, one in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"})
-    called = names.scorers
-    assert (
-        names.anonymous("S2, HE and au (AU)") == f"{called['S2']}, {called['HE']} and {called['AU']} ({called['AU']})"
+    report_names = Names(
+        {one: f"S{n}" for n, one in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"}
     )
-    assert names.anonymous("ann lee, Hestia") == f"{called['S2']}, Hestia"
-    assert names.note("item 9 and item 10") == "item 1 and item outside of the session"
+    called = report_names.scorers
+    assert (
+        report_names.anonymous("S2, HE and au (AU)")
+        == f"{called['S2']}, {called['HE']} and {called['AU']} ({called['AU']})"
+    )
+    assert report_names.anonymous("ann lee, Hestia") == f"{called['S2']}, Hestia"
+    assert report_names.note("item 9 and item 10") == "item 1 and item outside of the session"
 
 
 VERDICTS = {"RE": SPEC, "AU": GPT, "VO": None}
@@ -442,7 +446,7 @@ def table_answer(store: Store) -> None:
 
 
 def test_each_score_stands_in_its_own_place(results) -> None:
-    table = tables.scores(results, "coherence")
+    table = tables.score_table(results, "coherence")
     assert table.raters == tuple(sorted(SCORERS))
     assert len(table.items) == 10
     assert "1" not in table.items
@@ -454,35 +458,35 @@ def test_each_score_stands_in_its_own_place(results) -> None:
 
 
 def test_one_source_at_a_time(results) -> None:
-    gpt, spec = (tables.scores(results, "consistency", source) for source in (GPT, SPEC))
+    gpt, spec = (tables.score_table(results, "consistency", source) for source in (GPT, SPEC))
     assert {int(item) % 2 for item in gpt.items} == {1}
     assert {int(item) % 2 for item in spec.items} == {0}
     assert set(gpt.values.flat) == {3.0}
 
 
 def test_cannot_tell_is_counted_apart(results) -> None:
-    drawn = [int(item) for item in tables.scores(results, "coherence").items]
-    assert tables.cannot_tell(results, "coherence") == sum(item % 4 == 0 for item in drawn) > 0
-    assert tables.cannot_tell(results, "coherence", GPT) == 0
-    assert tables.cannot_tell(results, "consistency") == 0
+    drawn = [int(item) for item in tables.score_table(results, "coherence").items]
+    assert tables.count_cannot_tell(results, "coherence") == sum(item % 4 == 0 for item in drawn) > 0
+    assert tables.count_cannot_tell(results, "coherence", GPT) == 0
+    assert tables.count_cannot_tell(results, "consistency") == 0
 
 
 def test_correctness_goes_with_the_items_of_the_table(results) -> None:
-    table = tables.scores(results, "coherence")
+    table = tables.score_table(results, "coherence")
     # Items 1 and 2 are of spectrum 0, whose label is NO; every verdict is YES.
-    assert tables.correctness(results, table) == tuple((int(item) - 1) // 2 % 2 == 1 for item in table.items)
+    assert tables.verdict_correctness(results, table) == tuple((int(item) - 1) // 2 % 2 == 1 for item in table.items)
 
 
 def test_repeats_and_gold_have_tables_of_their_own(results) -> None:
-    first, again = tables.repeated(results, "coherence", "RE")
+    first, again = tables.repeated_scores(results, "coherence", "RE")
     assert (again - first).tolist() == [1.0]
-    given, expected, tolerance = tables.on_gold(results, "coherence", "AU")
+    given, expected, tolerance = tables.gold_scores(results, "coherence", "AU")
     assert (given.tolist(), expected.tolist(), tolerance.tolist()) == ([2.0], [5.0], [0.0])
-    assert all(len(part) == 0 for part in tables.on_gold(results, "consistency", "AU"))
+    assert all(len(part) == 0 for part in tables.gold_scores(results, "consistency", "AU"))
 
 
 def test_left_and_right_are_undone_exactly_once(results) -> None:
-    votes = tables.votes(results)
+    votes = tables.pair_votes(results)
     assert (set(votes.a), set(votes.b)) == ({SPEC}, {GPT})
     assert sorted(votes.verdicts) == ["a"] * 5 + ["b"] * 5 + ["both bad"] * 5
     rates = preference_rate(votes, SPEC, GPT)
@@ -490,7 +494,7 @@ def test_left_and_right_are_undone_exactly_once(results) -> None:
 
 
 def test_sides_are_as_they_were_shown(results) -> None:
-    pairs, sides = tables.sides(results)
+    pairs, sides = tables.shown_sides(results)
     assert len(set(pairs)) == 5
     assert sides.count("both bad") == 5
     # RE and AU always disagree, and the coin lets neither side be theirs.

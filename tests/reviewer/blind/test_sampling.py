@@ -18,10 +18,10 @@ from agent.policies.native import label_mentions, mentions_label
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Answer, Step, Think, Zoom
-from reviewer.blind.balance import apart, coins, share_out
-from reviewer.blind.leaks import _PATTERNS, giveaways, in_steps
-from reviewer.blind.sampling import TooFew, draw
-from reviewer.blind.values import Assignment, Candidate, Drawn, Filter, Gold, Plan, PlanError
+from reviewer.blind.balance import TooFew, assign_evenly, balanced_sides, repeat_distance
+from reviewer.blind.leaks import _PATTERNS, find_leaks, leaks_in_steps
+from reviewer.blind.plan import Assignment, Candidate, Filter, Gold, Plan, PlanError, SampledSession
+from reviewer.blind.sampling import sample
 from reviewer.drafting.demo import demo_items
 
 SCORERS = ("AA", "BB", "CC", "DD", "EE", "FF")
@@ -32,8 +32,8 @@ def numbered() -> object:
     return map("t{}".format, count()).__next__
 
 
-def drawn(plan: Plan, candidates: list[Candidate]) -> Drawn:
-    return draw(plan, candidates, numbered())
+def drawn(plan: Plan, candidates: list[Candidate]) -> SampledSession:
+    return sample(plan, candidates, numbered())
 
 
 def campaign(
@@ -49,39 +49,39 @@ def campaign(
 
 
 @st.composite
-def campaigns(draw) -> list[Candidate]:
+def campaigns(sample) -> list[Candidate]:
     """Candidates of any shape: missing arms, several of one spectrum, hands in some of them."""
     return [
         Candidate(
             item=item,
-            version=draw(st.integers(1, 3)) * 1000 + item,
-            source=draw(st.sampled_from([*SOURCES, *SOURCES[:2]])),
-            task=draw(st.sampled_from(["cv", "cc"])),
-            spectrum=draw(st.sampled_from(["a", "b", "c", "d", "e", None])),
-            barred=draw(st.sampled_from([frozenset(), frozenset({"AA"}), frozenset({"BB", "ZZ"})])),
-            gives_away=draw(st.sampled_from([False, False, True])),
+            version=sample(st.integers(1, 3)) * 1000 + item,
+            source=sample(st.sampled_from([*SOURCES, *SOURCES[:2]])),
+            task=sample(st.sampled_from(["cv", "cc"])),
+            spectrum=sample(st.sampled_from(["a", "b", "c", "d", "e", None])),
+            barred=sample(st.sampled_from([frozenset(), frozenset({"AA"}), frozenset({"BB", "ZZ"})])),
+            gives_away=sample(st.sampled_from([False, False, True])),
         )
-        for item in range(1, draw(st.integers(12, 40)) + 1)
+        for item in range(1, sample(st.integers(12, 40)) + 1)
     ]
 
 
 @st.composite
-def plans(draw) -> Plan:
-    scorers = SCORERS[: draw(st.integers(3, 6))]
+def plans(sample) -> Plan:
+    scorers = SCORERS[: sample(st.integers(3, 6))]
     return Plan(
         name="any",
         scorers=scorers,
-        mode=draw(st.sampled_from(["scores", "pairs", "both"])),
-        sources=draw(st.sampled_from([SOURCES[:2], SOURCES, ()])),
-        number=draw(st.sampled_from([None, None, 1])),
-        each=draw(st.sampled_from([1, 2, 2, len(scorers)])),
-        repeats=draw(st.sampled_from([0, 0, 1])),
-        seed=draw(st.integers(0, 10**6)),
-        giveaways=draw(st.sampled_from(["flag", "leave out"])),
+        mode=sample(st.sampled_from(["scores", "pairs", "both"])),
+        sources=sample(st.sampled_from([SOURCES[:2], SOURCES, ()])),
+        number=sample(st.sampled_from([None, None, 1])),
+        each=sample(st.sampled_from([1, 2, 2, len(scorers)])),
+        repeats=sample(st.sampled_from([0, 0, 1])),
+        seed=sample(st.integers(0, 10**6)),
+        giveaways=sample(st.sampled_from(["flag", "leave out"])),
     )
 
 
-def able(plan: Plan, candidates: list[Candidate]) -> Drawn:
+def able(plan: Plan, candidates: list[Candidate]) -> SampledSession:
     """The session, where there is one to draw; nobody is barred where all are wanted."""
     candidates = [replace(c, barred=frozenset()) for c in candidates] if plan.each > 2 else candidates
     try:
@@ -91,7 +91,7 @@ def able(plan: Plan, candidates: list[Candidate]) -> Drawn:
         raise
 
 
-def firsts(drawn: Drawn, kind: str) -> list[Assignment]:
+def firsts(drawn: SampledSession, kind: str) -> list[Assignment]:
     return [a for a in drawn.assignments if a.kind == kind and a.repeat_of is None and not a.gold]
 
 
@@ -154,7 +154,7 @@ def test_a_repeat_comes_far_behind_its_first_showing_with_the_sides_swapped(plan
             first = by_token[one.repeat_of]
             assert (first.scorer, first.kind, first.repeat_of) == (scorer, kind, None)
             assert first.shown[::-1] == one.shown
-            assert one.place - first.place >= apart(len(mine) - len(repeats))
+            assert one.place - first.place >= repeat_distance(len(mine) - len(repeats))
 
 
 @given(plans(), campaigns())
@@ -186,7 +186,7 @@ def test_loads_differ_by_one_at_most_where_nobody_is_barred(items, scorers, data
     each = data.draw(st.integers(1, scorers))
     everybody = SCORERS[:scorers]
     loads: Counter[str] = Counter()
-    share_out([frozenset(everybody)] * items, each, everybody, Random(seed), loads, [0] * items)
+    assign_evenly([frozenset(everybody)] * items, each, everybody, Random(seed), loads, [0] * items)
     assert max(loads[s] for s in everybody) - min(loads[s] for s in everybody) <= 1
 
 
@@ -194,14 +194,14 @@ def test_loads_differ_by_one_at_most_where_nobody_is_barred(items, scorers, data
 @example([frozenset("abc"), frozenset("a"), frozenset("a"), frozenset("ab"), frozenset("ab")], 0)
 def test_with_exclusions_loads_are_as_even_as_any_sharing_makes_them(allowed, seed) -> None:
     loads: Counter[str] = Counter()
-    share_out(allowed, 1, "abc", Random(seed), loads, [0] * len(allowed))
+    assign_evenly(allowed, 1, "abc", Random(seed), loads, [0] * len(allowed))
     best = min(sum(n * n for n in Counter(sharing).values()) for sharing in product(*(sorted(a) for a in allowed)))
     assert sum(n * n for n in loads.values()) == best
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(SCORERS)), unique=True), st.integers(0, 99))
 def test_coins_are_balanced_on_any_graph(showings, seed) -> None:
-    swapped = coins(showings, Random(seed))
+    swapped = balanced_sides(showings, Random(seed))
     lean: Counter[object] = Counter()
     for (pair, scorer), coin in zip(showings, swapped, strict=True):
         for group in ("all", pair, scorer):
@@ -210,7 +210,7 @@ def test_coins_are_balanced_on_any_graph(showings, seed) -> None:
 
 
 def test_the_coin_falls_both_ways() -> None:
-    fell = {coins([(1, "AA")], Random(seed))[0] for seed in range(20)}
+    fell = {balanced_sides([(1, "AA")], Random(seed))[0] for seed in range(20)}
     assert fell == {True, False}
 
 
@@ -279,7 +279,7 @@ def test_another_seed_is_another_session() -> None:
 
 def test_tokens_are_not_made_from_the_seed() -> None:
     plan, candidates = Plan("tokens", SCORERS), campaign(2)
-    first, second = draw(plan, candidates), draw(plan, candidates)
+    first, second = sample(plan, candidates), sample(plan, candidates)
     assert {one.token for one in first.assignments}.isdisjoint(one.token for one in second.assignments)
 
 
@@ -442,7 +442,7 @@ TELLING = [
 
 @pytest.mark.parametrize(("kind", "words", "text"), TELLING)
 def test_what_tells_is_found_where_it_stands(kind, words, text) -> None:
-    found = next(one for one in giveaways(text) if one.words == words)
+    found = next(one for one in find_leaks(text) if one.words == words)
     assert found.kind == kind
     assert text[found.start : found.end] == words
 
@@ -469,16 +469,16 @@ def test_what_tells_is_found_where_it_stands(kind, words, text) -> None:
     ],
 )
 def test_ordinary_prose_gives_nothing_away(text) -> None:
-    assert giveaways(text) == ()
+    assert find_leaks(text) == ()
 
 
 def test_the_guides_of_all_tasks_are_ordinary_prose() -> None:
-    assert {key: giveaways(task.prompt) for key, task in load().items()} == dict.fromkeys(load(), ())
+    assert {key: find_leaks(task.prompt) for key, task in load().items()} == dict.fromkeys(load(), ())
 
 
 def test_of_the_demo_only_the_baselines_own_turns_of_phrase_are_found() -> None:
     for _, trajectory in demo_items():
-        found = {(one.kind, one.words) for _, one in in_steps(trajectory.steps)}
+        found = {(one.kind, one.words) for _, one in leaks_in_steps(trajectory.steps)}
         assert {("baseline", "the points add up to")} <= found
         assert found <= {("baseline", "the points add up to"), ("baseline", "By the scorecard")}
 
@@ -492,7 +492,7 @@ def baseline_steps(kind: str, task: str, survey: str, snr: float) -> tuple[Step,
     ("kind", "task", "survey"), [("cv", "cv", "SDSS"), ("gm", "ss", "DESI"), ("a", "wd", "LAMOST")]
 )
 def test_of_other_baseline_traces_too(kind, task, survey) -> None:
-    assert {one.kind for _, one in in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
+    assert {one.kind for _, one in leaks_in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
 
 
 def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
@@ -501,18 +501,18 @@ def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
         Zoom("b", {"wavelength_range": [1, 2], "label": "as o3 would"}, observation="gpt-5 drew this"),
         Answer("c", "YES", "As an AI I say so."),
     )
-    assert [(number, one.words) for number, one in in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
+    assert [(number, one.words) for number, one in leaks_in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
 
 
 def test_of_overlapping_finds_the_longer_is_kept() -> None:
-    (found,) = giveaways("see spec-3586-55181-0123.fits")
+    (found,) = find_leaks("see spec-3586-55181-0123.fits")
     assert (found.kind, found.words) == ("file", "spec-3586-55181-0123.fits")
 
 
 @given(st.lists(st.sampled_from([*[text for _, _, text in TELLING], "Hα is broad.", " ", "\n"]), max_size=6))
 def test_finds_are_in_order_and_never_overlap(texts) -> None:
     text = " ".join(texts)
-    found = giveaways(text)
+    found = find_leaks(text)
     assert all(text[one.start : one.end] == one.words for one in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
 

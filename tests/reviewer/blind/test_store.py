@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from agent.trajectory import Drafter
-from reviewer.blind.results import JudgedScore, Judgement
+from reviewer.blind.balance import TooFew
+from reviewer.blind.plan import Filter, Gold, Plan
+from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
-from reviewer.blind.sampling import TooFew
-from reviewer.blind.sheet import OwnPreference, OwnScore, pictures_of
-from reviewer.blind.values import Filter, Gold, Plan
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer, pictures_of
 from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store
 from reviewer.store.sqlite.schema import BLIND_FACTS, MIGRATIONS
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace, two_drafters
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def score(store: Store, person: str, token: str, coherence: object = 4, consistency: object = 3) -> OwnScore:
+def score(store: Store, person: str, token: str, coherence: object = 4, consistency: object = 3) -> ScoreAnswer:
     return store.score_blind(person, token, coherence, consistency, key())
 
 
@@ -208,7 +208,7 @@ def test_nothing_is_scored_before_it_opens_or_after_it_closes(store) -> None:
     with pytest.raises(NotAllowed, match="is closed; nothing can be scored"):
         score(store, "RE", token)
     # A repetition of what was acknowledged is acknowledged again: nobody is told that it was lost.
-    assert store.score_blind("RE", token, 4, 3, "kept") == OwnScore(4, 3)
+    assert store.score_blind("RE", token, 4, 3, "kept") == ScoreAnswer(4, 3)
     assert store.blind_work("RE") == ()
 
 
@@ -251,9 +251,9 @@ def test_cannot_tell_is_an_answer_of_its_own(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
     score(store, "RE", token, "cannot tell", 0)
-    assert store.blind_sheet(token, "RE").mine == OwnScore("cannot tell", 0)
+    assert store.blind_sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
     (said,) = (one for one in closed(store, session.id).said if one.token == token)
-    assert said.answer == OwnScore("cannot tell", 0)
+    assert said.answer == ScoreAnswer("cannot tell", 0)
 
 
 def test_the_later_answer_counts_and_both_are_kept(store) -> None:
@@ -261,9 +261,9 @@ def test_the_later_answer_counts_and_both_are_kept(store) -> None:
     token = tokens(store, "RE")[0]
     score(store, "RE", token, 1, 1)
     score(store, "RE", token, 5, 4)
-    assert store.blind_sheet(token, "RE").mine == OwnScore(5, 4)
+    assert store.blind_sheet(token, "RE").mine == ScoreAnswer(5, 4)
     (said,) = (one for one in closed(store, session.id).said if one.token == token)
-    assert (said.answer, said.changes) == (OwnScore(5, 4), 1)
+    assert (said.answer, said.changes) == (ScoreAnswer(5, 4), 1)
 
 
 def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store) -> None:
@@ -284,8 +284,8 @@ def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store)
         with pytest.raises(KeyReused):
             changed()
     said = {one.token: one for one in closed(store, session.id).said}
-    assert (said[token].answer, said[token].changes) == (OwnScore(4, 3, "fine", ("s1",)), 0)
-    assert (said[pair].answer, said[pair].changes) == (OwnPreference("equal"), 0)
+    assert (said[token].answer, said[token].changes) == (ScoreAnswer(4, 3, "fine", ("s1",)), 0)
+    assert (said[pair].answer, said[pair].changes) == (PreferenceAnswer("equal"), 0)
 
 
 def test_scores_and_preferences_go_where_they_belong(store) -> None:
@@ -321,7 +321,7 @@ def test_facts_cannot_be_changed_by_anybody(store) -> None:
     session = opened(store, mode="both")
     score_everything(store)
     version = store.item(1).version.id
-    store.record_judgement("CO", session.id, Judgement("j", (version,), JudgedScore(1, 1), "", {}), key())
+    store.record_judgement("CO", session.id, Judgement("j", (version,), JudgeScore(1, 1), "", {}), key())
     with sqlite3.connect(store.path) as stranger:
         for table in BLIND_FACTS:
             for change in (f"UPDATE {table} SET rowid = rowid", f"DELETE FROM {table}"):
@@ -474,8 +474,8 @@ def test_what_was_not_answered_is_there_without_an_answer(store) -> None:
 def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) -> None:
     session = drawn(store, mode="both", items=(1, 2), each=3)
     one, other = (store.item(item).version.id for item in (1, 2))
-    single = Judgement("gpt-5", (one,), JudgedScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0})
-    pair = Judgement("gpt-5", (other, one), OwnPreference("equal"), "", {})
+    single = Judgement("gpt-5", (one,), JudgeScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0})
+    pair = Judgement("gpt-5", (other, one), PreferenceAnswer("equal"), "", {})
     with pytest.raises(NotAllowed, match="has not been open"):
         store.record_judgement("CO", session.id, single, "j1")
     store.open_blind("CO", session.id, key())
@@ -531,7 +531,7 @@ def test_processes_that_score_at_once_lose_nothing(tmp_path) -> None:
             done = list(pool.map(score_mine, [path] * 3, SCORERS))
         assert done == [16] * 3
         results = closed(store, session.id)
-        assert [(one.answer, one.changes) for one in results.said] == [(OwnScore(4, 3), 1)] * 48
+        assert [(one.answer, one.changes) for one in results.said] == [(ScoreAnswer(4, 3), 1)] * 48
         assert store.verify() == []
 
 

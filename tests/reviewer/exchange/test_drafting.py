@@ -27,7 +27,7 @@ from agent.tasks import load
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
 from agent.trajectory.tags import parse
-from reviewer.drafting.budget import Prices, Spending, tokens
+from reviewer.drafting.budget import Budget, Prices, total_tokens
 from reviewer.drafting.demo import RECIPES, demo_items, draft, planted
 from reviewer.store import Store
 from tests.support.model_server import BadServer, Say, Status, answer, look
@@ -307,7 +307,7 @@ def test_results_of_another_model_are_not_mixed_in(draft_item, spectra, tmp_path
 # What may be spent
 
 
-def together(spending: Spending, costs: Sequence[int]) -> int:
+def together(spending: Budget, costs: Sequence[int]) -> int:
     """How many of inspections that cost so many tokens are let begin, all asking at once."""
     begun = []
 
@@ -328,17 +328,17 @@ def together(spending: Spending, costs: Sequence[int]) -> int:
 
 
 def test_however_many_begin_at_once_the_budget_holds():
-    spending = Spending(token_budget=1050)
+    spending = Budget(token_budget=1050)
     assert together(spending, [100] * 40) == 10
-    assert tokens(spending.used) == 1000
+    assert total_tokens(spending.used) == 1000
 
 
 def test_without_a_budget_everything_begins():
-    assert together(Spending(Prices(1.0, 1.0)), [100] * 20) == 20
+    assert together(Budget(Prices(1.0, 1.0)), [100] * 20) == 20
 
 
 def test_a_dearer_inspection_overdraws_by_itself_alone_and_ends_the_run():
-    spending = Spending(token_budget=300)
+    spending = Budget(token_budget=300)
     assert together(spending, [100]) == 1
     assert together(spending, [400]) == 1
     assert together(spending, [10]) == 0
@@ -346,7 +346,7 @@ def test_a_dearer_inspection_overdraws_by_itself_alone_and_ends_the_run():
 
 
 def test_whoever_waits_for_the_budget_can_be_stopped():
-    spending, stop = Spending(token_budget=100), Stop()
+    spending, stop = Budget(token_budget=100), Stop()
     told = []
 
     def wait() -> None:

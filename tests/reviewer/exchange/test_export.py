@@ -16,9 +16,9 @@ from PIL import Image
 from agent.plot import pixels_sha256
 from agent.trajectory.steps import Think, Zoom
 from reviewer.exchange import exports as exporting
-from reviewer.exchange.exports import ExportError, NothingToExport, Written, export
+from reviewer.exchange.exports import ExportError, ItemRows, NothingToExport, export
 from reviewer.exchange.imports import import_file
-from reviewer.exchange.item import Approved
+from reviewer.exchange.item import ApprovedItem
 from reviewer.store import Draft, NotFound, QueueFilter, Store
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, approve, decide
 
@@ -309,7 +309,7 @@ def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
     assert "reject" not in {d["verb"] for d in item["decisions"]}
 
 
-def killed(part: Path, one: Approved) -> Written:
+def killed(part: Path, one: ApprovedItem) -> ItemRows:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("a killed process goes on")
 

@@ -19,8 +19,8 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewer.blind.results import JudgedScore, Judgement
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
+from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Entry, Head, LeaseLost, SignInRefused, Store, StoreError
 from reviewer.store.accounts import A_PERSON_FROM_AN_ORIGIN
@@ -102,7 +102,7 @@ def place(store: Store, person: str, kind: str) -> str:
 
 def judge(store: Store) -> None:
     asked = next(one for one in store.blind_to_judge(None, 1) if one.kind == "scores")
-    said = Judgement("judge-70b", asked.shown, JudgedScore(3, 4, "Sound."), "", {})
+    said = Judgement("judge-70b", asked.shown, JudgeScore(3, 4, "Sound."), "", {})
     store.record_judgement("CO", 1, said, "judged")
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from agent.spectrum import Spectrum, SpectrumError, read, read_all
-from reviewer.blind.results import JudgedScore, Judgement
-from reviewer.blind.values import Plan
+from reviewer.blind.plan import Plan
+from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
 from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, SignInRefused, Store
 from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
@@ -111,7 +111,7 @@ def test_one_item_is_withheld_exactly_where_the_list_says_so(store: Store) -> No
 
 
 def judgement(store: Store) -> Judgement:
-    return Judgement("judge", (version(store, 1),), JudgedScore(1, 1), "", {})
+    return Judgement("judge", (version(store, 1),), JudgeScore(1, 1), "", {})
 
 
 COORDINATORS: dict[str, Callable[[Store, str], Any]] = {

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
-from reviewer.agreement.rounds import gold_agreement, round_agreement
+from reviewer.agreement.reliability import gold_agreement, round_agreement
 from reviewer.exchange.imports import ImportFileError
 from reviewer.rules.campaign import Rules, RulesError
 from reviewer.store import NotAllowed, Store

@@ -28,8 +28,8 @@ from agent.spectrum import SpectrumError
 from agent.tasks import TaskError
 from agent.tasks.files import FOLDER
 from agent.tasks.files import read as read_task
-from reviewer.blind import rerun
-from reviewer.blind.values import Plan, PlanError
+from reviewer.blind import plan as rerun
+from reviewer.blind.plan import Plan, PlanError
 from reviewer.exchange import imports
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.exchange.pictures import PictureError, PictureFiles
@@ -415,9 +415,9 @@ def _session(folder: Path) -> Try:
     def attempt(data: bytes) -> None:
         path = folder / "session.json"
         path.write_bytes(data)
-        with refused_by(rerun.NotASession, PlanError, where=folder):
-            given = rerun.read(path)
-            wanted = rerun.plan_data(given, lambda texts: {text: n for n, text in enumerate(texts, 1)})
+        with refused_by(rerun.SessionFileError, PlanError, where=folder):
+            given = rerun.read_session(path)
+            wanted = rerun.rerun_plan(given, lambda texts: {text: n for n, text in enumerate(texts, 1)})
             Plan.from_json(wanted | {"scorers": ["AA", "BB"]})
 
     return attempt

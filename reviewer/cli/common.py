@@ -1,11 +1,45 @@
-"""What the subcommands share: their arguments, and a session in words and as JSON."""
+"""Arguments that several commands share, opening of annotations.db, and a blind session in words and as JSON."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reviewer.cli.database import add_database, add_json
+from agent.cli.command import CannotRun
+
+if TYPE_CHECKING:
+    from reviewer.store import Store
+
+DATABASE = Path(__file__).parents[2] / "annotations.db"
+
+
+def add_database(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--db", type=Path, metavar="FILE", help="the reviewers' database (annotations.db beside app.py)"
+    )
+
+
+def add_json(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+
+@contextmanager
+def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
+    """The store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
+    from reviewer.store import Store, StoreError
+
+    where = path or DATABASE
+    if must_exist and not where.is_file():
+        raise CannotRun(f"{where}: found no database; name one with --db, or draft or import something first")
+    try:
+        with Store.open(where) as store:
+            yield store
+    except StoreError as error:
+        raise CannotRun(str(error)) from error
+
 
 if TYPE_CHECKING:
     from reviewer.store import BlindProgress, BlindSession
@@ -13,7 +47,7 @@ if TYPE_CHECKING:
 
 def add_session(parser: ArgumentParser) -> None:
     """The session's number, and what every subcommand has."""
-    parser.add_argument("session", type=whole, metavar="SESSION", help="the session's number")
+    parser.add_argument("session", type=positive_integer, metavar="SESSION", help="the session's number")
     add_common(parser)
 
 
@@ -28,7 +62,7 @@ def add_common(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def whole(text: str) -> int:
+def positive_integer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
     return int(text)
@@ -54,6 +88,6 @@ def headline(session: BlindSession) -> str:
     return f"{session.id}: {session.name}, {session.state} since {at:%Y-%m-%d %H:%M} UTC"
 
 
-def left(progress: tuple[BlindProgress, ...]) -> int:
+def unanswered(progress: tuple[BlindProgress, ...]) -> int:
     """Assignments without an answer."""
     return sum(one.asked - one.done for one in progress)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
-from reviewer.cli.blind.common import add_session, whole
-from reviewer.cli.database import DATABASE, opened
+from reviewer.cli.common import DATABASE, add_session, opened, positive_integer
 from reviewer.cli.draft import add_costs
 
 if TYPE_CHECKING:
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
     from agent.policies.sampling import Sampling
     from agent.policies.servers import Server
     from reviewer.agreement.values import Estimate
-    from reviewer.blind.judge.models import Judge
-    from reviewer.blind.judge.run import Tally
-    from reviewer.blind.values import Dimension
-    from reviewer.drafting.budget import Spending
+    from reviewer.blind.judge.model import Judge
+    from reviewer.blind.judge.run import JudgeRun
+    from reviewer.blind.plan import Dimension
+    from reviewer.drafting.budget import Budget
     from reviewer.store import BlindSession, Store
 
 AT_A_TIME = 8
@@ -33,7 +32,11 @@ def add(parser: ArgumentParser) -> None:
     _add_who(parser)
     _add_what(parser)
     parser.add_argument(
-        "--concurrency", type=whole, default=AT_A_TIME, metavar="N", help=f"questions at a time ({AT_A_TIME})"
+        "--concurrency",
+        type=positive_integer,
+        default=AT_A_TIME,
+        metavar="N",
+        help=f"questions at a time ({AT_A_TIME})",
     )
     add_costs(parser)
 
@@ -47,7 +50,9 @@ def _add_who(parser: ArgumentParser) -> None:
         help="an OpenAI-compatible server, such as http://HOST:8000/v1, or one of servers.toml",
     )
     group.add_argument("--model", metavar="NAME", help="the model (the first that is served)")
-    group.add_argument("--name", type=_name, help="by which its judgements are kept (the model, and how it is asked)")
+    group.add_argument(
+        "--name", type=_judge_name, help="by which its judgements are kept (the model, and how it is asked)"
+    )
     group.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml (SPEC_O3_SERVERS)")
     key = group.add_mutually_exclusive_group()
     key.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key that only you can read")
@@ -66,21 +71,21 @@ def _add_what(parser: ArgumentParser) -> None:
         help="which to score; a judge of one is asked no pairs (both)",
     )
     group.add_argument(
-        "--max-tokens", type=whole, metavar="N", help="tokens that an answer may have, reasoning too (4096)"
+        "--max-tokens", type=positive_integer, metavar="N", help="tokens that an answer may have, reasoning too (4096)"
     )
     group.add_argument("--seed", type=int, metavar="N", help="sent with each question (1)")
 
 
 def run(arguments: Namespace) -> int:
-    from reviewer.blind.judge.run import NothingToAsk, OtherJudge
+    from reviewer.blind.judge.run import JudgeMismatch, NothingToJudge
 
     spending = _spending(arguments)
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind_session(arguments.by, arguments.session)
         judge = _judge(arguments, session)
         try:
-            tally, stopped = _asked(arguments, store, judge, spending)
-        except (NothingToAsk, OtherJudge) as error:
+            tally, stopped = _run_judge(arguments, store, judge, spending)
+        except (NothingToJudge, JudgeMismatch) as error:
             raise CannotRun(str(error)) from error
         # While it is open nobody is to know, the coordinator neither.
         beside = _beside_people(store, arguments.by, session, judge) if session.state == "closed" else {}
@@ -88,13 +93,13 @@ def run(arguments: Namespace) -> int:
         {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
     )
     lines = [f"{name}, rank correlation with the people: {one}" for name, one in beside.items()]
-    say(arguments, result, "\n".join((_told(arguments, judge, tally, spending), *lines)))
+    say(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
     return BAD_NEWS if tally.failed or tally.unreadable or tally.gone else DONE
 
 
-def _asked(arguments: Namespace, store: Store, judge: Judge, spending: Spending) -> tuple[Tally, bool]:
+def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
     """What came of it, and whether somebody stopped it."""
     from agent.cli.inspect import stopping
     from agent.conversation import Stop
@@ -135,7 +140,7 @@ def _beside_people(store: Store, by: str | None, session: BlindSession, judge: J
 
 def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     """:raises CannotRun: it cannot be asked so, or is not there"""
-    from reviewer.blind.judge.models import Judge
+    from reviewer.blind.judge.model import Judge
     from reviewer.blind.judge.prompts import Briefing
 
     if session.rubric is None:
@@ -155,7 +160,7 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
 def _endpoint(arguments: Namespace) -> tuple[Endpoint, Sampling]:
     from agent.policies.openai.endpoint import Endpoint
     from agent.policies.servers import RosterError
-    from reviewer.blind.judge.models import SAMPLING
+    from reviewer.blind.judge.model import SAMPLING
 
     try:
         server = _server(arguments)
@@ -193,19 +198,19 @@ def _server(arguments: Namespace) -> Server:
     return server
 
 
-def _spending(arguments: Namespace) -> Spending:
+def _spending(arguments: Namespace) -> Budget:
     """:raises CannotRun: one price without the other, or a budget without prices"""
-    from reviewer.drafting.budget import Prices, Spending
+    from reviewer.drafting.budget import Budget, Prices
 
     if (arguments.price_in is None) != (arguments.price_out is None):
         raise CannotRun("--price-in and --price-out: found one, wanted both, each of a million tokens")
     if arguments.budget is not None and arguments.price_in is None:
         raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
-    return Spending(prices, arguments.budget)
+    return Budget(prices, arguments.budget)
 
 
-def _result(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending) -> dict[str, Any]:
+def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> dict[str, Any]:
     """Numbers alone: what was said is for when the session is closed."""
     result = {"session": arguments.session, "judge": judge.name, "by": arguments.by, **judge.settings}
     result |= {**asdict(tally), "judged": tally.judged, "left": tally.left}
@@ -215,7 +220,7 @@ def _result(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending
     return result | ({"ended": spending.ended} if spending.ended else {})
 
 
-def _told(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending) -> str:
+def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
     who = arguments.by or "whoever holds the file"
     new = f"{tally.scores} traces and {tally.orders} orders of pairs"
     lines = [f"{judge.name}, asked on behalf of {who}: {new} judged, {tally.before} were before"]
@@ -240,7 +245,7 @@ def _told(arguments: Namespace, judge: Judge, tally: Tally, spending: Spending) 
     return "\n".join(lines)
 
 
-def _name(text: str) -> str:
+def _judge_name(text: str) -> str:
     if not text.strip() or len(text) > 120 or "\n" in text:
         raise ArgumentTypeError(f"found {text!r:.60}, wanted a name of one line, 120 characters at most")
     return text.strip()

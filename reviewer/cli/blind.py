@@ -1,4 +1,4 @@
-"""``spec-o3 blind draw``: a session from a plan file, from flags, or from a file with flags over it."""
+"""``spec-o3 blind``: plan, open, close and report blind scoring sessions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
-from reviewer.cli.blind.common import add_common, add_session, headline, left, session_json, whole
-from reviewer.cli.database import add_database, add_json, opened
+from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, say
+from reviewer.cli import blind_judge
+from reviewer.cli.common import (
+    add_common,
+    add_database,
+    add_json,
+    add_session,
+    headline,
+    opened,
+    positive_integer,
+    session_json,
+    unanswered,
+)
 
 if TYPE_CHECKING:
-    from reviewer.blind.values import Plan
+    from reviewer.blind.plan import Plan
     from reviewer.store import BlindProgress, BlindSession, Store
 
 _FIELDS = ("name", "scorers", "mode", "sources", "tasks", "items", "number", "each", "repeats", "seed")
@@ -42,16 +52,18 @@ def _add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="what is asked (scores)")
     parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="whose traces are compared (every drafter's)")
     parser.add_argument("--tasks", nargs="+", metavar="KEY", help="of which tasks (all)")
-    parser.add_argument("--items", nargs="+", type=whole, metavar="N", help="exactly these items")
+    parser.add_argument("--items", nargs="+", type=positive_integer, metavar="N", help="exactly these items")
     parser.add_argument(
         "--number",
-        type=whole,
+        type=positive_integer,
         metavar="N",
         help="traces of each source and task, pairs of each two (as many of each as there are)",
     )
-    parser.add_argument("--each", type=whole, metavar="N", help="scorers that see an item (2)")
-    parser.add_argument("--repeats", type=_from_zero, metavar="N", help="items that come back to each scorer (0)")
-    parser.add_argument("--seed", type=_from_zero, metavar="N", help="of the draw (1)")
+    parser.add_argument("--each", type=positive_integer, metavar="N", help="scorers that see an item (2)")
+    parser.add_argument(
+        "--repeats", type=_non_negative_integer, metavar="N", help="items that come back to each scorer (0)"
+    )
+    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help="of the draw (1)")
     parser.add_argument("--leave-out-giveaways", action="store_true", help="draw no text that tells who wrote it")
 
 
@@ -71,16 +83,15 @@ def _add_filter(parser: ArgumentParser) -> None:
 
 
 def run_draw(arguments: Namespace) -> int:
-    from reviewer.blind.rerun import NotASession
-    from reviewer.blind.sampling import TooFew
-    from reviewer.blind.values import PlanError
+    from reviewer.blind.balance import TooFew
+    from reviewer.blind.plan import PlanError, SessionFileError
 
     try:
         if arguments.again and arguments.plan:
             raise CannotRun("found a plan and --again, wanted one of them: both say what is drawn")
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(arguments.db, must_exist=True) as store, Bar(None, "texts searched") as bar:
-            plan = plan or _plan(arguments, _again(arguments.again, store))
+            plan = plan or _plan(arguments, _rerun(arguments.again, store))
             session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind_progress(arguments.by, session.id)
             telling = {found.item for found in store.blind_giveaways(arguments.by, session.id)}
@@ -88,7 +99,7 @@ def run_draw(arguments: Namespace) -> int:
         file = arguments.plan or arguments.again
         where = f"{file}: " if file else ""
         raise CannotRun(f"{where}{error}") from error
-    except NotASession as error:
+    except SessionFileError as error:
         raise CannotRun(str(error)) from error
     except TooFew as few:
         say(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
@@ -97,19 +108,19 @@ def run_draw(arguments: Namespace) -> int:
         "asked": {one.scorer: one.asked for one in progress},
         "giving_away": sorted(telling),
     }
-    say(arguments, result, _told(session, progress, len(telling)))
+    say(arguments, result, _drawn_summary(session, progress, len(telling)))
     return DONE
 
 
-def _again(path: Path, store: Store) -> dict[str, Any]:
-    from reviewer.blind.rerun import plan_data, read
+def _rerun(path: Path, store: Store) -> dict[str, Any]:
+    from reviewer.blind.plan import read_session, rerun_plan
 
-    return plan_data(read(path), store.items_by_content)
+    return rerun_plan(read_session(path), store.items_by_content)
 
 
 def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
     """:raises PlanError: naming the field"""
-    from reviewer.blind.values import Plan
+    from reviewer.blind.plan import Plan
 
     data |= _given(arguments, _FIELDS)
     if arguments.leave_out_giveaways:
@@ -135,7 +146,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise CannotRun(f"{path}: found no TOML ({error}), wanted a plan") from error
 
 
-def _told(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
+def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
     lines = [f"session {session.id} drawn: {session.name}"]
     lines += [f"  {one.scorer} is asked {one.asked} times" for one in progress]
     lines += list(session.notes)
@@ -145,18 +156,18 @@ def _told(session: BlindSession, progress: tuple[BlindProgress, ...], telling: i
     return "\n".join(lines)
 
 
-def _from_zero(text: str) -> int:
+def _non_negative_integer(text: str) -> int:
     if not text.isdecimal():
         raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 0 or more")
     return int(text)
 
 
-def add_all(parser: ArgumentParser) -> None:
+def add_list(parser: ArgumentParser) -> None:
     add_database(parser)
     add_json(parser)
 
 
-def run_all(arguments: Namespace) -> int:
+def run_list(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         sessions = store.blind_sessions(None)
     told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
@@ -164,11 +175,11 @@ def run_all(arguments: Namespace) -> int:
     return DONE
 
 
-def add_one(parser: ArgumentParser) -> None:
+def add_status(parser: ArgumentParser) -> None:
     add_session(parser)
 
 
-def run_one(arguments: Namespace) -> int:
+def run_status(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind_session(arguments.by, arguments.session)
         progress = store.blind_progress(arguments.by, session.id)
@@ -197,14 +208,14 @@ def add_close(parser: ArgumentParser) -> None:
 def run_close(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind_session(arguments.by, arguments.session)
-        unanswered = left(store.blind_progress(arguments.by, session.id))
-        if session.state == "open" and unanswered and not arguments.unfinished:
+        missing = unanswered(store.blind_progress(arguments.by, session.id))
+        if session.state == "open" and missing and not arguments.unfinished:
             raise CannotRun(
-                f"session {session.id}: found {unanswered} answers missing, and closing is for ever; "
+                f"session {session.id}: found {missing} answers missing, and closing is for ever; "
                 "--unfinished closes it all the same"
             )
         session = store.close_blind(arguments.by, session.id, uuid4().hex)
-    say(arguments, session_json(session) | {"unanswered": unanswered}, headline(session))
+    say(arguments, session_json(session) | {"unanswered": missing}, headline(session))
     return DONE
 
 
@@ -249,3 +260,28 @@ def run_report(arguments: Namespace) -> int:
     result = {"session": arguments.session, "folder": str(written[0].parent), "files": names}
     say(arguments, result, f"session {arguments.session} reported in {written[0].parent}: {', '.join(names)}")
     return DONE
+
+
+SUBCOMMANDS: tuple[Command, ...] = (
+    Command("draw", "Draw a session: which traces, who scores them, in which order.", add_draw, run_draw),
+    Command("giveaways", "Show where a session's texts tell who wrote them.", add_leaks, run_leaks),
+    Command("open", "Let the scorers of a drawn session score.", add_open, run_open),
+    Command("status", "Show a session, and how far its scorers are.", add_status, run_status),
+    Command("close", "End a session: nothing more can be scored.", add_close, run_close),
+    Command("judge", "Let a model judge what the scorers of a session judge.", blind_judge.add, blind_judge.run),
+    Command("report", "Write a closed session as page and tables.", add_report, run_report),
+    Command("list", "List all sessions.", add_list, run_list),
+)
+
+
+def add(parser: ArgumentParser) -> None:
+    does = parser.add_subparsers(metavar="WHAT", title="what to do", required=True, help="see below")
+    for command in SUBCOMMANDS:
+        one = does.add_parser(command.name, help=command.help, description=command.help)
+        command.add(one)
+        one.set_defaults(run=command.run)
+
+
+def run(arguments: Namespace) -> int:
+    """Never called: argparse asks for one of the subcommands."""
+    raise CannotRun(f"blind: wanted one of {', '.join(command.name for command in SUBCOMMANDS)}")

@@ -1,36 +1,146 @@
-"""A blind session as plain frozen values: what was planned, what there was to draw from, what was drawn."""
+"""The plan of a blind session: what is scored, by whom, chosen how. Plain frozen values, read from JSON or TOML with
+checks that name the field; also a plan made from the ``session.json`` of an earlier report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import fields as fields_of
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
 
-from reviewer.blind.fields import Fields, PlanError
+from agent.text import OneLine
 from reviewer.rules.campaign import STATES
 
-__all__ = [
-    "CANNOT_TELL",
-    "DIMENSIONS",
-    "GIVEAWAY_RULES",
-    "KINDS",
-    "MODES",
-    "PREFERENCES",
-    "SCORES",
-    "Assignment",
-    "Candidate",
-    "Dimension",
-    "Drawn",
-    "Filter",
-    "GiveawayRule",
-    "Gold",
-    "Kind",
-    "Mode",
-    "Plan",
-    "PlanError",
-    "Preference",
-    "Score",
-]
+_Word = TypeVar("_Word", bound=str)
+
+
+class PlanError(OneLine, ValueError):
+    """A plan that cannot be carried out: which field, what was found, what was wanted."""
+
+    def __init__(self, field: str, found: str, wanted: str) -> None:
+        super().__init__(f"{field}: found {found}, wanted {wanted}")
+        self.field = field
+        self.found = found
+        self.wanted = wanted
+
+
+class Fields:
+    """The fields of one table. :raises PlanError: it is none, or has a field that ``record`` has not"""
+
+    def __init__(self, data: object, record: type[Any], where: str = "") -> None:
+        if not isinstance(data, Mapping):
+            raise PlanError(where.rstrip(".") or "plan", _shown(data), "a table of fields")
+        known = [field.name for field in fields_of(record)]
+        unknown = [str(name) for name in data if name not in known]
+        if unknown:
+            raise PlanError(f"{where}{unknown[0]}", "a field that there is not", f"one of {', '.join(known)}")
+        self._data = data
+        self._where = where
+
+    def word(self, name: str) -> str:
+        found = self.word_or_none(name)
+        if found is None:
+            raise PlanError(self._where + name, "nothing", "a text that is not empty")
+        return found
+
+    def word_or_none(self, name: str) -> str | None:
+        found = self._data.get(name)
+        if found is None:
+            return None
+        if not isinstance(found, str) or not found.strip():
+            raise self._refusal(name, found, "a text that is not empty")
+        return found.strip()
+
+    def words(self, name: str) -> tuple[str, ...]:
+        found = self._list(name)
+        if not all(isinstance(one, str) and one.strip() for one in found):
+            raise self._refusal(name, found, "a list of texts")
+        return tuple(str(one).strip() for one in found)
+
+    def one_of(self, name: str, choices: Sequence[_Word], default: _Word) -> _Word:
+        found = self._data.get(name, default)
+        for choice in choices:
+            if found == choice:
+                return choice
+        raise self._refusal(name, found, f"one of {', '.join(choices)}")
+
+    def whole(self, name: str, low: int, high: int | None = None, default: int | None = None) -> int:
+        found = self.whole_or_none(name, low, high)
+        if found is None:
+            found = default
+        if found is None:
+            raise PlanError(self._where + name, "nothing", _range(low, high))
+        return found
+
+    def whole_or_none(self, name: str, low: int, high: int | None = None) -> int | None:
+        found = self._data.get(name)
+        if found is None:
+            return None
+        if not _is_whole(found) or found < low or (high is not None and found > high):
+            raise self._refusal(name, found, _range(low, high))
+        return int(found)
+
+    def wholes(self, name: str) -> tuple[int, ...]:
+        found = self._list(name)
+        if not all(_is_whole(one) and one > 0 for one in found):
+            raise self._refusal(name, found, "a list of items' numbers")
+        return tuple(int(one) for one in found)
+
+    def number_or_none(self, name: str) -> float | None:
+        found = self._data.get(name)
+        if found is None:
+            return None
+        if not _is_finite(found):
+            raise self._refusal(name, found, "a number")
+        return float(found)
+
+    def flag_or_none(self, name: str) -> bool | None:
+        found = self._data.get(name)
+        if found is not None and not isinstance(found, bool):
+            raise self._refusal(name, found, "true or false")
+        return found
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        found = self._data.get(name, {})
+        if not isinstance(found, Mapping):
+            raise self._refusal(name, found, "a table of fields")
+        return found
+
+    def tables(self, name: str) -> list[Any]:
+        return list(self._list(name))
+
+    def _list(self, name: str) -> Sequence[Any]:
+        found = self._data.get(name, ())
+        if not isinstance(found, list | tuple):
+            raise self._refusal(name, found, "a list")
+        return found
+
+    def _refusal(self, name: str, found: object, wanted: str) -> PlanError:
+        return PlanError(self._where + name, _shown(found), wanted)
+
+
+def _is_whole(found: object) -> bool:
+    """Whether it is a whole number of a size that the database can hold."""
+    return isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63
+
+
+def _is_finite(found: object) -> bool:
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return False
+    return abs(found) <= sys.float_info.max
+
+
+def _range(low: int, high: int | None) -> str:
+    return f"a whole number, {low} or more" if high is None else f"a whole number, {low} to {high}"
+
+
+def _shown(found: object) -> str:
+    return f"{found!r:.60}"
+
 
 Mode = Literal["scores", "pairs", "both"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -243,7 +353,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledSession:
     """A session as drawn.
 
     :param assignments: by scorer in the plan's order, then by place
@@ -263,3 +373,64 @@ class Drawn:
     def of(self, scorer: str) -> tuple[Assignment, ...]:
         """What one scorer is asked, in their order."""
         return tuple(one for one in self.assignments if one.scorer == scorer)
+
+
+SESSION_FORMAT = "spec-o3 blind session 1"
+
+FindItems = Callable[[Iterable[str]], Mapping[str, int]]
+"""From content hashes to the items whose current text they are; the store's ``items_by_content``."""
+
+_RERUN_FIELDS = ("name", "mode", "each", "repeats", "seed")
+
+
+class SessionFileError(OneLine):
+    """A file that is no ``session.json``: what was found."""
+
+
+def read_session(path: Path) -> Mapping[str, Any]:
+    """The file's content. :raises NotASession: it cannot be read, or is something else"""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SessionFileError(f"{path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SessionFileError(f"{path}: found no JSON ({error}), wanted a report's session.json") from error
+    if not isinstance(data, Mapping) or data.get("format") != SESSION_FORMAT:
+        raise SessionFileError(f"{path}: found no {SESSION_FORMAT!r}, wanted a report's session.json")
+    return data
+
+
+def rerun_plan(session: Mapping[str, Any], find: FindItems) -> dict[str, Any]:
+    """The fields of a plan for the same texts, found in this database by their content; its scorers are
+    missing, as the file has no names.
+
+    Orders and sides are drawn anew for the new scorers; the pairs are those that the same items make.
+
+    :raises PlanError: the file lacks a field, or has something else in its place
+    :raises NotFound: (of the store) a text is not here as an item's current version
+    """
+    try:
+        plan = session["plan"]
+        gold = {one["item"]: one for one in plan["gold"]}
+        texts = {one["item"]: one["content_hash"] for one in session["items"]}
+        people = any(one["source_kind"] == "person" for one in session["items"])
+        kept = {name: plan[name] for name in _RERUN_FIELDS}
+        sources = [] if people else plan["sources"]
+    except (KeyError, TypeError) as error:
+        raise PlanError("session", f"a file without {error}", "a report's session.json as it was") from None
+    for text in texts.values():
+        if not isinstance(text, str):
+            raise PlanError("session", f"the content_hash {text!r:.60}", "a report's session.json as it was")
+    here = find(texts.values())
+    try:
+        drawn = sorted(here[text] for number, text in texts.items() if number not in gold)
+        golden = [{**one, "item": here[texts[number]]} for number, one in gold.items()]
+    except (KeyError, TypeError) as error:
+        raise PlanError("session", f"no item {error}", "a report's session.json as it was") from None
+    return {
+        **kept,
+        # A source that is a person goes by another name in the file.
+        "sources": sources,
+        "items": drawn,
+        "gold": golden,
+    }
