@@ -75,7 +75,7 @@ def _made(name: str, *options: str) -> Path:
     folder = CACHE / f"{name}-{digest[:12]}"
     if not folder.is_dir():
         unfinished = CACHE / f"{name}-{os.getpid()}"
-        subprocess.run([sys.executable, HERE / "support" / "tiny.py", unfinished, *options], check=True)
+        subprocess.run([sys.executable, "-m", "tests.models.support.tiny", unfinished, *options], cwd=ROOT, check=True)
         # Another session may have made the same meanwhile.
         with suppress(OSError):
             unfinished.rename(folder)

@@ -1,4 +1,4 @@
-r"""A real Qwen2.5-VL, tiny, that plays the game: ``python tests/models/support/tiny.py FOLDER``.
+r"""A real Qwen2.5-VL, tiny, that plays the game: ``python -m tests.models.support.tiny FOLDER``.
 
 It is trained until it knows a few traces by heart, the loss on the assistant's turns only. So it knows
 nothing of stars, but writes ``<think>``, ``<tool_call>`` and ``\boxed{}`` as the big ones do, over several
