@@ -161,7 +161,7 @@ def _problem(model: Any, data: object, invalid: ValidationError, source: str, pr
     custom = first.get("ctx", {}).get("error")
     if isinstance(custom, Mismatch):
         field, found, expected = custom.field or name, custom.found, custom.expected
-    elif kind == "extra_forbidden":
+    elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
         near = difflib.get_close_matches(str(path[-1]), fields, 1, 0.6)
         hint = f"; did you mean {near[0]}?" if near else ""
         field, found, expected = name, "an unknown field", f"one of {', '.join(fields)}{hint}"

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from agent.settings_file import parse_yaml
 from agent.text import OneLine
 from training.environment import environment
 from training.model import MODEL
-from training.settings import ModelSettings, loaded, to_mapping, to_yaml
+from training.settings import ModelSettings, to_mapping, to_yaml
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback
@@ -137,7 +138,7 @@ class Run:
         import yaml
 
         try:
-            found = loaded((self.folder / SETTINGS).read_text("utf-8"))
+            found = parse_yaml((self.folder / SETTINGS).read_text("utf-8"))
         except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RunError(f"{self.folder / SETTINGS}: cannot be read ({_line(error)})") from error
         if other := _difference(found, to_mapping(settings)):

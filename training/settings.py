@@ -1,21 +1,20 @@
-"""Settings of a training run: one YAML file to one frozen dataclass, strictly.
+"""Settings of a training run: one YAML file to one frozen settings object, strictly checked.
 
-A key that no setting has is refused with the nearest one that there is, because a misspelt learning rate that
-is silently the default costs a day. What is left out has its default; ``to_yaml`` writes all of it, so that
-the file beside the weights says everything.
+An unknown key is refused with the nearest known one, because a misspelt learning rate that silently keeps its
+default costs a day. ``to_yaml`` writes every setting, defaults included, beside the weights.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import types
-import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar
 
+from pydantic import BeforeValidator, ConfigDict, Field, Strict
+from pydantic.dataclasses import dataclass
+
+from agent.settings_file import Mismatch, Problem, Whole, load_yaml, parse_yaml, validate
 from agent.text import OneLine
 
 Settings = TypeVar("Settings")
@@ -23,33 +22,56 @@ Settings = TypeVar("Settings")
 Method = Literal["full", "lora"]
 Part = Literal["vision", "projector"]
 
+CLOSED = ConfigDict(extra="forbid")
+"""Configuration of every settings class: unknown keys are refused."""
 
-DEEPEST = 20
-"""Levels of settings inside of settings; there are three."""
+
+def _number(value: object) -> object:
+    """Return a text such as ``1e-6`` as a number: YAML reads a number without a point as text."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            raise Mismatch(f"{value!r:.60}", "a number") from None
+    if isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            raise Mismatch("a number of too many digits", "a number") from None
+    return value
+
+
+Real = Annotated[float, Strict(), BeforeValidator(_number)]
+Texts = tuple[str, ...]
+AtLeast0 = Annotated[Whole, Field(ge=0, description="a whole number, 0 or more")]
+AtLeast1 = Annotated[Whole, Field(ge=1, description="a whole number, 1 or more")]
+AtLeast1OrNull = Annotated[Whole | None, Field(ge=1, description="a whole number, 1 or more, or null")]
+Positive = Annotated[Real, Field(gt=0, description="a number above 0")]
+Fraction = Annotated[Real, Field(ge=0, lt=1, description="a fraction from 0 to below 1")]
 
 
 class SettingsError(OneLine, ValueError):
-    """A setting that cannot be used: which file and key, what was found, what was wanted."""
+    """A setting that cannot be used: which file and key, what was found, what was expected."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=CLOSED)
 class Lora:
-    """LoRA on the linear layers that read; names as PEFT takes them."""
+    """LoRA on the language layers; parameter names as in PEFT."""
 
-    rank: int = 64
-    alpha: int = 128
-    dropout: float = 0.0
-    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+    rank: Whole = 64
+    alpha: Whole = 128
+    dropout: Real = 0.0
+    targets: Texts = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=CLOSED)
 class ModelSettings:
-    """Which weights, and what of them learns.
+    """Which weights to load, and which of their parts are trained.
 
-    :param name: a folder (this program's own run folders too), or the name of a repository on the Hub
-    :param frozen: parts that do not learn under ``full``; published: both
-    :param max_pixels: pictures larger than this are shrunk for the model; None leaves the checkpoint's own
-        limits, as published for GRPO. Also ``min_pixels``.
+    :param name: a folder (a run folder of this program too), or the name of a repository on the Hub
+    :param frozen: parts that are not trained under ``full``; published: both
+    :param max_pixels: larger pictures are reduced for the model; None keeps the checkpoint's own limits, as
+        published for GRPO. Also ``min_pixels``.
     """
 
     name: str
@@ -59,71 +81,64 @@ class ModelSettings:
     lora: Lora = dataclasses.field(default_factory=Lora)
     dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
     attention: Literal["sdpa", "flash_attention_2", "eager"] = "sdpa"
-    min_pixels: int | None = None
-    max_pixels: int | None = None
+    min_pixels: Whole | None = None
+    max_pixels: Whole | None = None
+
+
+class Mergeable(Protocol):
+    """Settings of a run that may merge its LoRA adapter into the weights at the end."""
+
+    @property
+    def merge(self) -> bool: ...
+
+    @property
+    def model(self) -> ModelSettings: ...
+
+
+Run = TypeVar("Run", bound=Mergeable)
+
+
+def check_merge(settings: Run) -> Run:
+    """Return the settings. :raises Mismatch: ``merge`` without an adapter to merge"""
+    if settings.merge and settings.model.method != "lora":
+        raise Mismatch("true with `method: full`, which has nothing to merge", "`method: lora`", "merge")
+    return settings
 
 
 def read(path: Path, kind: type[Settings], changes: Sequence[str] = ()) -> Settings:
-    """The settings of a YAML file.
+    """Return the settings of a YAML file.
 
     :param changes: ``key=value`` or ``model.name=value``, as given on the command line; values are YAML
-    :raises SettingsError: no such file, no YAML, a key that is unknown or missing, or a value of another type
+    :raises SettingsError: no such file, broken YAML, an unknown or missing key, or a value of another type
     """
-    import yaml
-
-    try:
-        data = loaded(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{path}: found no YAML ({' '.join(str(error).split())})") from error
+    data = load_yaml(path, SettingsError)
     if not isinstance(data, dict):
-        raise SettingsError(f"{path}: found {type(data).__name__}, wanted settings as `key: value` lines")
+        found = type(data).__name__ if data is not None else "nothing"
+        raise SettingsError(Problem(str(path), "file", found, "settings as `key: value` lines"))
     for change in changes:
         _change(data, change)
     return from_mapping(data, kind, str(path))
 
 
-def loaded(text: str) -> Any:
-    """The value of a YAML text without aliases: nine lines of them can stand for a billion values, which no
-    message could show and no run folder hold.
-
-    :raises yaml.YAMLError: no YAML, a tag that asks for more than plain values, or an alias
-    :raises ValueError: a number or a date that there is not
-    """
-    import yaml
-
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError(f"found the alias *{event.anchor}, wanted every value written out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
-            # The time that brackets take grows with the square of their depth.
-            raise yaml.YAMLError(f"found values {depth} deep, wanted settings")
-    return yaml.safe_load(text)
-
-
 def from_mapping(data: Mapping[str, Any], kind: type[Settings], source: str) -> Settings:
-    """Settings from plain values; ``source`` is named in errors. :raises SettingsError: as ``read``"""
-    value: Settings = _of(data, kind, source, "")
-    return value
+    """Return settings from plain values; ``source`` is named in errors. :raises SettingsError: as ``read``"""
+    return validate(kind, data, source, SettingsError)
 
 
 def to_mapping(settings: Any) -> dict[str, Any]:
-    """Plain values, defaults included; ``from_mapping`` gives the same settings back."""
+    """Return plain values, defaults included; ``from_mapping`` gives the same settings back."""
     plain: dict[str, Any] = _plain(dataclasses.asdict(settings))
     return plain
 
 
 def to_yaml(settings: Any) -> str:
-    """As a file; ``read`` gives the same settings back."""
+    """Return the text of a settings file; ``read`` gives the same settings back."""
     import yaml
 
     plain = to_mapping(settings)
     text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
     if "\x85" in text:
-        # PyYAML reads a "next line" that it wrote as it is back as a line feed; an escape comes back right.
+        # PyYAML reads an unescaped "next line" character back as a line feed.
         text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=False)
     return text
 
@@ -141,86 +156,14 @@ def _change(data: dict[str, Any], change: str) -> None:
 
     name, equals, text = change.partition("=")
     if not equals:
-        raise SettingsError(f"found {change!r}, wanted key=value")
+        raise SettingsError(f"found {change!r}, expected key=value")
     *outer, last = name.split(".")
     inside = data
     for key in outer:
         inside = inside.setdefault(key, {})
         if not isinstance(inside, dict):
-            raise SettingsError(f"{name}: {key} is no group of settings")
+            raise SettingsError(f"{name}: {key} is not a group of settings")
     try:
-        inside[last] = loaded(text)
+        inside[last] = parse_yaml(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{name}: found {text!r}, wanted a value in YAML") from error
-
-
-def _of(value: Any, kind: Any, source: str, where: str) -> Any:
-    """``value`` as ``kind``: a dataclass, a tuple, a Literal, a union with None, or a plain type."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        return _dataclass(value, kind, source, where)
-    if origin in (types.UnionType, typing.Union):
-        if value is None and type(None) in inner:
-            return None
-        return _of(value, next(one for one in inner if one is not type(None)), source, where)
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            raise _wrong(source, where, value, "a list")
-        return tuple(_of(one, inner[0], source, f"{where}[{n}]") for n, one in enumerate(value))
-    if origin is Literal:
-        if value not in inner:
-            raise _wrong(source, where, value, " or ".join(str(one) for one in inner))
-        return value
-    if origin in (dict, Mapping):
-        if not isinstance(value, Mapping):
-            raise _wrong(source, where, value, "key: value lines")
-        return dict(value)
-    return _plain_of(value, kind, source, where)
-
-
-def _plain_of(value: Any, kind: Any, source: str, where: str) -> Any:
-    if kind is Any:
-        return value
-    if kind is float:
-        # YAML reads 1e-6 (no point) as text.
-        try:
-            number = None if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
-            number = None
-        if number is None:
-            raise _wrong(source, where, value, "a number")
-        return number
-    if kind is int and isinstance(value, bool):
-        raise _wrong(source, where, value, "a whole number")
-    if not isinstance(value, kind):
-        wanted = {int: "a whole number", str: "text", bool: "true or false"}.get(kind, kind.__name__)
-        raise _wrong(source, where, value, wanted)
-    return value
-
-
-def _dataclass(value: Any, kind: Any, source: str, where: str) -> Any:
-    if not isinstance(value, Mapping):
-        raise _wrong(source, where, value, "settings as `key: value` lines")
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}
-    given = {}
-    for key, inner in value.items():
-        full = f"{where}.{key}" if where else str(key)
-        if key not in fields:
-            near = difflib.get_close_matches(str(key), fields, 1, 0.6)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"
-            raise SettingsError(f"{source}: {full}: no such setting; {hint}")
-        given[key] = _of(inner, hints[key], source, full)
-    for name, field in fields.items():
-        needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if needed and name not in given:
-            full = f"{where}.{name}" if where else name
-            raise SettingsError(f"{source}: {full}: found nothing, wanted a value")
-    try:
-        return kind(**given)
-    except SettingsError as error:
-        raise SettingsError(f"{source}: {error}") from error
-
-
-def _wrong(source: str, where: str, value: Any, wanted: str) -> SettingsError:
-    return SettingsError(f"{source}: {where}: found {value!r:.60}, wanted {wanted}")
+        raise SettingsError(f"{name}: found {text!r}, expected a value in YAML") from error

@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
+from pydantic import model_validator
+from pydantic.dataclasses import dataclass as settings_dataclass
+
+from agent.settings_file import Flag, Whole
 from training.data import DataError, Dropped, examples, questions
 from training.data.card import DataCard, card
 from training.data.records import Example
@@ -22,10 +26,20 @@ from training.environment import is_first_process, launch_problem
 from training.model import Loaded, ModelError, Resumable, load, out_of_memory, save_learned
 from training.render import IMAGE, Rendered, Renderer, for_learning
 from training.run import CardFiles, Run, Start
-from training.settings import ModelSettings, SettingsError
+from training.settings import (
+    CLOSED,
+    AtLeast1,
+    AtLeast1OrNull,
+    Fraction,
+    ModelSettings,
+    Positive,
+    Real,
+    Texts,
+    check_merge,
+)
 
 
-@dataclass(frozen=True)
+@settings_dataclass(frozen=True, config=CLOSED)
 class SftSettings:
     """A cold start. Published: ``cold_start/examples/spec_o3/qwen2_5_sft_full.yaml`` of
     github.com/Maxwell-Jia/spec-o3, run with LLaMA-Factory.
@@ -51,45 +65,34 @@ class SftSettings:
 
     model: ModelSettings
     output: str
-    data: tuple[str, ...] = ()
+    data: Texts = ()
     spectra: str | None = None
-    test: tuple[str, ...] = ()
-    drop_leaks: bool = False
-    seed: int = 42
-    with_tool: bool = True
-    max_length: int = 32768
-    epochs: float = 5.0
-    max_steps: int | None = None
-    batch_size: int = 4
-    accumulation: int = 1
-    learning_rate: float = 2e-5
+    test: Texts = ()
+    drop_leaks: Flag = False
+    seed: Whole = 42
+    with_tool: Flag = True
+    max_length: AtLeast1 = 32768
+    epochs: Positive = 5.0
+    max_steps: AtLeast1OrNull = None
+    batch_size: AtLeast1 = 4
+    accumulation: AtLeast1 = 1
+    learning_rate: Positive = 2e-5
     schedule: Literal["cosine", "linear", "constant", "constant_with_warmup"] = "cosine"
-    warmup: float = 0.05
-    weight_decay: float = 0.0
-    max_grad_norm: float = 1.0
-    beta2: float = 0.999
-    save_steps: int = 6
-    keep_checkpoints: int = 2
-    held_out: float = 0.0
-    gradient_checkpointing: bool = True
+    warmup: Fraction = 0.05
+    weight_decay: Real = 0.0
+    max_grad_norm: Real = 1.0
+    beta2: Real = 0.999
+    save_steps: AtLeast1 = 6
+    keep_checkpoints: AtLeast1 = 2
+    held_out: Fraction = 0.0
+    gradient_checkpointing: Flag = True
     deepspeed: str | None = None
-    merge: bool = False
-    workers: int = 0
+    merge: Flag = False
+    workers: Whole = 0
 
-    def __post_init__(self) -> None:
-        for name in ("max_length", "batch_size", "accumulation", "save_steps", "keep_checkpoints"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted 1 or more")
-        if self.max_steps is not None and self.max_steps < 1:
-            raise SettingsError(f"max_steps: found {self.max_steps}, wanted 1 or more, or nothing")
-        for name in ("epochs", "learning_rate"):
-            if getattr(self, name) <= 0:
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted more than 0")
-        for name in ("warmup", "held_out"):
-            if not 0 <= getattr(self, name) < 1:
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted a share from 0 to below 1")
-        if self.merge and self.model.method != "lora":
-            raise SettingsError("merge: there is nothing to merge with `method: full`; wanted `method: lora`")
+    @model_validator(mode="after")
+    def _check_merge(self) -> Self:
+        return check_merge(self)
 
 
 Item = TypeVar("Item")

@@ -460,7 +460,7 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
 @pytest.mark.parametrize(
     ("more", "wanted"),
     [
-        (["--set", "rolouts=4"], "rolouts: no such setting; did you mean rollouts?"),
+        (["--set", "rolouts=4"], "rolouts: found an unknown field, expected one of "),
         (["--set", "mini_batch=3"], "mini_batch: found 3, wanted a divisor of prompts (2)"),
         (["--set", "prompts=4"], "prompts: found 4 a round, but only 3 questions"),
         (["--set", "response_tokens=32768"], "wanted no more than the 8192 tokens of"),

@@ -13,7 +13,7 @@ from agent.simulate.files import for_task, orders
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from training.data.records import Question
-from training.settings import SettingsError
+from training.settings import SettingsError, from_mapping
 from training.specialist import Specialist, SpecialistError, SpecialistSettings, train
 from training.specialist.grid import FIRST, LAST, PIXELS, channels, sample
 from training.specialist.learning import threshold_for, varied
@@ -175,6 +175,6 @@ def test_the_threshold_is_the_one_with_the_best_f1() -> None:
 
 def test_settings_that_cannot_be_are_refused() -> None:
     with pytest.raises(SettingsError, match="held_out: found 1"):
-        SpecialistSettings(held_out=1.0)
+        from_mapping({"held_out": 1.0}, SpecialistSettings, "file")
     with pytest.raises(SettingsError, match="batch: found 1"):
-        SpecialistSettings(batch=1)
+        from_mapping({"batch": 1}, SpecialistSettings, "file")

@@ -81,11 +81,11 @@ def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("rollouts", 1, "rollouts: found 1, wanted 2 or more"),
-        ("temperature", 0.0, "temperature: found 0.0, wanted above 0"),
-        ("top_p", 1.5, "top_p: found 1.5, wanted above 0, at most 1"),
-        ("turn_tokens", 0, "turn_tokens: found 0, wanted 1 or more, or null"),
-        ("merge", True, "wanted `method: lora`"),
+        ("rollouts", 1, "rollouts: found 1, expected a whole number, 2 or more"),
+        ("temperature", 0.0, "temperature: found 0.0, expected a number above 0"),
+        ("top_p", 1.5, "top_p: found 1.5, expected a number above 0 and at most 1"),
+        ("turn_tokens", 0, "turn_tokens: found 0, expected a whole number, 1 or more, or null"),
+        ("merge", True, "expected `method: lora`"),
         ("rolouts", 8, "did you mean rollouts?"),
     ],
 )

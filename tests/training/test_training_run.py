@@ -11,13 +11,15 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.dataclasses import dataclass as settings_dataclass
 
+from agent.settings_file import Flag, Whole
 from app import main
 from training.cli.sft import config_file
 from training.environment import environment, is_first_process
 from training.model import ModelError, part_of, resolved
 from training.run import COMPLETE, Run, RunError, Start, lineage
-from training.settings import Lora, ModelSettings, SettingsError, from_mapping, read, to_mapping, to_yaml
+from training.settings import CLOSED, Lora, ModelSettings, Real, SettingsError, from_mapping, read, to_mapping, to_yaml
 from training.sft import SftSettings
 
 
@@ -205,22 +207,25 @@ def test_without_torch_the_command_says_what_installs_it(
     assert capsys.readouterr().err == "spec-o3: training needs trl: pip install 'spec-o3[train]'\n"
 
 
-@dataclass(frozen=True)
+@settings_dataclass(frozen=True, config=CLOSED)
 class Inner:
-    width: int = 3
+    width: Whole = 3
     kinds: tuple[str, ...] = ("a",)
 
 
-@dataclass(frozen=True)
+@settings_dataclass(frozen=True, config=CLOSED)
 class Outer:
     name: str
-    rate: float = 2e-5
-    count: int = 1
-    dry: bool = False
+    rate: Real = 2e-5
+    count: Whole = 1
+    dry: Flag = False
     way: Literal["up", "down"] = "up"
-    limit: int | None = None
+    limit: Whole | None = None
     inner: Inner = field(default_factory=Inner)
     extra: dict[str, Any] = field(default_factory=dict)
+
+
+KNOWN = "expected one of name, rate, count, dry, way, limit, inner, extra"
 
 
 def _read(tmp_path: Path, text: str, *changes: str) -> Outer:
@@ -250,25 +255,31 @@ def test_a_rate_without_a_point_is_a_number_though_yaml_reads_text(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("name: x\nraet: 1", "raet: no such setting; did you mean rate?"),
-        ("name: x\ninner: {widht: 1}", "inner.widht: no such setting; did you mean width?"),
-        ("name: x\nzzz: 1", "zzz: no such setting; there are name, rate"),
-        ("count: 1", "name: found nothing, wanted a value"),
-        ("name: x\nrate: fast", "rate: found 'fast', wanted a number"),
-        ("name: x\nrate: true", "rate: found True, wanted a number"),
-        ("name: x\ncount: 1.5", "count: found 1.5, wanted a whole number"),
-        ("name: x\ncount: true", "count: found True, wanted a whole number"),
-        ("name: x\ndry: 1", "dry: found 1, wanted true or false"),
-        ("name: [x]", "name: found ['x'], wanted text"),
-        ("name: x\nway: left", "way: found 'left', wanted up or down"),
-        ("name: x\nlimit: much", "limit: found 'much', wanted a whole number"),
-        ("name: x\ninner: 3", "inner: found 3, wanted settings as `key: value` lines"),
-        ("name: x\ninner: {kinds: a}", "inner.kinds: found 'a', wanted a list"),
-        ("name: x\ninner: {kinds: [a, 1]}", "inner.kinds[1]: found 1, wanted text"),
-        ("name: x\nextra: 3", "extra: found 3, wanted key: value lines"),
-        ("- a", "found list, wanted settings as `key: value` lines"),
-        ("", "found NoneType, wanted settings"),
-        ("name: [", "found no YAML"),
+        (
+            "name: x\nraet: 1",
+            f"raet: found an unknown field, {KNOWN}; did you mean rate?",
+        ),
+        (
+            "name: x\ninner: {widht: 1}",
+            "inner.widht: found an unknown field, expected one of width, kinds; did you mean width?",
+        ),
+        ("name: x\nzzz: 1", "zzz: found an unknown field, expected one of name, rate"),
+        ("count: 1", "name: found nothing, expected a value"),
+        ("name: x\nrate: fast", "rate: found 'fast', expected a number"),
+        ("name: x\nrate: true", "rate: found True, expected a number"),
+        ("name: x\ncount: 1.5", "count: found 1.5, expected a whole number"),
+        ("name: x\ncount: true", "count: found True, expected a whole number"),
+        ("name: x\ndry: 1", "dry: found 1, expected true or false"),
+        ("name: [x]", "name: found ['x'], expected a text"),
+        ("name: x\nway: left", "way: found 'left', expected 'up' or 'down'"),
+        ("name: x\nlimit: much", "limit: found 'much', expected a whole number"),
+        ("name: x\ninner: 3", "inner: found 3, expected a table of keys and values"),
+        ("name: x\ninner: {kinds: a}", "inner.kinds: found 'a', expected a list"),
+        ("name: x\ninner: {kinds: [a, 1]}", "inner.kinds[1]: found 1, expected a text"),
+        ("name: x\nextra: 3", "extra: found 3, expected a table of keys and values"),
+        ("- a", "file: found list, expected settings as `key: value` lines"),
+        ("", "file: found nothing, expected settings"),
+        ("name: [", "file: found broken YAML"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_file_and_key(tmp_path: Path, text: str, wanted: str) -> None:
@@ -278,7 +289,7 @@ def test_what_is_wrong_is_said_in_one_line_with_file_and_key(tmp_path: Path, tex
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"none\.yaml: No such file"):
+    with pytest.raises(SettingsError, match=r"none\.yaml: file: found .*No such file"):
         read(tmp_path / "none.yaml", Outer)
 
 
@@ -290,10 +301,13 @@ def test_a_change_on_the_command_line_wins_and_reaches_inside(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
-        ("count", "found 'count', wanted key=value"),
-        ("coutn=3", "coutn: no such setting; did you mean count?"),
-        ("name.first=3", "name is no group of settings"),
-        ("inner=[", "wanted a value in YAML"),
+        ("count", "found 'count', expected key=value"),
+        (
+            "coutn=3",
+            f"coutn: found an unknown field, {KNOWN}; did you mean count?",
+        ),
+        ("name.first=3", "name is not a group of settings"),
+        ("inner=[", "expected a value in YAML"),
     ],
 )
 def test_a_change_that_cannot_be_made(tmp_path: Path, change: str, wanted: str) -> None:

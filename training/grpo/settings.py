@@ -7,18 +7,31 @@ verl, with verl's defaults for what it leaves out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass as settings_dataclass
 
 from agent.loop import MAX_TURNS
-from training.settings import ModelSettings, SettingsError
+from agent.settings_file import Flag, Whole
+from training.settings import (
+    CLOSED,
+    AtLeast0,
+    AtLeast1,
+    AtLeast1OrNull,
+    ModelSettings,
+    Real,
+    SettingsError,
+    Texts,
+    check_merge,
+)
 
 Engine = Literal["none", "colocate", "server"]
 Correction = Literal["none", "token_truncate", "token_mask", "sequence_truncate", "sequence_mask"]
 
 
-@dataclass(frozen=True)
+@settings_dataclass(frozen=True, config=CLOSED)
 class VllmSettings:
     """Who writes. ``none``: the model that learns, through transformers.
 
@@ -30,16 +43,16 @@ class VllmSettings:
     """
 
     mode: Engine = "none"
-    memory: float = 0.3
-    tensor_parallel: int = 1
+    memory: Real = 0.3
+    tensor_parallel: Whole = 1
     host: str = "127.0.0.1"
-    port: int = 8000
-    group_port: int = 51216
-    timeout: float = 240.0
+    port: Whole = 8000
+    group_port: Whole = 51216
+    timeout: Real = 240.0
     correction: Correction = "none"
 
 
-@dataclass(frozen=True)
+@settings_dataclass(frozen=True, config=CLOSED)
 class GrpoSettings:
     """One run. A round asks ``prompts`` questions, each inspected ``rollouts`` times, and is learned from in
     as many updates as it has mini-batches.
@@ -70,74 +83,48 @@ class GrpoSettings:
 
     model: ModelSettings
     output: str
-    data: tuple[str, ...] = ()
+    data: Texts = ()
     labels: str | None = None
     spectra_folder: str | None = None
-    tasks: tuple[str, ...] | None = None
-    test: tuple[str, ...] = ()
-    drop_leaks: bool = False
-    seed: int = 42
-    with_tool: bool = True
-    alpha: float = 0.2
-    prompts: int = 64
-    rollouts: int = 8
-    mini_batch: int = 32
-    per_device: int = 1
-    epochs: int = 3
-    rounds: int | None = None
-    learning_rate: float = 1e-6
-    weight_decay: float = 0.01
-    max_grad_norm: float = 1.0
-    clip_low: float = 0.2
-    clip_high: float = 0.2
-    dual_clip: float | None = 3.0
-    kl: float = 0.0
+    tasks: Texts | None = None
+    test: Texts = ()
+    drop_leaks: Flag = False
+    seed: Whole = 42
+    with_tool: Flag = True
+    alpha: Real = 0.2
+    prompts: AtLeast1 = 64
+    rollouts: Annotated[Whole, Field(ge=2, description="a whole number, 2 or more")] = 8
+    mini_batch: AtLeast1 = 32
+    per_device: AtLeast1 = 1
+    epochs: AtLeast1 = 3
+    rounds: AtLeast1OrNull = None
+    learning_rate: Real = 1e-6
+    weight_decay: Real = 0.01
+    max_grad_norm: Real = 1.0
+    clip_low: Real = 0.2
+    clip_high: Real = 0.2
+    dual_clip: Real | None = 3.0
+    kl: Real = 0.0
     loss: Literal["dapo", "grpo", "bnpo", "dr_grpo"] = "dapo"
     scale: Literal["group", "batch", "none"] = "group"
-    temperature: float = 1.0
-    top_p: float = 1.0
-    max_turns: int = MAX_TURNS
-    turn_tokens: int | None = None
-    prompt_tokens: int = 2048
-    response_tokens: int = 32768
-    writing_batch: int = 32
+    temperature: Annotated[Real, Field(gt=0, description="a number above 0: identical rollouts teach nothing")] = 1.0
+    top_p: Annotated[Real, Field(gt=0, le=1, description="a number above 0 and at most 1")] = 1.0
+    max_turns: AtLeast1 = MAX_TURNS
+    turn_tokens: AtLeast1OrNull = None
+    prompt_tokens: AtLeast1 = 2048
+    response_tokens: AtLeast1 = 32768
+    writing_batch: AtLeast1 = 32
     vllm: VllmSettings = field(default_factory=VllmSettings)
-    gradient_checkpointing: bool = True
-    save_rounds: int = 10
-    keep_checkpoints: int = 2
-    traces: int = 8
+    gradient_checkpointing: Flag = True
+    save_rounds: AtLeast1 = 10
+    keep_checkpoints: AtLeast1 = 2
+    traces: AtLeast0 = 8
     deepspeed: str | None = None
-    merge: bool = False
+    merge: Flag = False
 
-    def __post_init__(self) -> None:
-        least = {
-            "prompts": 1,
-            "rollouts": 2,
-            "mini_batch": 1,
-            "per_device": 1,
-            "epochs": 1,
-            "max_turns": 1,
-            "prompt_tokens": 1,
-            "response_tokens": 1,
-            "writing_batch": 1,
-            "save_rounds": 1,
-            "keep_checkpoints": 1,
-            "traces": 0,
-        }
-        for name, smallest in least.items():
-            if (found := getattr(self, name)) < smallest:
-                raise SettingsError(f"{name}: found {found}, wanted {smallest} or more")
-        for name in ("rounds", "turn_tokens"):
-            if (found := getattr(self, name)) is not None and found < 1:
-                raise SettingsError(f"{name}: found {found}, wanted 1 or more, or null")
-        if self.temperature <= 0:
-            raise SettingsError(
-                f"temperature: found {self.temperature}, wanted above 0: rollouts all alike teach nothing"
-            )
-        if not 0 < self.top_p <= 1:
-            raise SettingsError(f"top_p: found {self.top_p}, wanted above 0, at most 1")
-        if self.merge and self.model.method != "lora":
-            raise SettingsError("merge: there is nothing to merge with `method: full`; wanted `method: lora`")
+    @model_validator(mode="after")
+    def _check_merge(self) -> Self:
+        return check_merge(self)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
+from pydantic.dataclasses import dataclass as settings_dataclass
 
+from agent.settings_file import Whole
 from agent.text import OneLine
-from training.settings import SettingsError
+from training.settings import CLOSED, AtLeast0, AtLeast1, Fraction, Real
 from training.specialist.grid import CHANNELS, PIXELS, Float32, Sampled, channels
 
+BetweenZeroAndOne = Annotated[Real, Field(gt=0, lt=1, description="a number between 0 and 1")]
+NotNegative = Annotated[Real, Field(ge=0, lt=math.inf, description="a number, 0 or more")]
 
-@dataclass(frozen=True)
+
+@settings_dataclass(frozen=True, config=CLOSED)
 class SpecialistSettings:
     """The defaults are those of the shipped ``training/configs/specialist.yaml``.
 
@@ -27,38 +34,18 @@ class SpecialistSettings:
         standard deviation: reddening and calibration that nobody knows
     """
 
-    seed: int = 0
-    epochs: int = 40
-    patience: int = 8
-    batch: int = 32
-    steps: int = 16
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.01
-    dropout: float = 0.2
-    held_out: float = 0.2
-    noise: float = 1.0
-    shift: int = 3
-    tilt: float = 0.15
-
-    def __post_init__(self) -> None:
-        for name, least in (
-            ("epochs", 1),
-            ("patience", 1),
-            ("batch", 2),
-            ("steps", 1),
-            ("shift", 0),
-            ("seed", 0),
-        ):
-            if getattr(self, name) < least:
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted {least} or more")
-        for name in ("weight_decay", "noise", "tilt"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted 0 or more")
-        for name in ("held_out", "learning_rate"):
-            if not 0 < getattr(self, name) < 1:
-                raise SettingsError(f"{name}: found {getattr(self, name)}, wanted between 0 and 1")
-        if not 0 <= self.dropout < 1:
-            raise SettingsError(f"dropout: found {self.dropout}, wanted 0 or more, below 1")
+    seed: AtLeast0 = 0
+    epochs: AtLeast1 = 40
+    patience: AtLeast1 = 8
+    batch: Annotated[Whole, Field(ge=2, description="a whole number, 2 or more")] = 32
+    steps: AtLeast1 = 16
+    learning_rate: BetweenZeroAndOne = 2e-3
+    weight_decay: NotNegative = 0.01
+    dropout: Fraction = 0.2
+    held_out: BetweenZeroAndOne = 0.2
+    noise: NotNegative = 1.0
+    shift: AtLeast0 = 3
+    tilt: NotNegative = 0.15
 
 
 _FILTERS = (16, 32, 48, 64, 96, 128)
