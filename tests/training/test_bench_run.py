@@ -456,7 +456,7 @@ def test_killed_and_gone_on_every_question_is_in_the_journal_once(tmp_path: Path
         "import sys, pathlib\nimport tests.training.test_bench_run as t\n"
         "if __name__ == '__main__':\n"
         "    asking = t.Asking(t.Slow)\n"
-        f"    t.bench(pathlib.Path(sys.argv[1]), t.some_questions(16), asking, processes={processes})\n"
+        f"    t.ask(pathlib.Path(sys.argv[1]), t.some_questions(16), asking, processes={processes})\n"
     )
     (tmp_path / "go.py").write_text(script)
     running = subprocess.Popen(
