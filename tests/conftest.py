@@ -1,4 +1,4 @@
-"""Fixtures every test may ask for."""
+"""Fixtures and markers of all tests."""
 
 from pathlib import Path
 
@@ -10,6 +10,16 @@ settings.register_profile("spec-o3", deadline=None, suppress_health_check=[Healt
 settings.load_profile("spec-o3")
 
 ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of tests/browser and tests/models by their folder."""
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+        if folder in ("browser", "models"):
+            item.add_marker(folder)
 
 
 @pytest.fixture(scope="session")

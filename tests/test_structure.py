@@ -1,0 +1,147 @@
+"""The organisation of the code: folder sizes, declared packages, and the direction of imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = ("agent", "reviewer", "training")
+LARGEST_FOLDER = 25
+NAMES = {"pillow": "PIL", "pyyaml": "yaml", "scikit-learn": "sklearn", "sqlite-utils": "sqlite_utils"}
+"""Packages that are imported under another name than they are installed by."""
+LAZY = {"torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate", "vllm", "deepspeed"}
+"""Only imported inside the functions that need them: the app starts without them."""
+NEVER = {"agent": {"reviewer", "training"}, "reviewer": {"training"}, "training": {"reviewer"}}
+ONLY_IN = {"gradio": "reviewer.ui", "sqlite3": "reviewer.store", "sqlite_utils": "reviewer.store"}
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """Files of the tree that git tracks, or would: not what it ignores."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return tuple(sorted({name for name in listed if (ROOT / name).exists()}))
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Product modules by dotted name."""
+    files = [name for name in tracked() if name.endswith(".py") and name.split("/")[0] in (*OURS, "app.py")]
+    return {_module(name): ast.parse((ROOT / name).read_text(encoding="utf-8")) for name in files}
+
+
+def _module(name: str) -> str:
+    return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[ast.stmt, str]]:
+    """Every import statement of a module, with each full name that it imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative import"
+            yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def packages() -> Iterator[tuple[str, str]]:
+    """Each product module with each top-level package that it imports."""
+    for name, tree in modules().items():
+        yield from ((name, full.partition(".")[0]) for _, full in imports(tree))
+
+
+def test_no_folder_has_too_many_files() -> None:
+    sizes = Counter(str(Path(name).parent) for name in tracked())
+    assert {folder: size for folder, size in sizes.items() if size > LARGEST_FOLDER} == {}
+
+
+def test_every_imported_package_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    names = [re.match(r"[\w.-]+", line)[0].lower() for line in lines]
+    declared = {NAMES.get(name, name.replace("-", "_")) for name in names}
+    known = declared | sys.stdlib_module_names | {*OURS, "app"}
+    assert sorted({f"{module} imports {package}" for module, package in packages() if package not in known}) == []
+
+
+def test_imports_point_downwards() -> None:
+    wrong = {
+        f"{module} imports {package}"
+        for module, package in packages()
+        if package in NEVER.get(module.partition(".")[0], set()) | {"app", "tests"}
+    }
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_package_is_imported_in_one_place_only(package: str) -> None:
+    found = {module for module, imported in packages() if imported == package}
+    assert {module for module in found if not f"{module}.".startswith(f"{ONLY_IN[package]}.")} == set()
+
+
+def test_model_libraries_are_imported_inside_functions_only() -> None:
+    wrong = []
+    for name, tree in modules().items():
+        inside = {node for scope in ast.walk(tree) if isinstance(scope, _FUNCTIONS) for node in ast.walk(scope)}
+        inside |= {node for scope in ast.walk(tree) if _only_for_types(scope) for node in ast.walk(scope)}
+        wrong += [
+            f"{name}: {full}" for node, full in imports(tree) if full.split(".")[0] in LAZY and node not in inside
+        ]
+    assert wrong == []
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _only_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def test_no_import_cycles() -> None:
+    graph = {name: {found for _, full in imports(tree) if (found := _ours(full))} for name, tree in modules().items()}
+    assert [sorted(circle) for circle in _circles(graph)] == []
+
+
+def _ours(full: str) -> str | None:
+    """The product module in which an imported name lies."""
+    parent = full.rpartition(".")[0]
+    return full if full in modules() else parent if parent in modules() else None
+
+
+def _circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Modules that import each other, directly or through others."""
+    reached = {name: _reached(graph, name) for name in graph}
+    circles = {frozenset({other for other in reached[name] if name in reached[other]}) for name in graph}
+    return [set(circle) for circle in circles if circle]
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    todo = list(graph[start])
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += graph[name]
+    return found
+
+
+def test_no_third_party_bundle_in_the_tree() -> None:
+    long_lines = [
+        name
+        for name in tracked()
+        if name.endswith((".js", ".css"))
+        and max(map(len, (ROOT / name).read_text(encoding="utf-8").splitlines()), default=0) > 1000
+    ]
+    minified = [name for name in tracked() if ".min." in name]
+    assert long_lines + minified == []
