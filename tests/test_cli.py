@@ -12,7 +12,7 @@ import pytest
 from astropy.table import Table
 
 import app
-from agent.cli.command import Bar
+from agent.cli.command import ProgressBar
 from agent.tasks import FOLDER
 from reviewer.exchange.imports import own_row
 from reviewer.store import QueueFilter, Store
@@ -192,44 +192,53 @@ class Terminal:
         pass
 
 
-def test_a_bar_appears_after_two_seconds_and_goes_when_all_is_done(monkeypatch):
+def test_a_bar_appears_after_two_seconds_and_is_cleared_at_the_end(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("agent.cli.command.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
     terminal = Terminal()
-    with Bar(10, "drafting", terminal) as bar:
+    with ProgressBar(10, "drafting", terminal) as bar:
         now[0] += 1.9
         bar.at(4)
         assert terminal.text == ""
         now[0] += 0.2
         bar.at(5)
-        assert "drafting ██████████░░░░░░░░░░ 5 of 10, 2 s left" in terminal.text
+        assert "drafting:  50%" in terminal.text
+        assert " 5/10 [00:02<00:02," in terminal.text
     assert terminal.text.endswith("\r")
+    assert terminal.text.rpartition("drafting")[2].rstrip("\r").endswith("\r" + " " * len(terminal.text.split("\r")[1]))
 
 
-def test_a_bar_tells_the_rate_and_the_time_left_in_units_that_people_use(monkeypatch):
+def test_a_bar_shows_the_mean_rate_the_time_left_and_a_note(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("agent.cli.command.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("tqdm.std.time", lambda: now[0])
     shown = []
-    for seconds, done, total in (
-        (3, 0, 50),
-        (50, 100, 400),
-        (600, 5, 20),
-        (3600, 3600, 40_000),
-        (5, 10, None),
+    for seconds, done, total, note in (
+        (3, 0, 50, ""),
+        (50, 100, 400, "0.30 spent"),
+        (600, 5, 20, ""),
+        (3600, 3600, 40_000, ""),
+        (5, 10, None, ""),
     ):
         now[0], terminal = 0.0, Terminal()
-        with Bar(1, "inspecting", terminal) as bar:
+        with ProgressBar(1, "inspecting", terminal) as bar:
             bar.expect(total)
             now[0] += seconds
-            bar.at(done)
-            shown.append(terminal.text.strip("\r").removeprefix("inspecting").lstrip(" █░"))
+            bar.at(done, note)
+            shown.append(terminal.text.strip("\r").rpartition("|")[2].removeprefix("inspecting:").strip())
     assert shown == [
-        "0 of 50",
-        "100 of 400, 2 min left, 2.0/s",
-        "5 of 20, 30 min left, 0.5/min",
-        "3600 of 40000, 10 h 7 min left, 1.0/s",
-        ": 10, 2.0/s",
+        "0/50 [00:03<?, ?it/s]",
+        "100/400 [00:50<02:30,  2.00it/s, 0.30 spent]",
+        "5/20 [10:00<30:00, 120.00s/it]",
+        "3600/40000 [1:00:00<10:06:40,  1.00it/s]",
+        "10it [00:05,  2.00it/s]",
     ]
+
+
+def test_no_bar_where_stderr_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("agent.cli.command.BAR_DELAY", 0.0)
+    with (tmp_path / "log").open("w") as log, ProgressBar(10, "drafting", log) as bar:
+        bar.at(5)
+    assert (tmp_path / "log").read_text() == ""
 
 
 def test_a_class_of_the_campaigns_own_is_known_by_its_file_and_a_broken_one_is_named(survey_file, tmp_path):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.policies.local.weights import Weights, source
+from agent.policies.local.model import Weights, source
 from agent.text import OneLine
 from training.settings import ModelSettings, Part
 

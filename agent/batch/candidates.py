@@ -100,7 +100,7 @@ def candidate(
     )
 
 
-def candidates_of(inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits) -> Iterator[Candidate]:
+def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits) -> Iterator[Candidate]:
     """A row for each spectrum of the results. The spectra are read again, each file once where its spectra
     follow on each other.
 
@@ -193,7 +193,7 @@ COLUMNS = (
 )
 
 
-def write(rows: Sequence[Candidate], path: Path) -> None:
+def write_table(rows: Sequence[Candidate], path: Path) -> None:
     """Write the table in one step; the name's ending says which kind.
 
     :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
@@ -204,7 +204,7 @@ def write(rows: Sequence[Candidate], path: Path) -> None:
         ".xml": _votable,
         ".fits": _fits,
     }
-    check(path)
+    check_table_path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         writers[path.suffix.lower()](rows, part)
@@ -215,7 +215,7 @@ def write(rows: Sequence[Candidate], path: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def check(path: Path) -> None:
+def check_table_path(path: Path) -> None:
     """:raises TableError: a table of that name could not be written"""
     if path.suffix.lower() not in SUFFIXES:
         raise TableError(f"{path}: found a name that ends in {path.suffix!r}, wanted {', '.join(SUFFIXES)}")

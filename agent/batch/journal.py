@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
-from agent.batch.run import Outcome
-from agent.batch.sources import key_of
+from agent.batch.run import Job, Outcome, PolicyUnavailable, jobs_for
+from agent.batch.sources import Source, key_of, spectra_in
+from agent.conversation import Usage
 from agent.text import OneLine
 from agent.trajectory import Trajectory
 
@@ -43,7 +45,7 @@ class Line:
     row: Mapping[str, Any]
 
 
-def lock(file: BinaryIO, path: Path) -> None:
+def lock_file(file: BinaryIO, path: Path) -> None:
     """Keep other processes from writing to a file for as long as this one has it open.
 
     :raises JournalError: another one has
@@ -58,7 +60,7 @@ def lock(file: BinaryIO, path: Path) -> None:
         raise JournalError(f"{path}: another run is writing there; wait for it, or choose another file") from error
 
 
-def whole_lines(file: BinaryIO) -> int:
+def drop_partial_line(file: BinaryIO) -> int:
     """Cut off a last line without an end; the size then."""
     end = size = file.seek(0, os.SEEK_END)
     while end:
@@ -99,17 +101,17 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     return row
 
 
-def append_text(path: Path, line: str) -> None:
+def append_line(path: Path, line: str) -> None:
     """Add a line to a file. :raises JournalError: it cannot be written"""
     try:
         with path.open("a+b") as file:
-            whole_lines(file)
+            drop_partial_line(file)
             file.write(line.encode())
     except OSError as error:
         raise JournalError(f"{path}: {error.strerror}") from error
 
 
-def put(path: Path, text: str) -> None:
+def write_atomic(path: Path, text: str) -> None:
     """Write a whole file in one step: there is the old one or the new one. :raises JournalError: it cannot"""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -177,10 +179,10 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{path}: {error.strerror}") from error
         try:
-            lock(self._file, path)
+            lock_file(self._file, path)
             self._agree({"schema": SCHEMA, **settings})
             # Only now: what is not ours is not to be cut.
-            self._end = whole_lines(self._file)
+            self._end = drop_partial_line(self._file)
             self._load()
         except BaseException:
             self._file.close()
@@ -222,7 +224,7 @@ class Journal:
         if outcome.has_failed:
             failure = head | {"reason": outcome.reason} | tail
             self._failed[job.key, job.sample] = failure
-            append_text(self._failed_path, _line(failure))
+            append_line(self._failed_path, _line(failure))
         elif outcome.is_inspected and outcome.trajectory is not None:
             if self.is_done(job.key, job.sample):
                 raise ValueError(f"{job.key}: sample {job.sample} is in the results already")
@@ -250,7 +252,7 @@ class Journal:
         try:
             self._sync()
             if self._failed:
-                put(self._failed_path, "".join(map(_line, self._failed.values())))
+                write_atomic(self._failed_path, "".join(map(_line, self._failed.values())))
             else:
                 self._failed_path.unlink(missing_ok=True)
         finally:
@@ -264,7 +266,7 @@ class Journal:
 
     def _agree(self, settings: Mapping[str, Any]) -> None:
         if self.path.stat().st_size == 0:
-            put(self._settings_path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+            write_atomic(self._settings_path, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
             return
         try:
             before = json.loads(self._settings_path.read_text(encoding="utf-8"))
@@ -330,3 +332,118 @@ def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
     if not isinstance(file, str) or not isinstance(target, str):
         raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, wanted file and target")
     return key_of(file, target), sample
+
+
+MAX_MESSAGES = 5  # sentences on failures; the journal has them all
+
+
+class CompletedJobs(Protocol):
+    """What earlier runs have done: a journal, or several read as one."""
+
+    def is_done(self, key: str, sample: int) -> bool: ...
+
+    def knows(self, key: str) -> bool: ...
+
+
+class PendingJobs:
+    """The jobs that the results lack, found one at a time; a file is not opened where the results know it to
+    hold one spectrum. ``passed_over`` names the spectra that were not wanted; ``is_complete`` once every
+    spectrum has been met.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[Source],
+        samples: int,
+        known: CompletedJobs,
+        limit: int | None = None,
+        is_wanted: Callable[[Job], bool] = lambda _: True,
+    ) -> None:
+        """:param limit: of spectra, those that are done already included"""
+        self._found = found
+        self._samples = samples
+        self._known = known
+        self._limit = limit
+        self._is_wanted = is_wanted
+        self._files = 0
+        self._spectra = 0
+        self._skipped = 0
+        self.passed_over: list[str] = []
+        self.is_complete = False
+
+    @property
+    def expected(self) -> int:
+        """How many jobs there will be, as far as is known: files not opened yet count as one spectrum."""
+        found = self._spectra + max(0, len(self._found) - self._files)
+        if self._limit is not None:
+            found = min(found, self._limit)
+        return found * self._samples - self._skipped
+
+    def __iter__(self) -> Iterator[Job]:
+        for job in jobs_for(islice(self._each(), self._limit), self._samples):
+            if self._known.is_done(job.key, job.sample):
+                self._skipped += 1
+            else:
+                yield job
+        self.is_complete = True
+
+    def _each(self) -> Iterator[Source]:
+        for source in self._found:
+            self._files += 1
+            for one in spectra_in(source, self._known.knows):
+                if self._is_wanted(Job(one.key, one.path, one.target)):
+                    self._spectra += 1
+                    yield one
+                else:
+                    self.passed_over.append(one.key)
+
+
+@dataclass
+class RunSummary:
+    """What a run came to. ``failures`` are the first sentences; ``empty`` counts targets without data;
+    ``gone`` is the sentence that ended the run, if one did."""
+
+    inspected: int = 0
+    spectra: int = 0
+    failed: int = 0
+    failures: list[str] = field(default_factory=list)
+    empty: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    gone: str = ""
+
+
+def record(
+    outcomes: Iterable[Outcome], journal: Journal, progress: Callable[[int], None] = lambda _: None
+) -> RunSummary:
+    """Take every outcome into the results.
+
+    :param progress: called with the number of jobs done
+    """
+    made = RunSummary()
+    since = monotonic()
+    keys: set[str] = set()
+    try:
+        for number, outcome in enumerate(outcomes, start=1):
+            _take(outcome, journal, made)
+            if outcome.is_inspected:
+                keys.add(outcome.job.key)
+            progress(number)
+    except PolicyUnavailable as gone:
+        made.gone = str(gone)
+    made.spectra = len(keys)
+    made.seconds = monotonic() - since
+    return made
+
+
+def _take(outcome: Outcome, journal: Journal, made: RunSummary) -> None:
+    made.usage += outcome.usage
+    if outcome.reason == "no data" and outcome.job.target:
+        # A fibre that was not on an object: nothing to inspect, nothing to repair.
+        made.empty += 1
+        return
+    journal.add(outcome)
+    made.inspected += outcome.is_inspected
+    made.failed += outcome.has_failed
+    if outcome.has_failed and len(made.failures) < MAX_MESSAGES:
+        made.failures.append(f"{outcome.job.key}: {outcome.detail}")

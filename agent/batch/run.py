@@ -40,7 +40,7 @@ THREADS = 64
 RETRIES = 2
 PAUSE = 2.0
 """Seconds before a failed job is tried again, give or take half; twice that before the next time."""
-IN_A_ROW = 10
+MAX_CONSECUTIVE_FAILURES = 10
 """Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
 
 OutcomeReason = Literal[Reason, "not read", "no data"]
@@ -49,7 +49,7 @@ PolicyFor = Callable[[int], Policy]
 be something that pickle can send, such as a module's function."""
 
 
-class PolicyGone(PolicyError):
+class PolicyUnavailable(PolicyError):
     """Inspections fail one after the other: how many, and the sentence of the last one."""
 
 
@@ -114,7 +114,7 @@ class Readable(Protocol):
     def spectrum(self) -> Spectrum | SpectrumError: ...
 
 
-def jobs_of(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
+def jobs_for(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
     """A job for each sample of each spectrum, those of one spectrum together."""
     for source in sources:
         for sample in range(samples):
@@ -156,7 +156,7 @@ def inspect_many(
         else:
             outcomes = _in_threads(jobs, plan, concurrency, inner)
         try:
-            yield from until_gone(outcomes, concurrency + IN_A_ROW)
+            yield from stop_when_unavailable(outcomes, concurrency + MAX_CONSECUTIVE_FAILURES)
         finally:
             inner.set()
             outcomes.close()
@@ -205,7 +205,7 @@ def drained(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
+def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
     """The same outcomes. :raises PolicyGone: ``most`` in a row failed"""
     in_a_row = 0
     for outcome in outcomes:
@@ -215,7 +215,7 @@ def until_gone(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
         elif outcome.is_inspected:
             in_a_row = 0
         if in_a_row >= most:
-            raise PolicyGone(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
+            raise PolicyUnavailable(f"{in_a_row} inspections in a row failed, the last one: {outcome.detail}")
 
 
 def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
@@ -314,7 +314,9 @@ def worked_off(
         try:
             yield from drained(pool, submitted, 2 * processes, stop)
         except BrokenProcessPool as broken:
-            raise PolicyGone(f"a process of the run was ended from outside (no memory left?): {broken}") from broken
+            raise PolicyUnavailable(
+                f"a process of the run was ended from outside (no memory left?): {broken}"
+            ) from broken
 
 
 class _Inspecting:

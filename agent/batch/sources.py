@@ -60,7 +60,7 @@ def key_of(file: str, target: str) -> str:
     return f"{file}#{target}" if target else file
 
 
-def files(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> Iterator[Source]:
+def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> Iterator[Source]:
     """What the command line names, each once, in its order; folders by name. No spectrum file is opened.
 
     :param results: the folder that files are named from
@@ -76,7 +76,7 @@ def files(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> I
             yield Source(absolute, _relative(absolute, base), target)
 
 
-def spectra(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
+def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
     """One source for each spectrum of a file, found without reading any; sky fibres are left out.
 
     What cannot be opened is one source: whoever reads it gets the reason.

@@ -1,56 +1,56 @@
-"""``spec-o3 doctor``: what this machine can do, what is missing, and the command that installs it."""
+"""``spec-o3 doctor``: check what this machine can do, what is missing, and which command installs it."""
 
 from __future__ import annotations
 
 import textwrap
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import BAD_NEWS, DONE, CannotRun, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
 
 if TYPE_CHECKING:
-    from agent.doctor import Diagnosis, Finding
+    from agent.doctor import Check, Diagnosis, Finding
 
-# As the reviewers' commands have it; nothing of theirs is known here.
+# The same default as in the reviewers' commands, which cannot be imported here.
 DATABASE = Path(__file__).parents[2] / "annotations.db"
 _MARK = {True: "✓", False: "✗", None: "·"}
 _WIDTH = 110
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="CAPABILITY", help="what to look at (everything)")
-    parser.add_argument("--db", type=Path, metavar="FILE", help="the database (annotations.db beside app.py)")
-    parser.add_argument("--servers", type=Path, metavar="FILE", help="the file that names model servers")
-    parser.add_argument("--python", type=Path, metavar="FILE", help="the Python that has vLLM (this one)")
+    parser.add_argument("names", nargs="*", metavar="CAPABILITY", help="what to check (default: everything)")
+    parser.add_argument("--db", type=Path, metavar="FILE", help="database (default: annotations.db beside app.py)")
+    parser.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml file that lists model servers")
+    parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
-def run(arguments: Namespace) -> int:
-    from agent.doctor import CAPABILITIES, CORE, diagnose
-    from agent.doctor.capabilities import Where
+def run(arguments: Namespace, extra_checks: Mapping[str, Check]) -> int:
+    from agent.doctor import CAPABILITIES, CORE, DoctorOptions, diagnose
 
     unknown = [name for name in arguments.names if name not in CAPABILITIES]
     if unknown:
-        raise CannotRun(f"found {unknown[0]!r}, wanted one of {', '.join(CAPABILITIES)}")
-    where = Where(arguments.db or DATABASE, arguments.servers, arguments.python)
-    found = diagnose(arguments.names, where)
+        raise CannotRun(f"found {unknown[0]!r}, expected one of {', '.join(CAPABILITIES)}")
+    options = DoctorOptions(arguments.db or DATABASE, arguments.servers, arguments.python)
+    found = diagnose(arguments.names, options, extra_checks)
     needed = arguments.names or CORE
-    well = all(one.ok for one in found if one.capability.name in needed)
-    say(arguments, {"ok": well, "capabilities": [one.to_json() for one in found]}, _told(found))
-    return DONE if well else BAD_NEWS
+    ok = all(diagnosis.ok for diagnosis in found if diagnosis.capability.name in needed)
+    print_result(arguments, {"ok": ok, "capabilities": [one.to_json() for one in found]}, _text(found))
+    return DONE if ok else CHECK_FAILED
 
 
-def _told(found: list[Diagnosis]) -> str:
+def _text(found: list[Diagnosis]) -> str:
     lines = []
-    for one in found:
-        lines.append(f"{_MARK[one.ok]} {one.capability.title} ({one.capability.name})")
-        lines += [line for finding in one.findings for line in _lines(finding)]
+    for diagnosis in found:
+        lines.append(f"{_MARK[diagnosis.ok]} {diagnosis.capability.title} ({diagnosis.capability.name})")
+        lines += [line for finding in diagnosis.findings for line in _lines(finding)]
     return "\n".join(lines)
 
 
 def _lines(finding: Finding) -> list[str]:
     first = f"{_MARK[finding.ok]} {finding.what}: {finding.found}"
     lines = textwrap.wrap(first, _WIDTH, initial_indent="    ", subsequent_indent="      ", break_on_hyphens=False)
-    # A command stays on one line, to be copied.
+    # A command stays on one line, so that it can be copied.
     return [*lines, f"      → {finding.remedy}"] if finding.remedy and finding.ok is not True else lines

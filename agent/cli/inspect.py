@@ -16,21 +16,20 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, get_args
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, progress, say
-from agent.policies.options import add_policy, choice_from, roster_from
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
+from agent.cli.policy_options import add_policy_options, choice_from, roster_from
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
     from agent.batch.consensus import Limits
-    from agent.batch.inspecting import Made
-    from agent.batch.journal import Journal
+    from agent.batch.journal import Journal, RunSummary
     from agent.batch.run import PolicyFor
     from agent.batch.sources import Source
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
-TURNS_HERE = 2  # conversations at a time with a model in this process: while one draws, the other thinks
-PASSING = ("server", "server_version", "context", "device", "dtype", "revision")
+LOCAL_CONCURRENCY = 2  # conversations at a time with a model in this process: while one draws, the other thinks
+MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "revision")
 """Settings of a drafter that tell of the machine; each trace keeps them, but a run may go on without them."""
 
 
@@ -60,39 +59,39 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--majority", type=float, metavar="X", help="ask a person if fewer of the samples agree (2/3)")
     parser.add_argument("--min-snr", type=float, metavar="X", help="ask a person below this S/N a pixel (3)")
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
-    add_policy(parser)
+    add_policy_options(parser)
 
 
 def run(arguments: Namespace) -> int:
-    from agent.batch.candidates import TableError, candidates_of, check, ranked, write
+    from agent.batch.candidates import TableError, candidates_from, check_table_path, ranked, write_table
     from agent.batch.journal import Journal, JournalError
-    from agent.batch.sources import SourceError, files
+    from agent.batch.sources import SourceError, sources_from
     from agent.conversation import PolicyError, Stop
 
     task, limits, stop = _task(arguments), _limits(arguments), Stop()
     try:
         if arguments.table is not None:
-            check(arguments.table)
+            check_table_path(arguments.table)
         _may_begin(arguments)
         policy_for, policy = _policy(arguments)
-        found = list(files(arguments.paths, arguments.out.parent, sys.stdin))
+        found = list(sources_from(arguments.paths, arguments.out.parent, sys.stdin))
         if not found:
             raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
         about = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
         with Journal(arguments.out, {**about, "policy": policy}) as journal:
-            with stopping(stop):
+            with stop_on_signal(stop):
                 made = _inspect(arguments, found, task, policy_for, journal, stop)
             each = progress(journal.inspected(), journal.spectra, "counting")
-            rows = ranked(candidates_of(each, arguments.out.parent, task, limits))
+            rows = ranked(candidates_from(each, arguments.out.parent, task, limits))
             failed = journal.failed
         if arguments.table is not None:
-            write(rows, arguments.table)
+            write_table(rows, arguments.table)
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    say(arguments, _result(arguments, made, rows, failed), _told(arguments, made, rows))
+    print_result(arguments, _result(arguments, made, rows, failed), _told(arguments, made, rows))
     if stop.is_set:
         raise KeyboardInterrupt
-    return BAD_NEWS if made.failed or made.gone else DONE
+    return CHECK_FAILED if made.failed or made.gone else DONE
 
 
 def baseline(sample: int) -> Policy:
@@ -109,34 +108,34 @@ def _inspect(
     policy_for: PolicyFor,
     journal: Journal,
     stop: Stop,
-) -> Made:
-    from agent.batch.inspecting import Work, write_down
+) -> RunSummary:
+    from agent.batch.journal import PendingJobs, record
     from agent.batch.run import THREADS, inspect_many
 
-    work = Work(found, arguments.samples, journal, arguments.limit)
+    work = PendingJobs(found, arguments.samples, journal, arguments.limit)
     processes = _processes(arguments, work.expected)
     local = arguments.policy == "local"
     outcomes = inspect_many(
         work,
         task,
         policy_for,
-        concurrency=processes or arguments.concurrency or (TURNS_HERE if local else THREADS),
+        concurrency=processes or arguments.concurrency or (LOCAL_CONCURRENCY if local else THREADS),
         processes=processes > 0,
         max_turns=arguments.max_turns,
         stop=stop,
     )
-    with Bar(work.expected, "inspecting") as bar:
+    with ProgressBar(work.expected, "inspecting") as bar:
 
         def done(number: int) -> None:
             bar.expect(work.expected)
             bar.at(number)
 
         with closing(outcomes):  # whatever happens, what is under way is not left running
-            return write_down(outcomes, journal, done)
+            return record(outcomes, journal, done)
 
 
 @contextmanager
-def stopping(stop: Stop) -> Iterator[None]:
+def stop_on_signal(stop: Stop) -> Iterator[None]:
     """Within the block the first Ctrl C (or SIGTERM) sets ``stop``, the second one interrupts."""
 
     def heard(number: int, _: FrameType | None) -> None:
@@ -181,7 +180,7 @@ def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
     if not health.ok:
         raise CannotRun(health.sentence)
     drafter = choice().drafter
-    lasting = {name: value for name, value in drafter.settings.items() if name not in PASSING}
+    lasting = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
     if drafter.kind == "model":
         # As asked for: a server may leave some of it out, and say so only once it has been asked.
         lasting |= choice.sampling.settings()
@@ -226,7 +225,7 @@ def _may_begin(arguments: Namespace) -> None:
         raise CannotRun(f"{table}: found a file that is not of these results; choose another, or remove it")
 
 
-def _result(arguments: Namespace, made: Made, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
+def _result(arguments: Namespace, made: RunSummary, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
 
     counts = Counter(row.verdict for row in rows)
@@ -250,7 +249,7 @@ def _result(arguments: Namespace, made: Made, rows: Sequence[Candidate], failed:
     }
 
 
-def _told(arguments: Namespace, made: Made, rows: Sequence[Candidate]) -> str:
+def _told(arguments: Namespace, made: RunSummary, rows: Sequence[Candidate]) -> str:
     counts = Counter(row.verdict for row in rows)
     lines = [
         f"{len(rows)} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
@@ -271,7 +270,7 @@ def _told(arguments: Namespace, made: Made, rows: Sequence[Candidate]) -> str:
     return "\n".join(lines)
 
 
-def _tokens(made: Made) -> str:
+def _tokens(made: RunSummary) -> str:
     usage = made.usage
     if not usage.requests:
         return ""

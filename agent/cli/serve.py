@@ -1,4 +1,4 @@
-"""``spec-o3 serve``: a model behind vLLM, with the flags that Spec-o3 models want."""
+"""``spec-o3 serve``: serve a model with vLLM, with the flags that Spec-o3 models need."""
 
 from __future__ import annotations
 
@@ -18,47 +18,58 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from agent.cli.command import BAD_NEWS, DONE, CannotRun
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun
 
 if TYPE_CHECKING:
     from agent.vllm import Build, Service
     from agent.vllm.flags import Adapter
 
-BETWEEN = 0.2  # seconds between two looks at the child
-
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--model", required=True, help="a folder, or a name on Hugging Face")
-    parser.add_argument("--host", default="127.0.0.1", help="address to serve on (127.0.0.1: this machine only)")
-    parser.add_argument("--port", type=_whole(1, 65535), default=8000, help="port to serve on (8000)")
-    parser.add_argument("--name", help="what clients call the model (the folder's or the model's own name)")
+    parser.add_argument("--model", required=True, help="model folder, or a name on Hugging Face")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)"
+    )
+    parser.add_argument("--port", type=_whole(1, 65535), default=8000, help="port to listen on (default 8000)")
+    parser.add_argument("--name", help="model name for clients (default: name of the folder or model)")
     parser.add_argument(
         "--context",
         type=_whole(1024),
         metavar="TOKENS",
-        help="longest conversation (24576, or what the model was made for if that is less)",
+        help="tokens of the longest conversation (default 24576, or the model's own limit if that is less)",
     )
     parser.add_argument(
-        "--sequences", type=_whole(1), metavar="N", help="conversations at a time (vLLM's choice; on a CPU 8)"
+        "--sequences",
+        type=_whole(1),
+        metavar="N",
+        help="conversations processed at once (default: vLLM decides; on a CPU 8)",
     )
-    parser.add_argument("--memory", type=_share, default=0.9, help="share of the GPU's memory to take (0.9)")
-    parser.add_argument("--dtype", default="auto", help="number format (auto: the model's own; on a CPU float32)")
+    parser.add_argument(
+        "--memory", type=_fraction, default=0.9, help="fraction of the GPU's memory to use (default 0.9)"
+    )
+    parser.add_argument(
+        "--dtype", default="auto", help="number format (default auto: the model's own; on a CPU float32)"
+    )
     parser.add_argument(
         "--adapter",
         action="append",
         default=[],
         type=_adapter,
         metavar="NAME=FOLDER",
-        help="a LoRA adapter, asked for as model NAME; may be given again",
+        help="LoRA adapter, served as model NAME; can be repeated",
     )
-    parser.add_argument("--data-parallel", type=_whole(1), default=1, metavar="N", help="copies, one a GPU (1)")
-    parser.add_argument("--images", type=_whole(1), default=10, metavar="N", help="pictures a conversation (10)")
-    parser.add_argument("--pixels", type=_whole(3136), metavar="N", help="make larger pictures smaller than this")
-    parser.add_argument("--python", type=Path, metavar="FILE", help="the Python that has vLLM (this one)")
-    parser.add_argument("--log", type=Path, metavar="FILE", help="where vLLM's whole log goes")
-    parser.add_argument("--dry-run", action="store_true", help="print the command and start nothing")
-    parser.add_argument("--json", action="store_true", help="once it answers, print what is served as JSON")
-    parser.add_argument("extra", nargs="*", metavar="-- ARGUMENTS", help="more arguments, for vLLM itself")
+    parser.add_argument(
+        "--data-parallel", type=_whole(1), default=1, metavar="N", help="copies of the model, one per GPU (default 1)"
+    )
+    parser.add_argument(
+        "--images", type=_whole(1), default=10, metavar="N", help="pictures per conversation (default 10)"
+    )
+    parser.add_argument("--pixels", type=_whole(3136), metavar="N", help="shrink pictures to at most N pixels")
+    parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="file for vLLM's complete log")
+    parser.add_argument("--dry-run", action="store_true", help="print the command without starting the server")
+    parser.add_argument("--json", action="store_true", help="when the server is ready, print what it serves as JSON")
+    parser.add_argument("extra", nargs="*", metavar="-- ARGUMENTS", help="further arguments, passed to vLLM")
 
 
 def run(arguments: Namespace) -> int:
@@ -77,7 +88,7 @@ def run(arguments: Namespace) -> int:
         if arguments.dry_run:
             _show(line, variables, arguments.json)
             return DONE
-        _is_free(service)
+        _check_port(service)
         return _serve(service, build, line, variables, arguments)
     except ServeError as error:
         raise CannotRun(str(error)) from error
@@ -85,79 +96,79 @@ def run(arguments: Namespace) -> int:
 
 def _serve(service: Service, build: Build, line: list[str], variables: dict[str, str], arguments: Namespace) -> int:
     from agent.vllm import Server, VllmLog
-    from agent.vllm.readiness import Started, ready, wait
+    from agent.vllm.server import POLL_SECONDS, Started, describe_ready, wait_until_ready
 
     started = Started.now(build)
     log = VllmLog()
 
-    def say(told: str) -> None:
-        print(f"{time.monotonic() - started.at:5.0f} s  {told}", file=sys.stderr, flush=True)
+    def report(message: str) -> None:
+        print(f"{time.monotonic() - started.at:5.0f} s  {message}", file=sys.stderr, flush=True)
 
-    with _asked_to_stop() as asked, Server(line, variables, arguments.log or _log(service)) as server:
-        say(f"vLLM {build.version} starts; its whole log: {server.log}")
-        if wait(server, service, log, say, asked.once):
-            made = ready(server, service, build, log, started)
-            print(json.dumps(made.to_json()) if arguments.json else made.told(), flush=True)
-        while server.status is None and not asked.once():
-            for told in server.lines():
-                log.read(told)
-            time.sleep(BETWEEN)
-        if not asked.once():
-            for told in server.lines():
-                log.read(told)
+    with _stop_requests() as requests, Server(line, variables, arguments.log or _log(service)) as server:
+        report(f"vLLM {build.version} starts; its complete log: {server.log}")
+        if wait_until_ready(server, service, log, report, requests.any):
+            ready = describe_ready(server, service, build, log, started)
+            print(json.dumps(ready.to_json()) if arguments.json else ready.to_text(), flush=True)
+        while server.status is None and not requests.any():
+            for text in server.lines():
+                log.read(text)
+            time.sleep(POLL_SECONDS)
+        if not requests.any():
+            for text in server.lines():
+                log.read(text)
             print(f"spec-o3: vLLM ended: {log.why(server.status)} (its log: {server.log})", file=sys.stderr)
-            return BAD_NEWS
-        say("stopping")
-        server.stop(hurry=asked.twice)
+            return CHECK_FAILED
+        report("stopping")
+        server.stop(hurry=requests.repeated)
     return DONE
 
 
-class _Asked:
-    """How often somebody asked for the end: Ctrl C, or a signal. The second time it is urgent."""
+class _StopRequests:
+    """Counts the stop signals that arrived: the first asks to stop, the second to hurry."""
 
     def __init__(self) -> None:
-        self.times = 0
+        self._count = 0
 
-    def hear(self, number: int, frame: FrameType | None) -> None:
-        self.times += 1
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._count += 1
 
-    def once(self) -> bool:
-        return self.times > 0
+    def any(self) -> bool:
+        return self._count > 0
 
-    def twice(self) -> bool:
-        return self.times > 1
+    def repeated(self) -> bool:
+        return self._count > 1
 
 
 @contextmanager
-def _asked_to_stop() -> Iterator[_Asked]:
-    """Within the block SIGINT, SIGTERM and SIGHUP are heard and not obeyed at once. One that is ignored, as
-    SIGHUP is under ``nohup``, stays ignored.
+def _stop_requests() -> Iterator[_StopRequests]:
+    """Within the block SIGINT, SIGTERM and SIGHUP are counted instead of ending the process. A signal that is
+    ignored, as SIGHUP is under ``nohup``, stays ignored.
     """
-    asked = _Asked()
-    heard = [one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) != signal.SIG_IGN]
-    before = {one: signal.signal(one, asked.hear) for one in heard}
+    requests = _StopRequests()
+    handled = [one for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, requests.on_signal) for one in handled}
     try:
-        yield asked
+        yield requests
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
 
 
-def _is_free(service: Service) -> None:
-    """:raises CannotRun: somebody listens there, or nobody may"""
+def _check_port(service: Service) -> None:
+    """:raises CannotRun: the port is in use, or this user may not listen on it"""
     family = socket.AF_INET6 if ":" in service.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as one:
-        # As servers do: a port that was in use a minute ago is free.
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do: a port that was in use a minute ago counts as free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            one.bind((service.host, service.port))
+            probe.bind((service.host, service.port))
         except OSError as error:
             why = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
             raise CannotRun(f"port {service.port} on {service.host}: {why}; choose another with --port") from error
 
 
 def _log(service: Service) -> Path:
-    """One file a port, in the user's own folder for such things (XDG); the last start's is replaced."""
+    """Return the log file of this port, in the user's folder for program state (XDG); each start replaces it."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     return state / "spec-o3" / f"vllm-{service.port}.log"
 
@@ -171,24 +182,24 @@ def _show(line: list[str], variables: dict[str, str], as_json: bool) -> None:
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    wanted = f"{least} to {most}" if most is not None else f"{least} or more"
+    expected = f"{least} to {most}" if most is not None else f"{least} or more"
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
-            raise argparse.ArgumentTypeError(f"found {text!r}, wanted a whole number, {wanted}")
+            raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, {expected}")
         return int(text)
 
     return read
 
 
-def _share(text: str) -> float:
+def _fraction(text: str) -> float:
     try:
-        share = float(text)
+        fraction = float(text)
     except ValueError:
-        share = -1.0
-    if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"found {text!r}, wanted a share above 0, at most 1")
-    return share
+        fraction = -1.0
+    if not 0 < fraction <= 1:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a fraction above 0, at most 1")
+    return fraction
 
 
 def _adapter(text: str) -> Adapter:
@@ -196,5 +207,5 @@ def _adapter(text: str) -> Adapter:
 
     name, equals, folder = text.partition("=")
     if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"found {text!r}, wanted NAME=FOLDER")
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected NAME=FOLDER")
     return Adapter(name, Path(folder))

@@ -1,4 +1,4 @@
-"""``spec-o3 simulate``: labelled simulated spectra as files, with the table that says what they are."""
+"""``spec-o3 simulate``: write labelled simulated spectra as files, with a table of what each one is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import DONE, CannotRun, progress, say
+from agent.cli.command import DONE, CannotRun, print_result, progress
 
 if TYPE_CHECKING:
     from agent.simulate.files import Order
@@ -17,19 +17,38 @@ Span = tuple[float, float]
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to; a new or an empty folder")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="output folder, new or empty")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--task", metavar="KEY", help="a task's class and what is mistaken for it, labelled")
-    what.add_argument("--kinds", metavar="KIND,...", help="these kinds in turn, labelled for all tasks (all kinds)")
-    parser.add_argument("--n", type=int, default=100, metavar="N", help="how many spectra (100)")
-    parser.add_argument("--ratio", type=ratio, default=(1, 1), metavar="YES:NO", help="with --task: proportion (1:1)")
-    parser.add_argument(
-        "--survey", default="LAMOST", metavar="SURVEY,...", help="LAMOST, SDSS, DESI; drawn for each (LAMOST)"
+    what.add_argument(
+        "--task", metavar="KEY", help="spectra of this task's class and of objects confused with it, labelled"
     )
-    parser.add_argument("--snr", type=_span, default=(5.0, 40.0), metavar="LOW:HIGH", help="median S/N a pixel (5:40)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, other spectra (0)")
+    what.add_argument(
+        "--kinds", metavar="KIND,...", help="these kinds in turn, labelled for all tasks (default: all kinds)"
+    )
+    parser.add_argument("--n", type=int, default=100, metavar="N", help="number of spectra (default 100)")
     parser.add_argument(
-        "--redshift", type=_span, default=(0.0, 0.0), metavar="LOW:HIGH", help="known to the catalogue (0)"
+        "--ratio",
+        type=ratio,
+        default=(1, 1),
+        metavar="YES:NO",
+        help="with --task: ratio of the two labels (default 1:1)",
+    )
+    parser.add_argument(
+        "--survey",
+        default="LAMOST",
+        metavar="SURVEY,...",
+        help="LAMOST, SDSS, DESI; chosen at random for each spectrum (default LAMOST)",
+    )
+    parser.add_argument(
+        "--snr", type=_span, default=(5.0, 40.0), metavar="LOW:HIGH", help="median S/N per pixel (default 5:40)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+    parser.add_argument(
+        "--redshift",
+        type=_span,
+        default=(0.0, 0.0),
+        metavar="LOW:HIGH",
+        help="redshift, known to the catalogue (default 0)",
     )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
@@ -38,37 +57,37 @@ def run(arguments: Namespace) -> int:
     from agent.simulate import CLASSES
     from agent.simulate.files import write
 
-    wanted = _orders(arguments)
+    orders = _orders(arguments)
     folder: Path = arguments.folder
     tasks = [arguments.task] if arguments.task else list(CLASSES)
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise CannotRun(f"{folder}: found files in it, wanted a new or an empty folder")
-        for _ in progress(write(folder, wanted, tasks), len(wanted), "simulating"):
+            raise CannotRun(f"{folder}: found files in it, expected a new or an empty folder")
+        for _ in progress(write(folder, orders, tasks), len(orders), "simulating"):
             pass
     except OSError as error:
         raise CannotRun(f"{error.filename or folder}: {error.strerror}") from error
-    kinds = Counter(order.kind for order in wanted)
-    told = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    result = {"folder": str(folder), "spectra": len(wanted), "kinds": dict(kinds), "tasks": tasks}
-    say(arguments, result, f"{folder}: {len(wanted)} simulated spectra ({told}) and labels.csv")
+    kinds = Counter(order.kind for order in orders)
+    per_kind = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    result = {"folder": str(folder), "spectra": len(orders), "kinds": dict(kinds), "tasks": tasks}
+    print_result(arguments, result, f"{folder}: {len(orders)} simulated spectra ({per_kind}) and labels.csv")
     return DONE
 
 
 def _orders(arguments: Namespace) -> list[Order]:
-    """What is asked for. :raises CannotRun: a number, kind, task or survey that there is not"""
+    """Return what to simulate. :raises CannotRun: an impossible number, or an unknown kind, task or survey"""
     from agent.simulate import KINDS
     from agent.simulate.files import PER_SEED, for_task, orders, taking_turns
     from agent.simulate.instrument import SURVEYS
 
     if not 1 <= arguments.n <= PER_SEED:
-        raise CannotRun(f"--n: found {arguments.n}, wanted 1 to {PER_SEED}")
+        raise CannotRun(f"--n: found {arguments.n}, expected 1 to {PER_SEED}")
     if arguments.seed < 0:
-        raise CannotRun(f"--seed: found {arguments.seed}, wanted 0 or more")
+        raise CannotRun(f"--seed: found {arguments.seed}, expected 0 or more")
     if arguments.snr[0] <= 0:
-        raise CannotRun(f"--snr: found {arguments.snr[0]:g}, wanted more than 0")
+        raise CannotRun(f"--snr: found {arguments.snr[0]:g}, expected more than 0")
     if arguments.redshift[0] <= -1:
-        raise CannotRun(f"--redshift: found {arguments.redshift[0]:g}, wanted more than -1")
+        raise CannotRun(f"--redshift: found {arguments.redshift[0]:g}, expected more than -1")
     surveys = _known("--survey", arguments.survey.upper(), list(SURVEYS))
     if arguments.task:
         try:
@@ -80,29 +99,29 @@ def _orders(arguments: Namespace) -> list[Order]:
     return orders(kinds, surveys, arguments.snr, arguments.seed, arguments.redshift)
 
 
-def _known(option: str, given: str, there: Sequence[str]) -> list[str]:
+def _known(option: str, given: str, available: Sequence[str]) -> list[str]:
     names = [name.strip() for name in given.split(",") if name.strip()]
     for name in names or [given]:
-        if name not in there:
-            raise CannotRun(f"{option}: found {name!r}, wanted one of {', '.join(there)}")
+        if name not in available:
+            raise CannotRun(f"{option}: found {name!r}, expected one of {', '.join(available)}")
     return names
 
 
 def _span(text: str) -> Span:
-    """LOW:HIGH, or one number for both."""
+    """Parse LOW:HIGH, or one number for both."""
     low, _, high = text.partition(":")
     try:
         span = float(low), float(high or low)
     except ValueError:
         span = (1.0, 0.0)
     if not span[0] <= span[1] < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, wanted LOW:HIGH, as 5:40")
+        raise ArgumentTypeError(f"found {text!r}, expected LOW:HIGH, for example 5:40")
     return span
 
 
 def ratio(text: str) -> tuple[int, int]:
-    """YES:NO, as an option's type."""
+    """Parse YES:NO."""
     yes, _, no = text.partition(":")
     if not (yes.isdecimal() and no.isdecimal() and int(yes) + int(no) > 0):
-        raise ArgumentTypeError(f"found {text!r}, wanted YES:NO, as 1:5")
+        raise ArgumentTypeError(f"found {text!r}, expected YES:NO, for example 1:5")
     return int(yes), int(no)

@@ -1,10 +1,10 @@
-"""What this machine can do of what the program can, what is missing, and the command that installs it.
+"""Check what the program can do on this machine, what is missing, and which command installs it.
 
-Nothing heavy is loaded: packages are looked up, not imported, and the driver is asked about the GPU. Only the
-renderer is tried, since its pixels matter.
+Nothing heavy is loaded: packages are looked up but not imported, and GPUs are listed by their driver. Only the
+renderer is run, because its pixels must be exact.
 """
 
-from agent.doctor.capabilities import CAPABILITIES, CORE, Capability, Diagnosis, diagnose
-from agent.doctor.finding import Finding
+from agent.doctor.capabilities import CAPABILITIES, CORE, Capability, Check, Diagnosis, DoctorOptions, diagnose
+from agent.doctor.checks import Finding
 
-__all__ = ["CAPABILITIES", "CORE", "Capability", "Diagnosis", "Finding", "diagnose"]
+__all__ = ["CAPABILITIES", "CORE", "Capability", "Check", "Diagnosis", "DoctorOptions", "Finding", "diagnose"]

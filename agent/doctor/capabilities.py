@@ -1,21 +1,23 @@
-"""What the program can do, each with what it needs."""
+"""What the program can do, and the checks that each capability needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.doctor import machine, packages, servers
-from agent.doctor import machine as renderer
-from agent.doctor.finding import Finding
+from agent.doctor import checks
+from agent.doctor.checks import DISTRIBUTION, Finding, pip
+from agent.vllm.flags import ServeError, find_build
+
+_START_A_SERVER = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b, or name a server in servers.toml (docs/live.md)"
 
 
 @dataclass(frozen=True)
-class Where:
-    """What is looked at: the database, the file that names servers (None: the usual places), and the Python
-    that has vLLM (None: this one).
+class DoctorOptions:
+    """What to check: the database, the file that names servers (None: the usual places), and the Python that
+    has vLLM (None: this one).
     """
 
     database: Path
@@ -23,33 +25,21 @@ class Where:
     python: Path | None = None
 
 
-Look = Callable[[Where], Iterator[Finding]]
-
-_LOOKS: dict[str, list[Look]] = {}
-
-
-def look_also(name: str, look: Look) -> None:
-    """Look at the capability of this name in this way too, after what is known of it here."""
-    _LOOKS.setdefault(name, []).append(look)
-
-
-def also(name: str) -> tuple[Look, ...]:
-    """What was asked for with ``look_also``."""
-    return tuple(_LOOKS.get(name, ()))
+Check = Callable[[DoctorOptions], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
 class Capability:
-    """Something the program can do. ``look`` finds out whether it can here."""
+    """Something the program can do, with the check that finds out whether it can do it here."""
 
     name: str
     title: str
-    look: Callable[[Where], Iterator[Finding]]
+    check: Check
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A capability with what was found. ``ok`` where nothing that it needs is missing."""
+    """A capability with its findings. ``ok`` if nothing that it needs is missing."""
 
     capability: Capability
     findings: tuple[Finding, ...]
@@ -67,70 +57,98 @@ class Diagnosis:
         }
 
 
-def diagnose(names: Sequence[str], where: Where) -> list[Diagnosis]:
-    """Look at the capabilities of these names, or at all. :raises KeyError: there is none of such a name"""
-    wanted = [CAPABILITIES[name] for name in names] or list(CAPABILITIES.values())
-    return [Diagnosis(one, tuple(_findings(one, where))) for one in wanted]
+def diagnose(
+    names: Sequence[str], options: DoctorOptions, extra_checks: Mapping[str, Check] | None = None
+) -> list[Diagnosis]:
+    """Check the capabilities with these names, or all of them if no name is given.
+
+    :param extra_checks: a further check per capability, run after the capability's own
+    :raises KeyError: there is no capability with such a name
+    """
+    chosen = [CAPABILITIES[name] for name in names] or list(CAPABILITIES.values())
+    found = []
+    for capability in chosen:
+        findings = list(capability.check(options))
+        if (extra := (extra_checks or {}).get(capability.name)) is not None:
+            findings += extra(options)
+        found.append(Diagnosis(capability, tuple(findings)))
+    return found
 
 
-def _findings(one: Capability, where: Where) -> Iterator[Finding]:
-    yield from one.look(where)
-    for look in also(one.name):
-        yield from look(where)
+def _review(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.core_packages()
+    yield from checks.database_findings(options.database)
 
 
-def _review(where: Where) -> Iterator[Finding]:
-    yield from packages.core()
-    yield from machine.database(where.database)
+def _live(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.core_packages()
+    yield checks.pixels()
 
 
-def _live(where: Where) -> Iterator[Finding]:
-    yield from packages.core()
-    yield renderer.pixels()
+def _pictures(options: DoctorOptions) -> Iterator[Finding]:
+    yield checks.matplotlib_release()
+    yield checks.pixels()
 
 
-def _server(where: Where) -> Iterator[Finding]:
-    yield from servers.known(where.servers, where.database.resolve().parent)
+def _database(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.database_findings(options.database)
 
 
-def _serve(where: Where) -> Iterator[Finding]:
-    yield from servers.vllm(where.python)
-    yield machine.weights()
+def _server(options: DoctorOptions) -> Iterator[Finding]:
+    """Check each configured model server; one healthy server is enough."""
+    from agent.policies.roster import Roster, RosterError
+
+    try:
+        roster = Roster.load(options.servers, beside=options.database.resolve().parent)
+    except RosterError as error:
+        yield Finding("servers.toml", False, str(error), "correct the file")
+        return
+    health = {entry.key: roster.health(entry.key) for entry in roster.entries() if entry.kind == "server"}
+    any_healthy = any(found.ok for found in health.values())
+    for key, found in health.items():
+        ok = True if found.ok else (None if any_healthy else False)
+        yield Finding(f"server {key}", ok, found.sentence, "" if found.ok else _START_A_SERVER)
 
 
-def _local(where: Where) -> Iterator[Finding]:
-    yield from packages.extra("local")
-    yield from machine.gpu(needed=False)
-    yield machine.weights()
+def _serve(options: DoctorOptions) -> Iterator[Finding]:
+    """Check vLLM in the chosen Python, and the GPUs if this vLLM is built for them."""
+    try:
+        build = find_build(options.python)
+    except ServeError as error:
+        yield Finding("vLLM", False, str(error).partition(";")[0], pip(f"'{DISTRIBUTION}[serve]'"))
+        yield from checks.gpu_findings()
+    else:
+        yield checks.vllm_release(build.version, build.cpu)
+        yield from checks.gpu_findings(needed=not build.cpu)
+    yield checks.weights()
 
 
-def _train(where: Where) -> Iterator[Finding]:
-    yield from packages.extra("train")
-    yield from machine.gpu(needed=False)
-    yield machine.weights()
+def _local(options: DoctorOptions) -> Iterator[Finding]:
+    yield from _packages_and_gpu("local")
 
 
-def _gpu(where: Where) -> Iterator[Finding]:
-    yield from machine.gpu()
+def _train(options: DoctorOptions) -> Iterator[Finding]:
+    yield from _packages_and_gpu("train")
 
 
-def _pictures(where: Where) -> Iterator[Finding]:
-    yield renderer.matplotlib_release()
-    yield renderer.pixels()
+def _packages_and_gpu(extra: str) -> Iterator[Finding]:
+    yield from checks.extra_packages(extra)
+    yield from checks.gpu_findings(needed=False)
+    yield checks.weights()
 
 
-def _database(where: Where) -> Iterator[Finding]:
-    yield from machine.database(where.database)
+def _gpu(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.gpu_findings()
 
 
-def _tests(where: Where) -> Iterator[Finding]:
-    yield from packages.extra("test")
-    yield machine.chromium()
+def _tests(options: DoctorOptions) -> Iterator[Finding]:
+    yield from checks.extra_packages("test")
+    yield checks.chromium()
 
 
 CAPABILITIES = {
-    one.name: one
-    for one in (
+    capability.name: capability
+    for capability in (
         Capability("review", "Review: screen, revise, audit, vote", _review),
         Capability("live", "Live vetting with the baseline", _live),
         Capability("pictures", "Pictures exactly as in training", _pictures),

@@ -1,32 +1,49 @@
-"""Who can be asked here: the baseline, the model servers of this machine's owner, replay.
-
-Addresses come from ``servers.toml``, the environment and flags, never from a page: whoever could give one
-there would have this machine send its keys and pictures wherever they like.
-"""
+"""Replay: says a stored trajectory again, so that it can be watched and its pictures drawn anew."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from agent.conversation import Policy, PolicyError
+from agent.conversation import Conversation, Piece, Policy, PolicyError
+from agent.policies import Sampling
 from agent.policies.baseline.rule import NAME as BASELINE
 from agent.policies.baseline.rule import Baseline
+from agent.policies.local.model import Weights
 from agent.policies.local.policy import Local
-from agent.policies.local.weights import Weights
 from agent.policies.native import Guidance, Native
 from agent.policies.openai.endpoint import Endpoint, Health
-from agent.policies.replay import Replay
-from agent.policies.sampling import Sampling
-from agent.policies.servers import Dialect, RosterError, Server, checked_url, read
-from agent.policies.spec_o3 import Served
-from agent.trajectory import Trajectory
+from agent.policies.servers import Dialect, RosterError, Server, checked_url, read_servers
+from agent.policies.spec_o3 import SpecO3
+from agent.trajectory import Drafter, Trajectory
+from agent.trajectory.tags import turn_text
+
+
+class Replay:
+    """The policy. Each turn is the trajectory's own in canonical text; past its end it says nothing, so that
+    a trace without an answer ends without one again.
+    """
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        self._turns = tuple(turn_text(turn) for turn in trajectory.turns())
+
+    @property
+    def drafter(self) -> Drafter:
+        """The original's: a replay has no thoughts of its own."""
+        drafter = self.trajectory.drafter
+        return replace(drafter, settings=dict(drafter.settings) | {"replayed": True})
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        """The turn of that number."""
+        yield from self._turns[len(conversation.exchanges) :][:1]
+
 
 __all__ = ["Entry", "Roster", "RosterError", "default_server", "local_policy"]
 
@@ -39,7 +56,7 @@ API_KEY = "SPEC_O3_API_KEY"
 MODEL = "SPEC_O3_MODEL"
 ADAPTER = "SPEC_O3_ADAPTER"
 FILE = "servers.toml"
-BELIEVED = 5.0
+HEALTH_SECONDS = 5.0
 """Seconds for which a server is taken to be as it was found."""
 
 Kind = Literal["baseline", "server", "local", "replay"]
@@ -83,7 +100,7 @@ class Roster:
         named = servers_file or _path(SERVERS)
         if named is None and beside is not None and (beside / FILE).is_file():
             named = beside / FILE
-        servers = read(named) if named is not None else ()
+        servers = read_servers(named) if named is not None else ()
         if all(server.key != SPEC_O3 for server in servers):
             servers = (default_server(url), *servers)
         model = os.environ.get(MODEL)
@@ -220,7 +237,7 @@ class _Asked:
 
     def health(self) -> Health:
         with self._looking:
-            if self._seen is None or self._clock() - self._seen[0] >= BELIEVED:
+            if self._seen is None or self._clock() - self._seen[0] >= HEALTH_SECONDS:
                 try:
                     health = self.endpoint().check()
                 except PolicyError as problem:
@@ -231,7 +248,7 @@ class _Asked:
     def policy(self, sampling: Sampling, guidance: Guidance | None) -> Policy:
         if self.server.dialect == "native":
             return Native(self.endpoint(), sampling, guidance)
-        return Served(self.endpoint(), sampling)
+        return SpecO3(self.endpoint(), sampling)
 
 
 def _path(variable: str) -> Path | None:

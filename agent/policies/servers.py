@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from agent.policies.sampling import Sampling
+from agent.policies import Sampling
 from agent.text import OneLine
 
 Dialect = Literal["spec-o3", "native"]
@@ -43,7 +43,7 @@ class RosterError(OneLine, ValueError):
     """
 
 
-def wrong(file: str, field: str, found: str, wanted: str) -> RosterError:
+def wrong_value(file: str, field: str, found: str, wanted: str) -> RosterError:
     return RosterError(f"{file}: {field}: found {found}, wanted {wanted}")
 
 
@@ -82,7 +82,7 @@ class Server:
             return None
         found = os.environ.get(self.api_key_env, "").strip()
         if not found:
-            raise wrong(
+            raise wrong_value(
                 f"server {self.key}",
                 "api_key_env",
                 f"no environment variable {self.api_key_env}",
@@ -91,7 +91,7 @@ class Server:
         return found
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Server, ...]:
+def read_servers(path: str | os.PathLike[str]) -> tuple[Server, ...]:
     """The servers of one file, in its order.
 
     :raises RosterError: it cannot be read, or a field is missing, unknown, repeated or wrong
@@ -100,20 +100,20 @@ def read(path: str | os.PathLike[str]) -> tuple[Server, ...]:
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong(file, "file", str(error), "a readable UTF-8 text file") from None
+        raise wrong_value(file, "file", str(error), "a readable UTF-8 text file") from None
     except (ValueError, RecursionError) as error:
-        raise wrong(file, "file", f"broken TOML, {error}", "TOML with one [[server]] each") from None
+        raise wrong_value(file, "file", f"broken TOML, {error}", "TOML with one [[server]] each") from None
     for field in data:
         if field != "server":
-            raise wrong(file, field, "a field that means nothing here", "[[server]] only")
+            raise wrong_value(file, field, "a field that means nothing here", "[[server]] only")
     tables = data.get("server", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise wrong(file, "server", f"{tables!r:.60}", "one [[server]] each, in double brackets")
+        raise wrong_value(file, "server", f"{tables!r:.60}", "one [[server]] each, in double brackets")
     servers: dict[str, Server] = {}
     for number, table in enumerate(tables, start=1):
         server = _Table(file, f"server {number}, ", table).server()
         if server.key in servers:
-            raise wrong(file, f"server {number}, key", f"{server.key!r} twice", "each key once")
+            raise wrong_value(file, f"server {number}, key", f"{server.key!r} twice", "each key once")
         servers[server.key] = server
     return tuple(servers.values())
 
@@ -127,16 +127,16 @@ def key_from(path: Path) -> str:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong(str(path), "api_key_file", str(error), "a readable file with the key") from None
+        raise wrong_value(str(path), "api_key_file", str(error), "a readable file with the key") from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise wrong(
+        raise wrong_value(
             str(path),
             "api_key_file",
             f"mode {stat.S_IMODE(mode):04o}, which lets others read or change it",
             f"a file of its owner alone: chmod 600 {path}",
         )
     if not text or len(text.split()) > 1:
-        raise wrong(str(path), "api_key_file", "no key, or more than one word", "the key alone")
+        raise wrong_value(str(path), "api_key_file", "no key, or more than one word", "the key alone")
     return text
 
 
@@ -148,15 +148,15 @@ def checked_url(url: str, where: str, field: str) -> str:
     wanted = "an address as http://127.0.0.1:8000/v1"
     if re.search(r"[@?#]", url):
         # Not quoted: it may hold a password, or a key.
-        raise wrong(where, field, "an address with more than host and path in it (@, ? or #)", wanted)
+        raise wrong_value(where, field, "an address with more than host and path in it (@, ? or #)", wanted)
     url = url.strip()
     try:
         parts = urlsplit(url)
         host = parts.hostname and parts.port != 0
     except ValueError as error:
-        raise wrong(where, field, f"{url!r:.80} ({error})", wanted) from None
+        raise wrong_value(where, field, f"{url!r:.80} ({error})", wanted) from None
     if parts.scheme not in ("http", "https") or not host or re.search(r"\s", url):
-        raise wrong(where, field, f"{url!r:.80}", wanted)
+        raise wrong_value(where, field, f"{url!r:.80}", wanted)
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") or "/v1", "", ""))
 
 
@@ -206,7 +206,7 @@ class _Table:
         return server
 
     def _error(self, field: str, found: str, wanted: str) -> RosterError:
-        return wrong(self.file, f"{self.where}{field}", found, wanted)
+        return wrong_value(self.file, f"{self.where}{field}", found, wanted)
 
     def _refuse_unknown(self) -> None:
         known = tuple(Server.__dataclass_fields__)

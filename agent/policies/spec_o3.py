@@ -19,8 +19,8 @@ from typing import Any
 from PIL import Image
 
 from agent.conversation import Conversation, Piece, Remark
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.sampling import Sampling
 from agent.text import one_line
 from agent.tool import TOOL_BLOCK
 from agent.trajectory import Drafter
@@ -63,7 +63,7 @@ def _picture(image: Image.Image) -> Block:
 _FINISHED = ("stop", "eos", "tool_calls")
 
 
-class Served:
+class SpecO3:
     """The policy. It keeps nothing: each turn follows from the conversation, and from the server."""
 
     def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.policies.sampling import Sampling
+from agent.policies import Sampling
 
 INSTALL = "pip install 'spec-o3[serve]', or put vLLM into an environment of its own and name its Python with --python"
 _PROBE = """
@@ -189,7 +189,7 @@ def command(service: Service, build: Build) -> list[str]:
         # Else what a request leaves out comes from the model's folder: Qwen2.5-VL's has a repetition penalty.
         "--generation-config": "vllm",
     }
-    if sequences := at_a_time(service, build):
+    if sequences := max_conversations(service, build):
         options["--max-num-seqs"] = sequences
     if service.pixels:
         options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
@@ -202,7 +202,7 @@ def command(service: Service, build: Build) -> list[str]:
     return [*line, *_adapters(service.adapters), *service.extra]
 
 
-def at_a_time(service: Service, build: Build) -> int | None:
+def max_conversations(service: Service, build: Build) -> int | None:
     """How many conversations are written at once; None: vLLM's own choice."""
     return service.sequences or (CPU_SEQUENCES if build.cpu else None)
 

@@ -1,4 +1,6 @@
-"""A vLLM server as a child of this process: started, listened to, and ended with all that it started."""
+"""A vLLM server as a child process: start it, wait until it answers, report what it costs, stop it and all that
+it started. Also the GPUs of this machine, as nvidia-smi lists them.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,70 @@ import sys
 import time
 import urllib.request
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from agent.vllm.flags import ServeError
+from agent.vllm.flags import Build, ServeError, Service, max_conversations
+from agent.vllm.log import VllmLog
 
-GRACE = 20.0
-"""Seconds that a server has to end by itself, before it is killed."""
+GRACE_SECONDS = 20.0
+"""Time that a server has to stop by itself before it is killed."""
+POLL_SECONDS = 0.2
+"""Time between two checks of the child process."""
+SILENCE_SECONDS = 30.0
+"""Time without a log line after which "still starting" is reported."""
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-# A proxy has no business between this machine and itself.
+# No proxy between this machine and itself.
 _direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_PROC = Path("/proc")
+_GPU_FIELDS = ("index", "name", "memory.total", "memory.used", "driver_version", "compute_cap")
+
+StopRequested = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU; memory in MiB, ``used`` by all programs. ``capability`` is CUDA's, for example 8.9."""
+
+    index: int
+    name: str
+    total: int
+    used: int
+    driver: str
+    capability: str
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """List the GPUs that the driver knows; none if there is no driver or it does not answer."""
+    command = ["nvidia-smi", f"--query-gpu={','.join(_GPU_FIELDS)}", "--format=csv,noheader,nounits"]
+    try:
+        output = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    rows = ([word.strip() for word in line.split(",")] for line in output.splitlines() if line.strip())
+    return tuple(gpu for row in rows if len(row) == len(_GPU_FIELDS) and (gpu := _gpu(row)) is not None)
+
+
+def _gpu(row: list[str]) -> Gpu | None:
+    index, name, total, used, driver, capability = row
+    try:
+        return Gpu(int(index), name, int(total), int(used), driver, capability)
+    except ValueError:  # "[N/A]": a GPU that shares its memory, or is being reset
+        return None
 
 
 class Server:
-    """The child, in a session of its own: Ctrl C in the terminal reaches us, not it.
+    """The child process, in a session of its own: Ctrl C in the terminal does not reach it directly.
 
-    Its output goes straight into a file, which we read: the log is whole whatever becomes of us. Where the
-    system can (Linux), a death of ours ends the child too.
+    Its output goes into a file, from which we read, so the log is complete even if this process dies. On Linux
+    the child is ended when this process dies.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
-        """Start it. :raises ServeError: it cannot be started, or its log not written"""
+        """Start it. :raises ServeError: it cannot be started, or its log cannot be written"""
         self.log = log
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
@@ -49,8 +93,8 @@ class Server:
             self._reading = log.open("rb")
         except OSError as error:
             raise ServeError(f"{error.filename or log}: {error.strerror}; no server was started") from error
-        self._rest = b""
-        self._gone = False
+        self._partial_line = b""
+        self._stopped = False
 
     @property
     def pid(self) -> int:
@@ -62,28 +106,28 @@ class Server:
         return self._child.poll()
 
     def lines(self) -> Iterator[str]:
-        """What it wrote since this was last asked, in whole lines; a bar's redrawings are lines too."""
-        text = self._rest + self._reading.read().replace(b"\r", b"\n")
-        whole, _, self._rest = text.rpartition(b"\n")
+        """Read the whole lines written since the last call; each update of a progress bar is a line too."""
+        text = self._partial_line + self._reading.read().replace(b"\r", b"\n")
+        whole, _, self._partial_line = text.rpartition(b"\n")
         if self.status is not None:
-            whole, self._rest = whole + b"\n" + self._rest, b""
+            whole, self._partial_line = whole + b"\n" + self._partial_line, b""
         for line in whole.splitlines():
             yield line.decode(errors="replace")
 
-    def stop(self, grace: float = GRACE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Ask it to end, and kill what is left of it after ``grace`` seconds, or once ``hurry`` says so."""
-        if self._gone:
+    def stop(self, grace: float = GRACE_SECONDS, hurry: StopRequested = lambda: False) -> None:
+        """Ask it to stop, and kill what is left of it after ``grace`` seconds, or as soon as ``hurry`` is true."""
+        if self._stopped:
             return
-        give_up = time.monotonic() + grace
+        deadline = time.monotonic() + grace
         if self.status is None:
             self._child.terminate()
-        while self.status is None and time.monotonic() < give_up and not hurry():
+        while self.status is None and time.monotonic() < deadline and not hurry():
             time.sleep(0.05)
-        # What it started is in its process group, and may outlive it.
+        # The processes that it started are in its process group and may outlive it.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self._child.wait()
-        self._gone = True
+        self._stopped = True
 
     def __enter__(self) -> Server:
         return self
@@ -93,8 +137,37 @@ class Server:
         self._reading.close()
 
 
-def answers(url: str) -> bool:
-    """Whether a server at ``url`` says that it is well."""
+def _die_with_parent() -> None:
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def wait_until_ready(
+    server: Server, service: Service, log: VllmLog, report: Callable[[str], None], stop_requested: StopRequested
+) -> bool:
+    """Wait until it answers and report its progress; False if a stop was requested first.
+
+    :raises ServeError: it ended before that, with the reason
+    """
+    reported_at = time.monotonic()
+    while not stop_requested():
+        for line in server.lines():
+            if message := log.read(line):
+                report(message)
+                reported_at = time.monotonic()
+        if server.status is not None:
+            raise ServeError(f"vLLM ended before it answered: {log.why(server.status)} (its log: {server.log})")
+        if is_healthy(service.url):
+            return True
+        if time.monotonic() - reported_at > SILENCE_SECONDS:
+            report(f"still starting; vLLM's last line: {log.last:.120}" if log.last else "still starting")
+            reported_at = time.monotonic()
+        time.sleep(POLL_SECONDS)
+    return False
+
+
+def is_healthy(url: str) -> bool:
+    """Whether the server at ``url`` answers that it is healthy."""
     try:
         with _direct.open(f"{url}/health", timeout=2) as answer:
             return bool(answer.status == 200)
@@ -102,37 +175,122 @@ def answers(url: str) -> bool:
         return False
 
 
-def _die_with_parent() -> None:
-    if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+@dataclass(frozen=True)
+class Started:
+    """The moment before a server starts: the clock, and MiB in use on each GPU."""
+
+    at: float
+    used: tuple[int, ...]
+
+    @classmethod
+    def now(cls, build: Build) -> Started:
+        return cls(time.monotonic(), () if build.cpu else tuple(gpu.used for gpu in gpus()))
 
 
-_PROC = Path("/proc")
+@dataclass(frozen=True)
+class Ready:
+    """A server that answers. ``cache_tokens`` None: not in its log; ``main_memory``: bytes of all its
+    processes; ``gpus``: as they are now; ``used_before``: MiB of each before it started.
+    """
+
+    service: Service
+    build: Build
+    pid: int
+    log: str
+    seconds: float
+    weights_gib: float | None
+    cache_tokens: int | None
+    main_memory: int | None
+    gpus: tuple[Gpu, ...]
+    used_before: tuple[int, ...]
+
+    @property
+    def conversations(self) -> float | None:
+        """Number of conversations of full length that fit into the cache at once."""
+        return None if self.cache_tokens is None else self.cache_tokens / self.service.context_length
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "url": f"{self.service.url}/v1",
+            "models": [self.service.served_name, *(adapter.name for adapter in self.service.adapters)],
+            "context": self.service.context_length,
+            "cache_tokens": self.cache_tokens,
+            "conversations": self.conversations,
+            "weights_gib": self.weights_gib,
+            "main_memory_bytes": self.main_memory,
+            "gpus": [asdict(gpu) for gpu in self.gpus],
+            "vllm": self.build.version,
+            "cpu": self.build.cpu,
+            "seconds": round(self.seconds, 1),
+            "pid": self.pid,
+            "log": self.log,
+        }
+
+    def to_text(self) -> str:
+        """Return the same as lines for a person."""
+        lines = [f"Serving {self.service.model}, after {self.seconds:.0f} s."]
+        lines += [f"  {name:8} {text}" for name, text in self._facts()]
+        return "\n".join([*lines, "Ctrl C stops it."])
+
+    def _facts(self) -> Iterable[tuple[str, str]]:
+        service = self.service
+        yield "url", f"{service.url}/v1"
+        yield "model", ", ".join(self.to_json()["models"])
+        yield "context", f"{service.context_length:,} tokens"
+        if self.cache_tokens is not None:
+            capacity = f"room for {self.conversations:.1f} conversations of that length, or more shorter ones"
+            limit = max_conversations(service, self.build)
+            at_once = f"; at most {limit} are written at a time" if limit else ""
+            yield "cache", f"{self.cache_tokens:,} tokens: {capacity}{at_once}"
+        if self.weights_gib is not None:
+            yield "weights", f"{self.weights_gib:g} GiB"
+        for gpu, before in zip(self.gpus, self.used_before, strict=False):
+            used = f"{gpu.used:,} of {gpu.total:,} MiB in use, {before:,} before it started ({gpu.name})"
+            yield f"GPU {gpu.index}", used
+        if self.main_memory is not None:
+            yield "memory", f"{self.main_memory / 2**30:.1f} GiB of main memory"
+        yield "vLLM", f"{self.build.version}{', on the CPU' if self.build.cpu else ''}; its log: {self.log}"
 
 
-def tree_bytes(pid: int) -> int | None:
-    """Main memory of a process and all that descend from it, in bytes; None where there is no /proc.
+def describe_ready(server: Server, service: Service, build: Build, log: VllmLog, started: Started) -> Ready:
+    """Collect what the server that now answers is and what it costs."""
+    return Ready(
+        service=service,
+        build=build,
+        pid=server.pid,
+        log=str(server.log),
+        seconds=time.monotonic() - started.at,
+        weights_gib=log.weights,
+        cache_tokens=log.tokens,
+        main_memory=tree_memory(server.pid),
+        gpus=() if build.cpu else gpus(),
+        used_before=started.used,
+    )
 
-    The proportional set size: memory that several of them share is counted once. Where that may not be read,
-    the resident set size.
+
+def tree_memory(pid: int) -> int | None:
+    """Main memory of a process and all its descendants, in bytes; None if there is no /proc.
+
+    The proportional set size counts memory shared by several of them once; where it is not readable, the
+    resident set size is used.
     """
     if not (_PROC / str(pid)).is_dir():
         return None
-    return 1024 * sum(_kilobytes(one) for one in _tree(pid))
+    return 1024 * sum(_kilobytes(member) for member in _tree(pid))
 
 
 def _tree(pid: int) -> list[int]:
     children: dict[int, list[int]] = defaultdict(list)
     for stat in _PROC.glob("[0-9]*/stat"):
         try:
-            # The name, in brackets, may hold anything; what follows the last bracket is state, parent, ...
+            # The name, in brackets, may hold anything; after the last bracket come state, parent, ...
             parent = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
         except (OSError, IndexError, ValueError):
             continue
         children[parent].append(int(stat.parent.name))
     tree = [pid]
-    for one in tree:
-        tree += children[one]
+    for member in tree:
+        tree += children[member]
     return tree
 
 

@@ -4,12 +4,11 @@ They import what they need when they run: ``--help`` is not to wait for matplotl
 """
 
 from agent.cli.command import Command
-from agent.doctor.capabilities import look_also
 from reviewer.cli import app, backup, blind, draft, exchange, log
 from reviewer.cli import backup as restore
-from reviewer.cli import log as looks
 
-look_also("database", looks.database)
+DOCTOR_CHECKS = {"database": log.database_checks}
+"""Checks that ``spec-o3 doctor`` adds to the agent's own, by capability."""
 
 COMMANDS: tuple[Command, ...] = (
     Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.cli.command import DONE, Bar, CannotRun, say
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 
 
@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> int:
 def _copy(arguments: Namespace) -> int:
     from reviewer.backup.backups import BackupError, back_up, default_folder
 
-    with opened(arguments.db, must_exist=True) as store, Bar(None, "copying pages") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "copying pages") as bar:
 
         def tell(done: int, of: int) -> None:
             bar.expect(of)
@@ -44,7 +44,7 @@ def _copy(arguments: Namespace) -> int:
         except BackupError as error:
             raise CannotRun(str(error)) from error
         store.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
-    say(
+    print_result(
         arguments,
         {**made.to_json(), "path": str(made.path)},
         f"{made.path}: {made.bytes / 1e6:,.1f} MB, checked. Its log ends at {made.head}",
@@ -58,7 +58,7 @@ def _plain(arguments: Namespace) -> int:
 
     database = arguments.db or DATABASE
     target = arguments.target
-    with opened(arguments.db, must_exist=True) as store, Bar(None, "writing rows") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "writing rows") as bar:
         if target is None:
             folder = default_folder(database)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def _plain(arguments: Namespace) -> int:
             raise CannotRun(str(error)) from error
         store.note(None, "archive made", target.name, schema=made.schema)
     rows = sum(table.rows for table in made.tables.values())
-    say(
+    print_result(
         arguments,
         {**made.to_json(), "path": str(target)},
         f"{target}: {rows:,} rows of {len(made.tables)} tables. Its log ends at {made.head}",
@@ -93,7 +93,7 @@ def run_restore(arguments: Namespace) -> int:
     from reviewer.backup.restore import restore
     from reviewer.store import StoreError
 
-    with Bar(None, "reading") as bar:
+    with ProgressBar(None, "reading") as bar:
 
         def tell(done: int, of: int) -> None:
             bar.expect(of)
@@ -113,5 +113,5 @@ def run_restore(arguments: Namespace) -> int:
     text = f"{done.database}: {done.items:,} items, checked. Everybody signs in again."
     if done.kept_as is not None:
         text += f"\nWhat was there before is {done.kept_as}"
-    say(arguments, result, text)
+    print_result(arguments, result, text)
     return DONE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result
 from reviewer.cli import blind_judge
 from reviewer.cli.common import (
     add_common,
@@ -90,7 +90,7 @@ def run_draw(arguments: Namespace) -> int:
         if arguments.again and arguments.plan:
             raise CannotRun("found a plan and --again, wanted one of them: both say what is drawn")
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
-        with opened(arguments.db, must_exist=True) as store, Bar(None, "texts searched") as bar:
+        with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "texts searched") as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
             session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind_progress(arguments.by, session.id)
@@ -102,13 +102,13 @@ def run_draw(arguments: Namespace) -> int:
     except SessionFileError as error:
         raise CannotRun(str(error)) from error
     except TooFew as few:
-        say(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
-        return BAD_NEWS
+        print_result(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
+        return CHECK_FAILED
     result = session_json(session) | {
         "asked": {one.scorer: one.asked for one in progress},
         "giving_away": sorted(telling),
     }
-    say(arguments, result, _drawn_summary(session, progress, len(telling)))
+    print_result(arguments, result, _drawn_summary(session, progress, len(telling)))
     return DONE
 
 
@@ -171,7 +171,7 @@ def run_list(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         sessions = store.blind_sessions(None)
     told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
-    say(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
+    print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
     return DONE
 
 
@@ -185,7 +185,7 @@ def run_status(arguments: Namespace) -> int:
         progress = store.blind_progress(arguments.by, session.id)
     lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.asked}" for one in progress)]
     result = session_json(session) | {"progress": [asdict(one) for one in progress]}
-    say(arguments, result, "\n".join((*lines, *session.notes)))
+    print_result(arguments, result, "\n".join((*lines, *session.notes)))
     return DONE
 
 
@@ -196,7 +196,7 @@ def add_open(parser: ArgumentParser) -> None:
 def run_open(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.open_blind(arguments.by, arguments.session, uuid4().hex)
-    say(arguments, session_json(session), headline(session))
+    print_result(arguments, session_json(session), headline(session))
     return DONE
 
 
@@ -215,7 +215,7 @@ def run_close(arguments: Namespace) -> int:
                 "--unfinished closes it all the same"
             )
         session = store.close_blind(arguments.by, session.id, uuid4().hex)
-    say(arguments, session_json(session) | {"unanswered": missing}, headline(session))
+    print_result(arguments, session_json(session) | {"unanswered": missing}, headline(session))
     return DONE
 
 
@@ -237,8 +237,8 @@ def run_leaks(arguments: Namespace) -> int:
         lines.append(f"and {len(found) - SHOWN} more")
     told = "\n".join(lines) or "nothing was found; a scorer may still notice what no list of words knows"
     result = {"session": arguments.session, "giveaways": [asdict(one) for one in found]}
-    say(arguments, result, told)
-    return BAD_NEWS if found else DONE
+    print_result(arguments, result, told)
+    return CHECK_FAILED if found else DONE
 
 
 def add_report(parser: ArgumentParser) -> None:
@@ -258,7 +258,7 @@ def run_report(arguments: Namespace) -> int:
         raise CannotRun(str(error)) from error
     names = [path.name for path in written]
     result = {"session": arguments.session, "folder": str(written[0].parent), "files": names}
-    say(arguments, result, f"session {arguments.session} reported in {written[0].parent}: {', '.join(names)}")
+    print_result(arguments, result, f"session {arguments.session} reported in {written[0].parent}: {', '.join(names)}")
     return DONE
 
 

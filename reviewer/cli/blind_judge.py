@@ -7,14 +7,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
 from reviewer.cli.common import DATABASE, add_session, opened, positive_integer
 from reviewer.cli.draft import add_costs
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
+    from agent.policies import Sampling
     from agent.policies.openai.endpoint import Endpoint
-    from agent.policies.sampling import Sampling
     from agent.policies.servers import Server
     from reviewer.agreement.values import Estimate
     from reviewer.blind.judge.model import Judge
@@ -93,24 +93,24 @@ def run(arguments: Namespace) -> int:
         {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
     )
     lines = [f"{name}, rank correlation with the people: {one}" for name, one in beside.items()]
-    say(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
+    print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
-    return BAD_NEWS if tally.failed or tally.unreadable or tally.gone else DONE
+    return CHECK_FAILED if tally.failed or tally.unreadable or tally.gone else DONE
 
 
 def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
     """What came of it, and whether somebody stopped it."""
-    from agent.cli.inspect import stopping
+    from agent.cli.inspect import stop_on_signal
     from agent.conversation import Stop
     from reviewer.blind.judge.run import judge_session
 
     stop: Stop = Stop()
-    with Bar(None, "judging") as bar, stopping(stop):
+    with ProgressBar(None, "judging") as bar, stop_on_signal(stop):
 
         def progress(done: int, of: int) -> None:
             bar.expect(of)
-            bar.at(done, f", {spending.cost:.2f} spent" if arguments.price_out else "")
+            bar.at(done, f"{spending.cost:.2f} spent" if arguments.price_out else "")
 
         tally = judge_session(
             store,
@@ -180,7 +180,7 @@ def _server(arguments: Namespace) -> Server:
 
     :raises RosterError: there is none, or its address or its key cannot be used
     """
-    from agent.policies.options import roster_from
+    from agent.cli.policy_options import roster_from
     from agent.policies.servers import Server, checked_url
 
     if "/" not in arguments.server:

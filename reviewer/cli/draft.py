@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.inspecting import Work
+from agent.batch.journal import PendingJobs
 from agent.batch.labels import Labels
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
-from agent.policies.options import add_policy
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
+from agent.cli.policy_options import add_policy_options
 from reviewer.cli.common import DATABASE, add_database, add_json, opened
 from reviewer.drafting.budget import Budget
 from reviewer.drafting.run import DraftCounts, contradicting_path
@@ -43,7 +43,7 @@ def _amount(text: str) -> float:
 if TYPE_CHECKING:
     from agent.batch.labels import Labels
     from agent.batch.sources import Source
-    from agent.policies.options import Choice
+    from agent.cli.policy_options import PolicyChoice
     from agent.tasks import Task
     from agent.trajectory import Verdict
     from reviewer.drafting.budget import Budget
@@ -55,7 +55,7 @@ AT_A_TIME = 8
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="survey files, folders of them, or lists (@FILE)")
     parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
-    add_policy(parser)
+    add_policy_options(parser)
     parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
@@ -87,9 +87,9 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError
-    from agent.batch.sources import SourceError, files
+    from agent.batch.sources import SourceError, sources_from
+    from agent.cli.policy_options import choice_from, roster_from
     from agent.conversation import PolicyError
-    from agent.policies.options import choice_from, roster_from
 
     _check(arguments)
     beside = arguments.db or DATABASE
@@ -98,23 +98,23 @@ def run(arguments: Namespace) -> int:
     choice = choice_from(arguments, roster_from(arguments, beside.resolve().parent), arguments.samples)
     into = arguments.out.parent if arguments.out else Path()
     try:
-        found = list(files(arguments.files, into, sys.stdin))
+        found = list(sources_from(arguments.files, into, sys.stdin))
         told, stopped = _draft(arguments, task, choice, labels, found)
     except (JournalError, PolicyError, SourceError) as error:
         raise CannotRun(str(error)) from error
-    say(arguments, told.to_json(), told.text())
+    print_result(arguments, told.to_json(), told.text())
     if stopped:
         raise KeyboardInterrupt
-    return BAD_NEWS if told.is_bad_news else DONE
+    return CHECK_FAILED if told.is_bad_news else DONE
 
 
 def _draft(
-    arguments: Namespace, task: Task, choice: Choice, labels: Labels | None, found: list[Source]
+    arguments: Namespace, task: Task, choice: PolicyChoice, labels: Labels | None, found: list[Source]
 ) -> tuple[Summary, bool]:
     """Draft what is not drafted yet; what came of it, and whether it was stopped."""
-    from agent.batch.inspecting import Work
-    from agent.batch.run import PolicyGone
-    from agent.cli.inspect import stopping
+    from agent.batch.journal import PendingJobs
+    from agent.batch.run import PolicyUnavailable
+    from agent.cli.inspect import stop_on_signal
     from agent.conversation import Stop
     from reviewer.drafting.run import draft_many
 
@@ -122,7 +122,7 @@ def _draft(
     database = arguments.db or (None if arguments.out else DATABASE)
     with ExitStack() as open_things:
         results = _results(arguments, task, choice, database, open_things)
-        work = Work(
+        work = PendingJobs(
             found,
             arguments.samples,
             results,
@@ -133,19 +133,19 @@ def _draft(
         outcomes = open_things.enter_context(
             closing(draft_many(work, task, _policy_for(choice), known, spending, threads, stop))
         )
-        bar = open_things.enter_context(Bar(work.expected, "drafting"))
-        open_things.enter_context(stopping(stop))
+        bar = open_things.enter_context(ProgressBar(work.expected, "drafting"))
+        open_things.enter_context(stop_on_signal(stop))
         try:
             for number, outcome in enumerate(outcomes, start=1):
                 results.add(outcome)
                 bar.expect(work.expected)
-                bar.at(number, f", {spending.cost:.2f} spent" if arguments.price_out else "")
-        except PolicyGone as error:
+                bar.at(number, f"{spending.cost:.2f} spent" if arguments.price_out else "")
+        except PolicyUnavailable as error:
             gone = str(error)
     return Summary(arguments, database, results.tally, work, labels, spending, gone), stop.is_set
 
 
-def _policy_for(choice: Choice) -> PolicyFor:
+def _policy_for(choice: PolicyChoice) -> PolicyFor:
     """Who drafts; told the label, if it takes instructions."""
     from agent.policies.native import Guidance
 
@@ -162,7 +162,7 @@ def _known_labels(label: Verdict | None, labels: Labels | None) -> KnownLabels:
 
 
 def _results(
-    arguments: Namespace, task: Task, choice: Choice, database: Path | None, open_things: ExitStack
+    arguments: Namespace, task: Task, choice: PolicyChoice, database: Path | None, open_things: ExitStack
 ) -> DraftWriter:
     from agent.batch.journal import Journal
     from reviewer.drafting.run import DraftWriter, contradicting_path
@@ -254,7 +254,7 @@ class Summary:
     arguments: Namespace
     database: Path | None
     tally: DraftCounts
-    work: Work
+    work: PendingJobs
     labels: Labels | None
     spending: Budget
     gone: str = ""

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result
 from reviewer.cli.common import add_database, add_json, opened
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run_export(arguments: Namespace) -> int:
     from reviewer.exchange.exports import FOLDER, ExportError, NothingToExport, export
 
     folder = arguments.to or FOLDER
-    with opened(arguments.db, must_exist=True) as store, Bar(None, "items exported") as bar:
+    with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "items exported") as bar:
         try:
             made = export(
                 store,
@@ -48,8 +48,8 @@ def run_export(arguments: Namespace) -> int:
                 processes=arguments.processes,
             )
         except NothingToExport as nothing:
-            say(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
-            return BAD_NEWS
+            print_result(arguments, {"folder": None, "reason": str(nothing)}, f"nothing exported: {nothing}")
+            return CHECK_FAILED
         except ExportError as error:
             raise CannotRun(str(error)) from error
         except OSError as error:
@@ -62,8 +62,8 @@ def run_export(arguments: Namespace) -> int:
         "counts": made.summary["counts"],
         "left_out": [asdict(one) for one in made.left_out],
     }
-    say(arguments, result, _export_summary(made))
-    return BAD_NEWS if made.left_out else DONE
+    print_result(arguments, result, _export_summary(made))
+    return CHECK_FAILED if made.left_out else DONE
 
 
 def _whole(text: str) -> int:
@@ -114,7 +114,7 @@ def add_import(parser: ArgumentParser) -> None:
 def run_import(arguments: Namespace) -> int:
     from reviewer.exchange.imports import ImportFileError, import_file
 
-    with opened(arguments.db) as store, Bar(None, "rows checked and written") as bar:
+    with opened(arguments.db) as store, ProgressBar(None, "rows checked and written") as bar:
         try:
             imported = import_file(
                 store,
@@ -131,8 +131,8 @@ def run_import(arguments: Namespace) -> int:
         "known": imported.known,
         "problems": [asdict(problem) for problem in imported.problems],
     }
-    say(arguments, result, _import_summary(imported, arguments.skip_bad))
-    return BAD_NEWS if imported.problems else DONE
+    print_result(arguments, result, _import_summary(imported, arguments.skip_bad))
+    return CHECK_FAILED if imported.problems else DONE
 
 
 def _import_summary(imported: Imported, skip_bad: bool) -> str:

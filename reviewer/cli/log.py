@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import BAD_NEWS, DONE, CannotRun, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
 from agent.text import one_line, visible
 from reviewer.cli.common import add_database, add_json, opened
 
@@ -43,7 +43,7 @@ def _show(arguments: Namespace, store: Store) -> int:
     entries = store.last_entries(arguments.last, arguments.person, arguments.what)
     head = store.log_head()
     result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
-    say(arguments, result, "\n".join([*map(_line, entries), f"the log ends at {head}"]))
+    print_result(arguments, result, "\n".join([*map(_line, entries), f"the log ends at {head}"]))
     return DONE
 
 
@@ -56,8 +56,8 @@ def _check(arguments: Namespace, store: Store) -> int:
         raise CannotRun(f"--head: {error}") from error
     wrong, head = store.check_log(known), store.log_head()
     text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all they bind are as they were written"
-    say(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
-    return BAD_NEWS if wrong else DONE
+    print_result(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
+    return CHECK_FAILED if wrong else DONE
 
 
 def _to_json(entry: Entry) -> dict[str, Any]:
@@ -81,39 +81,38 @@ def _whole(text: str) -> int:
 
 
 if TYPE_CHECKING:
-    from agent.doctor.capabilities import Where
-    from agent.doctor.finding import Finding
+    from agent.doctor import DoctorOptions, Finding
 
 _OLD = timedelta(days=2)
 
 
-def database(where: Where) -> Iterator[Finding]:
-    """Nothing where there is no database yet. The file is read and not changed, nor upgraded."""
-    from agent.doctor.finding import Finding
+def database_checks(options: DoctorOptions) -> Iterator[Finding]:
+    """Check the pages, the last backup and the audit log of the database, if there is one, without changing it."""
+    from agent.doctor import Finding
     from reviewer.store import StoreError
     from reviewer.store.sqlite.tables import summary
 
-    if not where.database.is_file():
+    if not options.database.is_file():
         return
     try:
-        seen = summary(where.database)
+        seen = summary(options.database)
     except StoreError as error:
-        restore = f"spec-o3 restore BACKUP --db {where.database}"
+        restore = f"spec-o3 restore BACKUP --db {options.database}"
         yield Finding("integrity", False, str(error), restore)
         return
-    yield Finding("integrity", True, f"every page of {where.database} is sound, schema {seen.schema}")
-    yield _backups(where)
+    yield Finding("integrity", True, f"every page of {options.database} is sound, schema {seen.schema}")
+    yield _backups(options)
     told = "none: the schema is from before it" if seen.head is None else f"ends at {seen.head}"
     yield Finding("audit log", None, told)
 
 
-def _backups(where: Where) -> Finding:
-    from agent.doctor.finding import Finding
+def _backups(options: DoctorOptions) -> Finding:
+    from agent.doctor import Finding
     from reviewer.backup.backups import default_folder, list_backups
 
-    folder = default_folder(where.database)
-    made = list_backups(where.database, folder)
-    again = f"spec-o3 backup --db {where.database}"
+    folder = default_folder(options.database)
+    made = list_backups(options.database, folder)
+    again = f"spec-o3 backup --db {options.database}"
     if not made:
         return Finding("last backup", None, f"none in {folder}", again)
     age = datetime.now(UTC) - made[0].at

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.batch.journal import Journal
-from agent.batch.run import IN_A_ROW, THREADS, Job, Outcome, Plan, drained, inspect_one, readings, until_gone
+from agent.batch.run import (
+    MAX_CONSECUTIVE_FAILURES,
+    THREADS,
+    Job,
+    Outcome,
+    Plan,
+    drained,
+    inspect_one,
+    readings,
+    stop_when_unavailable,
+)
 from agent.batch.sources import Reading
 from agent.conversation import Policy, Stop
 from agent.policies.native import mentions_label
@@ -65,7 +75,7 @@ def draft_many(
     with (stop or Stop()).waking(inner.set):
         outcomes = _in_threads(one, jobs, concurrency, inner)
         try:
-            yield from until_gone(outcomes, concurrency + IN_A_ROW)
+            yield from stop_when_unavailable(outcomes, concurrency + MAX_CONSECUTIVE_FAILURES)
         finally:
             inner.set()
             outcomes.close()

@@ -22,7 +22,7 @@ from agent import loop, tool
 from agent.batch.consensus import consensus
 from agent.batch.consensus import to_json as consensus_to_json
 from agent.conversation import Conversation, Piece, Policy, PolicyError, Stop
-from agent.policies.sampling import Sampling
+from agent.policies import Sampling
 from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory import Drafter, Trajectory

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from agent.conversation import Policy, PolicyError
 from agent.loop import MAX_TURNS
+from agent.policies import Sampling
 from agent.policies.roster import Entry, Roster
-from agent.policies.sampling import Sampling
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from reviewer.live.bench import Bench, Benches, Row

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import app
-from agent.doctor import CAPABILITIES, CORE, Diagnosis, Finding, capabilities, machine, packages
-from agent.doctor import machine as renderer
-from agent.doctor.machine import Gpu, gpus
+from agent.doctor import CAPABILITIES, CORE, Diagnosis, Finding, capabilities, checks
+from agent.vllm.server import Gpu, gpus
 from tests.support.model_server import BadServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,8 +80,8 @@ def test_every_finding_that_is_missing_says_what_to_do(doctor, no_nvidia, tmp_pa
 
 
 def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr(packages, "version", lambda name: None if name == "pytest" else "99.0")
-    (found,) = packages.extra("test")
+    monkeypatch.setattr(checks, "installed_version", lambda name: None if name == "pytest" else "99.0")
+    (found,) = checks.extra_packages("test")
     assert found == Finding(
         "packages of the extra 'test'",
         False,
@@ -91,15 +91,15 @@ def test_an_extra_that_is_not_installed_is_told_with_the_command_that_installs_i
 
 
 def test_a_package_that_is_too_old_is_told_with_what_is_wanted(monkeypatch):
-    monkeypatch.setattr(packages, "version", lambda name: "0.1")
-    *_, found = packages.core()
+    monkeypatch.setattr(checks, "installed_version", lambda name: "0.1")
+    *_, found = checks.core_packages()
     assert not found.ok
-    assert "numpy 0.1: wanted >=2.1" in found.found
+    assert "numpy 0.1: expected >=2.1" in found.found
 
 
 def test_without_the_projects_own_metadata_nothing_is_claimed(monkeypatch):
-    monkeypatch.setattr(packages, "DISTRIBUTION", "no-such-distribution")
-    *_, found = packages.core()
+    monkeypatch.setattr(checks, "DISTRIBUTION", "no-such-distribution")
+    *_, found = checks.core_packages()
     assert not found.ok
     assert "is not installed" in found.found
 
@@ -108,14 +108,14 @@ def test_cards_are_told_as_the_driver_tells_them(tmp_path, monkeypatch):
     program(tmp_path, "nvidia-smi", NVIDIA_SMI)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     assert gpus() == (Gpu(0, "NVIDIA GeForce RTX 4090", 24564, 412, "580.65.06", "8.9"),)
-    (found,) = machine.gpu()
+    (found,) = checks.gpu_findings()
     assert found.ok
     assert "23.6 of 24.0 GiB free" in found.found
 
 
 def test_no_card_is_missing_only_where_one_is_needed(no_nvidia):
-    assert [found.ok for found in machine.gpu()] == [False]
-    assert [found.ok for found in machine.gpu(needed=False)] == [None]
+    assert [found.ok for found in checks.gpu_findings()] == [False]
+    assert [found.ok for found in checks.gpu_findings(needed=False)] == [None]
 
 
 def test_a_driver_that_does_not_answer_is_no_card(tmp_path, monkeypatch):
@@ -125,29 +125,29 @@ def test_a_driver_that_does_not_answer_is_no_card(tmp_path, monkeypatch):
 
 
 def test_other_pixels_are_told(monkeypatch):
-    monkeypatch.setattr(renderer, "ZOOM", "0" * 64)
-    found = renderer.pixels()
+    monkeypatch.setattr(checks, "ZOOM", "0" * 64)
+    found = checks.pixels()
     assert not found.ok
     assert "other pixels" in found.found
     assert "matplotlib==3.10.5" in found.remedy
 
 
 def test_the_release_of_matplotlib_is_the_projects_pin():
-    pins = [str(one.specifier) for one in packages._wanted("") if one.name == "matplotlib"]
-    assert pins == [f"=={renderer.MATPLOTLIB}"]
+    pins = [str(one.specifier) for one in checks._required("") if one.name == "matplotlib"]
+    assert pins == [f"=={checks.MATPLOTLIB}"]
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path):
-    found = next(machine.database(tmp_path / "none" / "a.db"))
+    found = next(checks.database_findings(tmp_path / "none" / "a.db"))
     assert not found.ok
     assert "No such file or directory" in found.found
 
 
 def test_an_old_sqlite_is_told(monkeypatch):
-    monkeypatch.setattr(machine, "_PROBE", "print('3.31.1')")
-    assert machine.sqlite().ok is False
-    monkeypatch.setattr(machine, "_PROBE", "raise SystemExit('no such module: fts5')")
-    found = machine.sqlite()
+    monkeypatch.setattr(checks, "_PROBE", "print('3.31.1')")
+    assert checks.sqlite().ok is False
+    monkeypatch.setattr(checks, "_PROBE", "raise SystemExit('no such module: fts5')")
+    found = checks.sqlite()
     assert (found.ok, found.found) == (False, "no such module: fts5")
 
 
@@ -180,9 +180,20 @@ def test_vllm_is_looked_for_in_the_python_that_is_named(doctor, tmp_path, monkey
     assert (vllm["ok"], vllm["found"]) == (True, "0.32.0")
 
 
+def test_a_vllm_that_is_too_old_for_training_is_named(monkeypatch):
+    (required,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["serve"]
+    line = f"{required.partition(';')[0]}; extra == 'serve'"
+    monkeypatch.setattr(checks.importlib.metadata, "requires", lambda name: [line])
+    found = checks.vllm_release("0.21.1", cpu=False)
+    assert (found.ok, found.found) == (False, "0.21.1: expected >=0.22")
+    assert found.remedy.endswith("pip install 'spec-o3[serve]'")
+    assert checks.vllm_release("0.22.0", cpu=False).ok
+    assert checks.vllm_release("unknown", cpu=True).ok
+
+
 def test_an_unknown_capability_cannot_be_looked_at(capsys):
     assert app.main(["doctor", "warp"]) == 2
-    assert "found 'warp', wanted one of review, live" in capsys.readouterr().err
+    assert "found 'warp', expected one of review, live" in capsys.readouterr().err
 
 
 def test_for_a_person_commands_stand_on_lines_of_their_own(capsys, tmp_path, no_nvidia):
@@ -190,7 +201,7 @@ def test_for_a_person_commands_stand_on_lines_of_their_own(capsys, tmp_path, no_
     assert capsys.readouterr().out.splitlines() == [
         "✗ GPU (gpu)",
         "    ✗ GPU: no nvidia-smi, so no NVIDIA driver",
-        "      → install NVIDIA's driver; without a GPU the baseline and small models on the CPU remain",
+        "      → install NVIDIA's driver; without a GPU, use the baseline or a small model on the CPU",
     ]
 
 

@@ -22,11 +22,11 @@ from agent.tool import TOOL_BLOCK
 from agent.vllm import CONTEXT, Build, Service, command, conversation_tokens, environment, picture_tokens
 from agent.vllm.flags import LARGEST_OVERVIEW, LARGEST_ZOOM, PROMPT, TURNS, Adapter, ServeError, find_build
 from agent.vllm.log import VllmLog
-from agent.vllm.server import tree_bytes
+from agent.vllm.server import tree_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = ROOT / "tests" / "support" / "fake_vllm"
-SAID = (*(ROOT / "agent" / "serving").glob("*.py"), ROOT / "agent" / "commands" / "serve.py")
+SAID = (*(ROOT / "agent" / "vllm").glob("*.py"), ROOT / "agent" / "cli" / "serve.py")
 
 
 def free_port() -> int:
@@ -359,6 +359,6 @@ def test_the_memory_of_a_tree_of_processes_is_that_of_all_of_them():
         [sys.executable, "-c", outer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as tree:
         assert tree.stdout.readline() == "held\n"
-        assert 100e6 < tree_bytes(tree.pid) < 300e6
+        assert 100e6 < tree_memory(tree.pid) < 300e6
         tree.stdin.close()
-    assert tree_bytes(2**30) is None
+    assert tree_memory(2**30) is None

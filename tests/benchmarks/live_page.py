@@ -30,7 +30,7 @@ from playwright.sync_api import Page, sync_playwright
 from agent import tasks
 from agent.loop import run
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.spec_o3 import Served
+from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
@@ -147,7 +147,7 @@ class Visitor:
 
 
 def _server_side(url: str, model: str, file: Path, runs: int) -> None:
-    task, spectrum, policy = tasks.load()[TASK], read(file), Served(Endpoint(model))
+    task, spectrum, policy = tasks.load()[TASK], read(file), SpecO3(Endpoint(model))
     visitors = [Visitor(url, initials, file) for initials in PEOPLE]
 
     def bare() -> None:

@@ -24,7 +24,7 @@ from agent import tasks
 from agent.conversation import Conversation, Piece, Policy
 from agent.loop import run
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.spec_o3 import Served
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.trajectory import Drafter
 from agent.trajectory.tags import TOOL_NAME
@@ -98,7 +98,7 @@ def main() -> None:
     seconds = time.perf_counter() - start
     print(_row("loop", policy.between))
     with scripted_server() as url:
-        served = Timed(Served(Endpoint(url)))
+        served = Timed(SpecO3(Endpoint(url)))
         run(spectrum, task, served)
         served.turns.clear()
         for _ in range(number):

@@ -33,12 +33,12 @@ import httpx
 import numpy as np
 
 from agent import tasks
-from agent.batch.run import inspect_many, jobs_of
+from agent.batch.run import inspect_many, jobs_for
 from agent.batch.sources import Source
 from agent.conversation import Conversation, Piece, Usage
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.sampling import Sampling
-from agent.policies.spec_o3 import Served, messages
+from agent.policies.spec_o3 import SpecO3, messages
 from agent.simulate import simulate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +71,7 @@ class Result:
         return self.requests / self.seconds
 
 
-class Recorded(Served):
+class Recorded(SpecO3):
     """The served policy, with every conversation's requests kept."""
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -132,7 +132,7 @@ def _agent(url: str, sources: Sequence[Source], concurrency: int) -> tuple[Resul
     policy = Recorded(Endpoint(url))
     usage = Usage()
     start = time.perf_counter()
-    for outcome in inspect_many(jobs_of(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
+    for outcome in inspect_many(jobs_for(sources), tasks.load()["cv"], lambda _: policy, concurrency=concurrency):
         if outcome.has_failed:
             raise SystemExit(f"an inspection failed: {outcome.detail}")
         usage += outcome.usage

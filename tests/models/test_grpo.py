@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from agent.loop import Ended, inspect
+from agent.policies import Sampling
 from agent.policies.local.policy import Local
-from agent.policies.sampling import Sampling
 from agent.tasks import load as load_tasks
 from agent.trajectory import Drafter
 from agent.trajectory.tags import turn_text

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from agent.loop import Ended, inspect
+from agent.policies import Sampling
 from agent.policies.local.policy import Local
-from agent.policies.sampling import Sampling
 from tests.conftest import ROOT
 from training.miniature.examples import questions
 from training.miniature.model import shrunk

@@ -9,8 +9,8 @@ import pytest
 
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, Event, Looked, Said, inspect
+from agent.policies import Sampling
 from agent.policies.local.policy import Local
-from agent.policies.sampling import Sampling
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import overview

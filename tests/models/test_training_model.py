@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agent.policies.local.model import Loaded as Live
-from agent.policies.local.weights import Weights
+from agent.policies.local.model import Weights
 from tests.models.support.learned_traces import inspected as drawn
 from training.model import Loaded, ModelError, load, part_of, resolved, save, trainable
 from training.render import IMAGE, Rendered, Renderer, for_learning, for_writing

@@ -85,7 +85,7 @@ def texts() -> Iterator[str]:
 
 
 def main() -> None:
-    from agent.policies.native_replies import Reply, assistant_message
+    from agent.policies.native import Reply, assistant_message
     from agent.policies.openai.stream import Delta
     from agent.text import one_line
     from agent.trajectory import tags

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.conversation import Stop
-from agent.policies.openai.endpoint import Delta, Endpoint, Patience
-from agent.policies.sampling import Sampling
+from agent.policies import Sampling
+from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits
 
 DONE = "[DONE]"
 
@@ -416,7 +416,7 @@ if __name__ == "__main__":
 
 
 MESSAGES = [{"role": "user", "content": [{"type": "text", "text": "Is it a star?"}]}]
-HASTY = Patience(connect=2.0, first=20.0, between=20.0, tries=3, pause=0.01, longest_pause=0.05)
+HASTY = RequestLimits(connect=2.0, first=20.0, between=20.0, tries=3, pause=0.01, longest_pause=0.05)
 KEY = "sk-do-not-tell"
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agent.batch.journal import Journal, JournalError, append_text, json_lines, put
+from agent.batch.journal import Journal, JournalError, append_line, json_lines, write_atomic
 from agent.batch.run import Outcome as Inspected
 from agent.trajectory import Trajectory
 from training.bench.outcomes import Outcome, OutcomesError, asked, failed, judged
@@ -59,7 +59,7 @@ class Answers:
             raise ValueError("questions: found two of one key and task")
         self._journal = Journal(folder / FILE, {**settings, **about(questions)})
         lines = (json.dumps(asked(one), ensure_ascii=False) + "\n" for one in questions)
-        put(folder / QUESTIONS, "".join(lines))
+        write_atomic(folder / QUESTIONS, "".join(lines))
 
     @property
     def done(self) -> int:
@@ -84,7 +84,7 @@ class Answers:
     def sat(self, asked: int, seconds: float) -> None:
         """Note what a sitting took. One that was killed leaves no note."""
         line = {"asked": asked, "seconds": round(seconds, 3)}
-        append_text(self.folder / SITTINGS, json.dumps(line) + "\n")
+        append_line(self.folder / SITTINGS, json.dumps(line) + "\n")
 
     def close(self) -> None:
         self._journal.close()

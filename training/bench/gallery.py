@@ -10,8 +10,8 @@ from string import Template
 
 from PIL import Image
 
-from agent.batch.journal import put
-from agent.batch.report_sheet import pictures, window_text
+from agent.batch.journal import write_atomic
+from agent.batch.report import pictures, window_text
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
@@ -60,7 +60,7 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     for place, one in wanted.items():
         trajectory, said = traces.get(place, (None, ()))
         cards.append(_card(one, trajectory, said, spectrum_of))
-    put(run.folder / FILE, page(row, list(wanted.values()), cards))
+    write_atomic(run.folder / FILE, page(row, list(wanted.values()), cards))
     return len(cards)
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from agent.batch.journal import JournalError, json_lines, put
+from agent.batch.journal import JournalError, json_lines, write_atomic
 from agent.spectrum import Spectrum
 from agent.text import OneLine
 from agent.trajectory import Trajectory
@@ -141,7 +141,7 @@ def predicted(
 
 def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
     """A file that ``bench table`` takes. :raises JournalError: it cannot be written"""
-    put(path, "".join(json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in found))
+    write_atomic(path, "".join(json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in found))
 
 
 def read_predictions(path: Path) -> list[Outcome]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.batch.journal import put
+from agent.batch.journal import write_atomic
 from agent.batch.report import escaped
 from agent.batch.report import table as markdown_table
 from training.bench import table
@@ -30,8 +30,8 @@ def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str,
         "settings": dict(settings),
         "groups": [{"by": one.by, "name": one.name, "scores": one.scores.to_json()} for one in parts],
     }
-    put(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
-    put(row.path / REPORT, markdown(row, parts, settings, gallery))
+    write_atomic(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+    write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery))
     return result
 
 

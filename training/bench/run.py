@@ -14,16 +14,16 @@ from time import monotonic
 from typing import Any
 
 from agent.batch.run import (
-    IN_A_ROW,
+    MAX_CONSECUTIVE_FAILURES,
     RETRIES,
     Job,
     Outcome,
     Plan,
     PolicyFor,
-    PolicyGone,
+    PolicyUnavailable,
     drained,
     inspect_one,
-    until_gone,
+    stop_when_unavailable,
     worked_off,
 )
 from agent.conversation import Policy, Stop
@@ -85,7 +85,7 @@ def ask_all(
                 if outcome.has_failed and len(made.failures) < KEPT:
                     made.failures += (f"{outcome.job.key}: {outcome.detail}",)
                 progress(number)
-        except PolicyGone as gone:
+        except PolicyUnavailable as gone:
             made.gone = str(gone)
     made.seconds = monotonic() - since
     if made.asked:
@@ -152,7 +152,7 @@ def _outcomes(
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
             outcomes = drained(pool, _submitted(pool, asks, posed, inner), 2 * concurrency, inner)
         try:
-            yield from until_gone(outcomes, (processes or concurrency) + IN_A_ROW)
+            yield from stop_when_unavailable(outcomes, (processes or concurrency) + MAX_CONSECUTIVE_FAILURES)
         finally:
             inner.set()
             outcomes.close()

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, progress, say
-from agent.policies.options import add_policy
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result, progress
+from agent.cli.policy_options import add_policy_options
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
@@ -61,7 +61,7 @@ def add(parser: ArgumentParser) -> None:
         help="failures of each kind in gallery.html (12; 0: none)",
     )
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
-    add_policy(parser)
+    add_policy_options(parser)
     besides = parser.add_subparsers(metavar="", title="besides")
     for command in (TABLE_COMMAND, bench_build.COMMAND):
         one = besides.add_parser(command.name, help=command.help, description=command.help)
@@ -71,7 +71,7 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError
-    from agent.cli.inspect import stopping
+    from agent.cli.inspect import stop_on_signal
     from agent.conversation import PolicyError, Stop
     from training.bench.outcomes import OutcomesError
     from training.data import DataError, card
@@ -89,16 +89,16 @@ def run(arguments: Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         if not arguments.json:
             print(about.text(), end="\n\n", flush=True)
-        with stopping(stop):
+        with stop_on_signal(stop):
             made = _ask(arguments, questions, asking, folder, settings, stop)
         _keep(about, folder)
         row, result = _report(arguments, questions, folder)
     except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
         raise CannotRun(str(error)) from error
-    say(arguments, result, _told(row, made))
+    print_result(arguments, result, _told(row, made))
     if stop.is_set:
         raise KeyboardInterrupt
-    return BAD_NEWS if row.open or row.unread or row.failed else DONE
+    return CHECK_FAILED if row.open or row.unread or row.failed else DONE
 
 
 def _contender(arguments: Namespace) -> Contender | None:
@@ -125,8 +125,8 @@ def _contender(arguments: Namespace) -> Contender | None:
 
 def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[str, Any]]:
     """How everything is asked, and what of it may not change from one sitting to the next."""
-    from agent.cli.inspect import PASSING, baseline
-    from agent.policies.options import choice_from, roster_from
+    from agent.cli.inspect import MACHINE_SETTINGS, baseline
+    from agent.cli.policy_options import choice_from, roster_from
     from training.bench.run import Asking
 
     given = Path(arguments.model).name if arguments.model else ""
@@ -135,7 +135,7 @@ def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[s
     if not health.ok:
         raise CannotRun(health.sentence)
     drafter = choice().drafter
-    lasting = {name: value for name, value in drafter.settings.items() if name not in PASSING}
+    lasting = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
     if drafter.kind == "model":
         lasting |= choice.sampling.settings()
     settings = {
@@ -151,10 +151,10 @@ def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[s
 
 def _keep(card: DataCard, folder: Path) -> None:
     """The data card, beside what comes of the data."""
-    from agent.batch.journal import put
+    from agent.batch.journal import write_atomic
 
-    put(folder / "data_card.md", card.markdown())
-    put(folder / "data_card.json", json.dumps(card.to_json(), ensure_ascii=False, indent=2) + "\n")
+    write_atomic(folder / "data_card.md", card.markdown())
+    write_atomic(folder / "data_card.json", json.dumps(card.to_json(), ensure_ascii=False, indent=2) + "\n")
 
 
 def _ask(
@@ -166,15 +166,15 @@ def _ask(
     stop: Stop,
 ) -> Made:
     from agent.batch.run import THREADS
-    from agent.cli.inspect import TURNS_HERE
+    from agent.cli.inspect import LOCAL_CONCURRENCY
     from training.bench.answers import Answers
     from training.bench.run import ask_all
 
     with Answers(folder, questions, settings) as answers:
         left = len(questions) - answers.done
         processes = _processes(arguments, left)
-        threads = TURNS_HERE if arguments.policy == "local" else THREADS
-        with Bar(left, "asking") as bar:
+        threads = LOCAL_CONCURRENCY if arguments.policy == "local" else THREADS
+        with ProgressBar(left, "asking") as bar:
             made = ask_all(
                 questions,
                 asking,
@@ -262,7 +262,7 @@ def add_table(parser: ArgumentParser) -> None:
 
 
 def run_table(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError, put
+    from agent.batch.journal import JournalError, write_atomic
     from training.bench import table
     from training.bench.outcomes import OutcomesError
     from training.bench.table import row
@@ -272,10 +272,10 @@ def run_table(arguments: Namespace) -> int:
         rows = [row(path) for path in progress(arguments.runs, len(arguments.runs), "reading")]
         for path, made in ((arguments.csv, table.csv_text), (arguments.markdown, table.markdown)):
             if path is not None:
-                put(path, made(rows, published))
+                write_atomic(path, made(rows, published))
     except (JournalError, OutcomesError) as error:
         raise CannotRun(str(error)) from error
-    say(arguments, table.to_json(rows, published), table.text(rows, published))
+    print_result(arguments, table.to_json(rows, published), table.text(rows, published))
     return DONE
 
 

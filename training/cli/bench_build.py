@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import BAD_NEWS, DONE, Bar, CannotRun, Command, say
+from agent.cli.command import CHECK_FAILED, DONE, CannotRun, Command, ProgressBar, print_result
 from agent.cli.simulate import ratio
 
 if TYPE_CHECKING:
@@ -77,15 +77,15 @@ def run(arguments: Namespace) -> int:
         recipe = _recipe(arguments, task)
         built, said = _built(arguments, recipe, task, placed)
         if built.short:
-            say(arguments, {"built": False, **said}, _wanting(built, recipe))
-            return BAD_NEWS
+            print_result(arguments, {"built": False, **said}, _wanting(built, recipe))
+            return CHECK_FAILED
         _write(arguments.output, built, task, said)
     except (DataError, JournalError, SourceError, SpecialistError, SpectrumError) as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
     text = card.markdown(said, task)
-    say(arguments, {"built": True, **said}, f"{text}\n{arguments.output}")
+    print_result(arguments, {"built": True, **said}, f"{text}\n{arguments.output}")
     return DONE
 
 
@@ -120,7 +120,7 @@ def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tup
 
     positives, candidates = _entries(arguments, task)
     weak = _weak(arguments, task)
-    with Bar(None, "negatives found") as bar:
+    with ProgressBar(None, "negatives found") as bar:
         built = build(recipe, positives, candidates, weak, placed, bar.at)
     return built, told(built, recipe, weak.told())
 
@@ -141,7 +141,7 @@ def _weak(arguments: Namespace, task: Task) -> Weak:
 
 def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]]:
     """The positives, and what negatives may be drawn from. :raises DataError: there are none to be used"""
-    from agent.batch.sources import files, spectra
+    from agent.batch.sources import sources_from, spectra_in
     from agent.spectrum import read
     from training.bench.build import Entry
     from training.data import DataError, questions, source_of
@@ -152,10 +152,10 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
     candidates = [Entry(one.key, one.source, one.spectrum) for one in asked if one.label == "NO"]
     if not positives:
         raise DataError(f"{arguments.labels}: found no spectrum that is YES for {task.key}")
-    for file in files([str(path) for path in arguments.candidates], Path.cwd()):
+    for file in sources_from([str(path) for path in arguments.candidates], Path.cwd()):
         if file.path.resolve() == arguments.labels.resolve():
             continue
-        for one in spectra(file):
+        for one in spectra_in(file):
             source = source_of(one.path.name, one.target)
             candidates.append(Entry(one.key, source, partial(read, one.path, one.target or None)))
     if not candidates:
@@ -173,12 +173,12 @@ def _write(folder: Path, built: Built, task: Task, said: dict[str, Any]) -> None
     """The two files, then what says how they were made: where that is, the benchmark is whole."""
     import json
 
-    from agent.batch.journal import put
+    from agent.batch.journal import write_atomic
     from training.bench.build import card, specvi_file
 
     (folder / "data").mkdir(exist_ok=True)
     done = 0
-    with Bar(len(built.train) + len(built.test), "writing") as bar:
+    with ProgressBar(len(built.train) + len(built.test), "writing") as bar:
 
         def one_more() -> None:
             nonlocal done
@@ -188,8 +188,8 @@ def _write(folder: Path, built: Built, task: Task, said: dict[str, Any]) -> None
         for part in card.PARTS:
             path = folder / "data" / card.file_name(part, task.key)
             specvi_file.write(path, built.part(part), task, one_more)
-    put(folder / f"card_{task.key}.md", card.markdown(said, task))
-    put(folder / f"build_{task.key}.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+    write_atomic(folder / f"card_{task.key}.md", card.markdown(said, task))
+    write_atomic(folder / f"build_{task.key}.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
 
 
 def _wanting(built: Built, recipe: Recipe) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, Bar, CannotRun, Command, say
+from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result
 
 if TYPE_CHECKING:
     from training.grpo.learning import Prepared
@@ -98,7 +98,7 @@ def _run(arguments: Namespace, settings: GrpoSettings) -> int:
     if arguments.dry_run:
         result = {"rounds": total, **vars(share), "updates": share.updates, "card": prepared.card.to_json()}
         many = f"{total} rounds of {settings.prompts} x {settings.rollouts}"
-        say(arguments, result, f"{many}, learned from in {share.updates} updates each")
+        print_result(arguments, result, f"{many}, learned from in {share.updates} updates each")
         return DONE
     return _train(arguments, settings, prepared, start)
 
@@ -108,7 +108,7 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
     from training.grpo.learning import train
     from training.run import CardFiles
 
-    with Bar(None, "rounds learned from") as bar:
+    with ProgressBar(None, "rounds learned from") as bar:
 
         def told(number: int, total: int, numbers: Mapping[str, Any]) -> None:
             bar.expect(total)
@@ -120,7 +120,7 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
         run = train(settings, prepared.questions, card, start, told)
     if is_first_process():
         result = {"run": str(run.folder), "model": str(run.model), "last": run.logged()[-1]}
-        say(arguments, result, f"learned: {run.model}")
+        print_result(arguments, result, f"learned: {run.model}")
     return DONE
 
 

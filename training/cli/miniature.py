@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, Command, say
+from agent.cli.command import DONE, CannotRun, Command, print_result
 
 RUNS = Path("training/runs/miniature")
 
@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
         result = prove(arguments.output, arguments.seeds, SCALES[arguments.scale])
     except (ProofError, ModelError, RunError, JournalError, OutcomesError, OSError) as error:
         raise CannotRun(str(error)) from error
-    say(arguments, result, f"{result['table']}\ncurves: {result['curves']}")
+    print_result(arguments, result, f"{result['table']}\ncurves: {result['curves']}")
     return DONE
 
 

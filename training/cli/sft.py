@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, Bar, CannotRun, Command, progress, say
+from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result, progress
 
 if TYPE_CHECKING:
     from training.data.records import Example
@@ -126,7 +126,7 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
             f"\n\n{would['learning']:,} of {would['parameters']:,} parameters learn"
             f"\n{would['steps']} steps of {would['examples_a_step']} examples"
         )
-    say(arguments, result, text)
+    print_result(arguments, result, text)
     return DONE
 
 
@@ -150,7 +150,7 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
     if is_first_process():
         last: dict[str, Any] = next((one for one in reversed(finished.logged()) if "loss" in one), {})
         result = {"run": str(finished.folder), "model": str(finished.model), **last}
-        say(arguments, result, f"{finished.model}: learned in {last.get('step')} steps, loss {_short(last)}")
+        print_result(arguments, result, f"{finished.model}: learned in {last.get('step')} steps, loss {_short(last)}")
     return DONE
 
 
@@ -158,12 +158,12 @@ class _Watch:
     """A bar on a terminal; elsewhere a line a step, so that a log file tells how far it is."""
 
     def __init__(self) -> None:
-        self._bar = Bar(None, "learning")
+        self._bar = ProgressBar(None, "learning")
 
     def told(self, step: int, steps: int, numbers: Mapping[str, Any]) -> None:
         if sys.stderr.isatty():
             self._bar.expect(steps)
-            self._bar.at(step, f", loss {_short(numbers)}")
+            self._bar.at(step, f"loss {_short(numbers)}")
         else:
             print(f"step {step} of {steps}: loss {_short(numbers)}", file=sys.stderr, flush=True)
 

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import DONE, Bar, CannotRun, Command, progress, say
+from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result, progress
 
 if TYPE_CHECKING:
     from training.bench.outcomes import Outcome
@@ -79,7 +79,7 @@ def run_train(arguments: Namespace) -> int:
     asked = _questions(arguments, arguments.task, "train")
     questions, rows = _sampled(progress(asked, len(asked), "reading"))
     try:
-        with Bar(settings.epochs, "epochs") as bar:
+        with ProgressBar(settings.epochs, "epochs") as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
         specialist.save(arguments.output)
     except SpecialistError as error:
@@ -94,12 +94,12 @@ def run_train(arguments: Namespace) -> int:
     )
     told = {key: value for key, value in card.items() if key not in ("log", "sources")}
     result = {"folder": str(arguments.output), "task": specialist.task, "threshold": specialist.threshold}
-    say(arguments, result | told, text)
+    print_result(arguments, result | told, text)
     return DONE
 
 
 def run_predict(arguments: Namespace) -> int:
-    from agent.batch.journal import JournalError, put
+    from agent.batch.journal import JournalError, write_atomic
     from training.bench.scores import scores
     from training.specialist import Specialist, SpecialistError
 
@@ -113,13 +113,13 @@ def run_predict(arguments: Namespace) -> int:
                 outcomes.append(one)
                 lines.append(json.dumps(one.to_json() | drafter, ensure_ascii=False) + "\n")
         output: Path = arguments.output or arguments.models[0] / PREDICTIONS
-        put(output, "".join(lines))
+        write_atomic(output, "".join(lines))
     except (JournalError, SpecialistError) as error:
         raise CannotRun(str(error)) from error
     found = scores(outcomes)
     f1, accuracy = _percent(found.f1.value), _percent(found.accuracy.value)
     text = f"{output}: {len(outcomes)} predictions; mean F1 {f1}, accuracy {accuracy}"
-    say(arguments, {"file": str(output), "predictions": len(outcomes), "scores": found.to_json()}, text)
+    print_result(arguments, {"file": str(output), "predictions": len(outcomes), "scores": found.to_json()}, text)
     return DONE
 
 

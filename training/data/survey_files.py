@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent import tasks
 from agent.batch.labels import Labels, LabelsError, Row
-from agent.batch.sources import Source, SourceError, SpectrumFile, files
+from agent.batch.sources import Source, SourceError, SpectrumFile, sources_from
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.tasks import Task
@@ -42,7 +42,7 @@ def labelled_spectra(
     names_of = lru_cache(_KEPT_OPEN)(_names)  # a list may name a file once for each of its targets
     found = []
     try:
-        for source in files([str(path) for path in paths], table.absolute().parent):
+        for source in sources_from([str(path) for path in paths], table.absolute().parent):
             if source.path == table.absolute():
                 continue
             for one, identity in _inside(source, names_of, list(asked.values()), dropped):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import tool
-from agent.policies.local.weights import source
+from agent.policies.local.model import source
 from training.data import DataCard as DataCard
 from training.data import DataError, Dropped, card, questions, refuse_leaks, without
 from training.data.records import Question

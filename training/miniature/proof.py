@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from agent.batch.journal import put
+from agent.batch.journal import write_atomic
 from agent.batch.report import table as markdown_table
 from training.bench.table import row as bench_row
 from training.miniature.stages import MODELS, SCALES, WITHOUT, Scale, Seed
@@ -162,8 +162,8 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
         "table": text,
         "curves": str(folder / CURVES),
     }
-    put(folder / TABLE, text)
-    put(folder / RESULT, json.dumps(result, ensure_ascii=False, indent=2) + "\n")
+    write_atomic(folder / TABLE, text)
+    write_atomic(folder / RESULT, json.dumps(result, ensure_ascii=False, indent=2) + "\n")
     draw_curves(folder, seeds)
     return result
 

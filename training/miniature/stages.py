@@ -236,8 +236,8 @@ class Seed:
         train(settings, asked, card=_card(asked), start=_start(folder), told=self._steps(folder.name))
 
     def _bench(self, model: str) -> None:
+        from agent.policies import Sampling
         from agent.policies.local.policy import Local
-        from agent.policies.sampling import Sampling
         from training.bench import gallery, report
         from training.bench.answers import Answers
         from training.bench.answers import Run as Asked

@@ -1,36 +1,213 @@
-"""The baseline: a policy without a model. It measures what the task file names and adds up points.
-
-It is a floor for trained models to beat, a drafter where there is no key and no GPU, and a check that the
-task files say something that can be measured. It reads the spectrum's numbers, not the pictures: it looks at
-windows because a reviewer, and a model trained on its traces, wants to see where the numbers come from. The
-rule is in ``agent.policies.baseline.scorecard``; ``docs/baseline.md`` says how good it is and what it cannot do.
-"""
+"""What the baseline says: measurements as sentences an astronomer can check."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from agent.conversation import Conversation, Piece
-from agent.measure import rest, signal_to_noise
-from agent.policies.baseline import phrases
+from agent.measure import Measured, Undefined, fit_line, rest, signal_to_noise, slope, two_maxima
 from agent.policies.baseline.scorecard import FILE, Assessment, Finding, assess
 from agent.spectrum import Spectrum
-from agent.tasks import Task
+from agent.tasks import Feature, Task
 from agent.tool import TOOL_NAME
 from agent.trajectory import Drafter
 
+LOW_SNR = 5.0
+"""Median S/N a pixel below which the opening says that weak features cannot be judged."""
+
+_QUANTITIES = {
+    "equivalent_width": "equivalent width",
+    "fwhm": "FWHM",
+    "depth": "mean depth below the continuum",
+    "ratio": "flux ratio of band to continuum",
+    "slope": "slope d ln F_λ / d ln λ",
+}
+_UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "slope": ""}
+
+
+def number(value: float, digits: int) -> str:
+    """A number with a true minus sign."""
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """A number of points, one decimal, with its sign."""
+    return f"{value:+.1f}".replace("-", "−")
+
+
+def with_error(measured: Measured, unit: str = "") -> str:
+    """Value ± error, both to two figures of the error."""
+    digits = 2
+    if measured.error > 0:
+        digits = min(4, max(0, 1 - math.floor(math.log10(measured.error))))
+    text = f"{number(measured.value, digits)} ± {number(measured.error, digits)}"
+    return f"{text} {unit}".rstrip()
+
+
+def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
+    """Range, frame, S/N and colour of the whole spectrum."""
+    whole = (float(at_rest.wavelength[0]), float(at_rest.wavelength[-1]))
+    frame = f"{spectrum.frame} frame"
+    if spectrum.redshift:
+        frame = f"rest frame for z = {number(spectrum.redshift, 5)}"
+    snr = signal_to_noise(at_rest, whole)
+    text = f"The spectrum runs from {whole[0]:.0f} to {whole[1]:.0f} Å ({spectrum.medium}, {frame})"
+    if isinstance(snr, Undefined):
+        return f"{text}; its S/N is undefined: {snr.reason}."
+    text += f" with a median S/N of {number(snr, 1)} a pixel."
+    if spectrum.errors == "estimated":
+        text += " The file has no errors; they were estimated from the scatter."
+    if snr < LOW_SNR:
+        text += " At this S/N only strong features can be judged."
+    return f"{text} {_colour(at_rest, whole)}"
+
+
+def _colour(at_rest: Spectrum, whole: tuple[float, float]) -> str:
+    length = whole[1] - whole[0]
+    ends = [(whole[0] + share * length, whole[0] + (share + 0.1) * length) for share in (0.1, 0.45, 0.8)]
+    colour = slope(at_rest, ends)
+    if isinstance(colour, Undefined):
+        return f"Its colour is undefined: {colour.reason}."
+    word = "blue" if colour.value < -1 else "red" if colour.value > 0.5 else "flat"
+    return f"From end to end F_λ goes as λ^{number(colour.value, 1)}: a {word} continuum."
+
+
+def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
+    """One feature: what was measured, against which bound, and what it means.
+
+    :param shape: whether to add the width and the two peaks of a line that is surely there
+    """
+    feature, measured = finding.feature, finding.measured
+    if isinstance(measured, Undefined) or finding.presence is None:
+        reason = measured.reason if isinstance(measured, Undefined) else "no bound"
+        return f"{feature.name}: undefined, {reason}."
+    value = with_error(measured, _UNITS[feature.quantity])
+    text = f"{feature.name}: {_QUANTITIES[feature.quantity]} {value}"
+    if feature.quantity == "equivalent_width":
+        text += f" ({_sense(measured)})"
+    text += f", {_bounds(feature)}: {_verdict(finding.presence)}, {_meaning(finding)}."
+    return f"{text} {_shape(feature, at_rest, measured)}".rstrip() if shape else text
+
+
+def _sense(measured: Measured) -> str:
+    if measured.significance < 3:
+        return f"{measured.significance:.1f}σ, not a detection"
+    return "absorption" if measured.value > 0 else "emission"
+
+
+def _bounds(feature: Feature) -> str:
+    unit = _UNITS[feature.quantity]
+    bounds = [
+        (word, bound) for word, bound in (("above", feature.above), ("below", feature.below)) if bound is not None
+    ]
+    said = " and ".join(f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds)
+    return f"against it if {said}" if feature.role == "confuser" else f"wanted {said}"
+
+
+def _verdict(presence: float) -> str:
+    for limit, words in (
+        (0.9, "met"),
+        (0.6, "probably met"),
+        (0.4, "too close to tell"),
+        (0.1, "probably not met"),
+    ):
+        if presence > limit:
+            return words
+    return "not met"
+
+
+def _meaning(finding: Finding) -> str:
+    if abs(finding.points) < 0.25:
+        return "which decides little"
+    side = "for" if finding.points > 0 else "against"
+    return f"which speaks {side} the class ({signed(finding.points)})"
+
+
+def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
+    """Width of a line that is surely there, and the two peaks of a disc."""
+    if feature.kind != "line" or feature.quantity != "equivalent_width" or measured.significance < 5:
+        return ""
+    fit = fit_line(at_rest, feature.span, feature.side_bands)
+    said = []
+    if not isinstance(fit, Undefined) and fit.fwhm.significance > 3:
+        seen_by = f", instrument {fit.instrument:.0f} km/s" if fit.instrument else ""
+        said.append(f"a Gaussian has FWHM {with_error(fit.fwhm, 'km/s')}{seen_by}")
+    if measured.value < 0:
+        maxima = two_maxima(at_rest, feature.span, feature.side_bands)
+        if maxima is not None and not isinstance(maxima, Undefined):
+            said.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
+    return f"Its shape: {'; '.join(said)}." if said else ""
+
+
+def weighing(assessment: Assessment) -> str:
+    """Everything for, everything against, what could not be judged, and the sum."""
+    ranked = sorted(assessment.measured, key=lambda f: -abs(f.points))
+    sides = (
+        ("For", [f for f in ranked if f.points >= 0.25]),
+        ("Against", [f for f in ranked if f.points <= -0.25]),
+        ("Deciding little", [f for f in ranked if abs(f.points) < 0.25]),
+    )
+    said = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
+    if len(assessment.measured) < len(assessment.findings):
+        said.append(f"Not measurable: {_unmeasured(assessment)}.")
+    said.append(
+        f"From the start of {signed(assessment.start)} the points add up to "
+        f"{signed(assessment.score)}; above 0 is YES, so {assessment.verdict}."
+    )
+    return " ".join(said)
+
+
+def _named(finding: Finding) -> str:
+    return f"{_fulfilled(finding)} ({signed(finding.points)})"
+
+
+def _fulfilled(finding: Finding) -> str:
+    """The feature's name, with "not" where it does not lie within its bounds."""
+    return finding.feature.name if (finding.presence or 0) > 0.5 else f"not {finding.feature.name}"
+
+
+def _unmeasured(assessment: Assessment) -> str:
+    blind = {f.feature.name: f.measured.reason for f in assessment.findings if isinstance(f.measured, Undefined)}
+    return "; ".join(f"{name} ({reason})" for name, reason in blind.items())
+
+
+def explanation(assessment: Assessment) -> str:
+    """The answer in a sentence or two: the measurements that weighed most, on either side."""
+    if not assessment.measured:
+        return f"Nothing that was asked for can be measured in these data: {_unmeasured(assessment)}."
+    with_verdict = 1 if assessment.verdict == "YES" else -1
+    ranked = sorted(assessment.measured, key=lambda f: -with_verdict * f.points)
+    agreeing = [f for f in ranked[:3] if with_verdict * f.points >= 0.25]
+    opposing = [f for f in ranked[-1:] if with_verdict * f.points <= -0.25]
+    text = "; ".join(_figure(f) for f in agreeing) or "no single feature decides"
+    if opposing:
+        text += f"; against that, {_figure(opposing[0])}"
+    size = abs(assessment.score)
+    margin = "a narrow decision" if size < 1 else "a decision" if size < 3 else "a clear decision"
+    return f"{text[0].upper()}{text[1:]}. By the scorecard this is {margin} ({signed(assessment.score)})."
+
+
+def _figure(finding: Finding) -> str:
+    measured = finding.measured
+    assert isinstance(measured, Measured)
+    quantity = _QUANTITIES[finding.feature.quantity]
+    value = with_error(measured, _UNITS[finding.feature.quantity])
+    return f"{_fulfilled(finding)} ({quantity} {value})"
+
+
 NAME = "baseline, no model"
 VERSION = "1"
-LOOKS = 4
+MAX_WINDOWS = 4
 """Windows it looks at, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
 
 @dataclass(frozen=True)
-class Look:
+class PlannedZoom:
     """A window to draw, in whole Å of the spectrum's medium and the tool's frame, and what is in it."""
 
     window: tuple[int, int]
@@ -52,7 +229,7 @@ class Baseline:
         """The next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
         found = assess(spectrum, task)
-        looks = plan(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
+        looks = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
         done = len(conversation.exchanges)
         yield "<think>"
         if done == 0:
@@ -63,27 +240,27 @@ class Baseline:
             yield f" {_next(looks[done], first=done == 0)}</think>\n"
             yield _call(looks[done])
         else:
-            yield f"\n\n{_unlooked(found, looks, spectrum)}{phrases.weighing(found)}</think>"
-            yield rf"<answer>\boxed{{{found.verdict}}} {phrases.explanation(found)}</answer>"
+            yield f"\n\n{_unlooked(found, looks, spectrum)}{weighing(found)}</think>"
+            yield rf"<answer>\boxed{{{found.verdict}}} {explanation(found)}</answer>"
 
 
-def plan(found: Assessment, most: int = LOOKS) -> list[Look]:
+def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
     """Where to look: what the task calls primary, in its order; then what moved the sum most. Windows that
     overlap by half are one look.
     """
     local = [f for f in found.measured if f.feature.kind != "slope"]
     primary = [f for f in local if f.feature.role == "primary"]
     others = sorted((f for f in local if f.feature.role != "primary"), key=lambda f: -abs(f.points))
-    looks: list[Look] = []
+    looks: list[PlannedZoom] = []
     for finding in primary + [f for f in others if abs(f.points) >= 0.25]:
         window = (round(finding.feature.window[0]), round(finding.feature.window[1]))
         shared = next((i for i, look in enumerate(looks) if _overlap(look.window, window) > 0.5), None)
         if shared is not None:
             first = looks[shared]
             union = (min(first.window[0], window[0]), max(first.window[1], window[1]))
-            looks[shared] = Look(union, (*first.findings, finding))
+            looks[shared] = PlannedZoom(union, (*first.findings, finding))
         elif len(looks) < most:
-            looks.append(Look(window, (finding,)))
+            looks.append(PlannedZoom(window, (finding,)))
     return looks
 
 
@@ -93,9 +270,9 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
     return max(shared, 0) / min(one[1] - one[0], other[1] - other[0])
 
 
-def _opening(spectrum: Spectrum, task: Task, looks: list[Look]) -> str:
+def _opening(spectrum: Spectrum, task: Task, looks: list[PlannedZoom]) -> str:
     wanted = [f.name for f in task.features if f.role == "primary"]
-    text = f"{phrases.opening(spectrum, rest(spectrum))} The question is whether this is a {task.title}."
+    text = f"{opening(spectrum, rest(spectrum))} The question is whether this is a {task.title}."
     if wanted:
         text += f" What decides first: {', '.join(wanted)}."
     if not looks:
@@ -103,33 +280,33 @@ def _opening(spectrum: Spectrum, task: Task, looks: list[Look]) -> str:
     return text
 
 
-def _analysis(look: Look, spectrum: Spectrum) -> str:
+def _analysis(look: PlannedZoom, spectrum: Spectrum) -> str:
     at_rest = rest(spectrum)
     window = f"{look.window[0]} to {look.window[1]} Å"
     snr = signal_to_noise(at_rest, (float(look.window[0]), float(look.window[1])))
-    noise = f", S/N {phrases.number(snr, 1)} a pixel" if isinstance(snr, float) else ""
+    noise = f", S/N {number(snr, 1)} a pixel" if isinstance(snr, float) else ""
     # A look at the width of a line says it once, as the finding that it is.
     shape = all(f.feature.quantity != "fwhm" for f in look.findings)
-    said = " ".join(phrases.judged(f, at_rest, shape) for f in look.findings)
+    said = " ".join(judged(f, at_rest, shape) for f in look.findings)
     return f"In the window {window}{noise}: {said}"
 
 
-def _next(look: Look, first: bool) -> str:
+def _next(look: PlannedZoom, first: bool) -> str:
     return f"{'First' if first else 'Next'} I look at {look.label}, {look.window[0]} to {look.window[1]} Å."
 
 
-def _unlooked(found: Assessment, looks: list[Look], spectrum: Spectrum) -> str:
+def _unlooked(found: Assessment, looks: list[PlannedZoom], spectrum: Spectrum) -> str:
     """What was measured without a look and still counts."""
     seen = {f.feature.name for look in looks for f in look.findings}
     others = [f for f in found.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:
         return ""
     at_rest = rest(spectrum)
-    said = " ".join(phrases.judged(f, at_rest, shape=False) for f in others)
+    said = " ".join(judged(f, at_rest, shape=False) for f in others)
     return f"Measured without a closer look: {said}\n\n"
 
 
-def _call(look: Look) -> str:
+def _call(look: PlannedZoom) -> str:
     arguments = {"label": look.label, "wavelength_range": list(look.window)}
     call = json.dumps({"name": TOOL_NAME, "arguments": arguments}, ensure_ascii=False)
     return f"<tool_call>\n{call}\n</tool_call>"

@@ -13,10 +13,9 @@ from threading import Event
 from typing import Any
 
 from agent.conversation import Conversation, Piece
-from agent.policies.local.model import Halted, Loaded
-from agent.policies.local.weights import Weights, versions
-from agent.policies.openai.health import Health
-from agent.policies.sampling import Sampling
+from agent.policies import Sampling
+from agent.policies.local.model import Loaded, TurnStopped, Weights, versions
+from agent.policies.openai.endpoint import Health
 from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
 from agent.trajectory import Drafter
 
@@ -109,7 +108,7 @@ class Local:
                 images = [conversation.overview, *(one.image for one in seen if one and one.image)]
                 loaded.write(messages(conversation), images, self.sampling, put, halted)
             put(_End())
-        except Halted:
+        except TurnStopped:
             put(_End())
         except Exception as error:
             put(_End(error))

@@ -1,18 +1,82 @@
-"""The HTTP of an OpenAI-compatible server, through the ``openai`` package: chats, and small questions.
+"""One event loop on a thread of its own, for every server that this process asks.
 
-All coroutines here run on the loop of ``agent.policies.openai.async_bridge``. ``openai`` is imported when the first of
-them does: it takes most of a second, and the program starts without.
+A thread that waits inside a blocking read cannot be told to stop; a task can, at any moment, and then closes
+its connection, which is how a server learns that nobody listens any more.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.policies.openai.errors import Refusal, Trouble, cut, is_here, unreachable
-from agent.policies.openai.stream import BadStream, Blackout, ServerEvents, parsed
+from agent.conversation import Stop
+from agent.policies.openai.errors import Refusal, ServerFailure, cut, is_here, unreachable
+from agent.policies.openai.stream import MalformedStream, Redactor, ServerEvents, parsed
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+class _End:
+    """Nothing more comes; ``error`` says why, if it should have."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+
+
+def loop() -> asyncio.AbstractEventLoop:
+    """The loop, started by whoever asks first. Its thread ends with the process."""
+    global _loop
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="model servers", daemon=True).start()
+        return _loop
+
+
+def run_coroutine(work: Coroutine[Any, Any, Result]) -> Result:
+    """Do ``work`` on the loop and wait for what it gives; not to be called on the loop itself."""
+    return asyncio.run_coroutine_threadsafe(work, loop()).result()
+
+
+def iterate(work: Callable[[Callable[[Item], None]], Awaitable[None]], stop: Stop) -> Generator[Item, None, None]:
+    """What ``work`` puts, as it puts it. ``work`` runs on the loop and is given the function that puts.
+
+    It begins with the first item asked for. Closing the generator or setting ``stop`` cancels it at once; the
+    generator of a set ``stop`` ends without an error. An exception of ``work`` is raised here.
+    """
+    items: SimpleQueue[Item | _End] = SimpleQueue()
+
+    async def whole() -> None:
+        try:
+            await work(items.put)
+        except Exception as error:
+            items.put(_End(error))
+        else:
+            items.put(_End())
+
+    future = asyncio.run_coroutine_threadsafe(whole(), loop())
+
+    def let_go() -> None:
+        future.cancel()
+        items.put(_End())
+
+    with stop.waking(let_go):
+        try:
+            while not isinstance(item := items.get(), _End):
+                yield item
+            if item.error is not None and not stop.is_set:
+                raise item.error
+        finally:
+            future.cancel()
+
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient
@@ -69,8 +133,8 @@ class ChatApi:
                     yield self.blackout().text(event)
             for event in decoder.end():
                 yield self.blackout().text(event)
-        except BadStream as bad:
-            raise BadStream(self.blackout().text(str(bad))) from None
+        except MalformedStream as bad:
+            raise MalformedStream(self.blackout().text(str(bad))) from None
         finally:
             await stream.response.aclose()
 
@@ -89,13 +153,15 @@ class ChatApi:
         except APIConnectionError as error:
             raise unreachable(error, self.url, min(QUESTION, self._connect)) from error
         except TimeoutError:
-            raise Trouble(f"No answer from {self.url} within {QUESTION:g} s: it hangs or is overloaded.") from None
+            raise ServerFailure(
+                f"No answer from {self.url} within {QUESTION:g} s: it hangs or is overloaded."
+            ) from None
         except ValueError:
-            raise Trouble(f"{self.url} answered something that is not what it says it is.") from None
+            raise ServerFailure(f"{self.url} answered something that is not what it says it is.") from None
 
-    def blackout(self) -> Blackout:
+    def blackout(self) -> Redactor:
         """For the pieces of one turn."""
-        return Blackout(self._api_key)
+        return Redactor(self._api_key)
 
     def refusal(self, event: Mapping[str, Any]) -> Refusal:
         """The error object that stood within a stream."""
@@ -108,14 +174,14 @@ class ChatApi:
     async def _must_be_a_stream(self, stream: Response) -> None:
         kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
-            raise Trouble(
+            raise ServerFailure(
                 f"{self.url} answered with a web page: it is no model server. Its address usually ends in /v1."
             )
         if kind == "application/json":
             found = parsed((await stream.response.aread()).decode(errors="replace"))
             if found.get("error"):
                 raise Refused(self.refusal(found))
-            raise Trouble(f"{self.url} does not stream its answers, which is asked of it.")
+            raise ServerFailure(f"{self.url} does not stream its answers, which is asked of it.")
 
     async def _received(self, stream: Response) -> AsyncGenerator[bytes, None]:
         """The bytes as they come. Whatever the transport raises, the connection is gone."""

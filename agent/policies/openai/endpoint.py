@@ -1,29 +1,116 @@
-"""One OpenAI-compatible server: asked with patience, let go of at once, its failures said in words.
-
-Async underneath, on the one loop of ``agent.policies.openai.async_bridge``; whoever asks has an ordinary generator.
-A turn is tried again only while nothing of it has come: what was shown is never taken back.
-"""
+"""Whether a server is well, and what it serves; asked before anything else is, and for the page to show."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from agent.conversation import PolicyError, Stop, Usage
-from agent.policies.openai import async_bridge
+from agent.policies import Sampling
+from agent.policies.openai import client
 from agent.policies.openai.client import ChatApi, Refused
-from agent.policies.openai.errors import Patience, Refusal, Trouble, cut, refused
-from agent.policies.openai.health import Health, examine
-from agent.policies.openai.stream import BadStream, CallPiece, Delta, delta_of, model_of, parsed
-from agent.policies.sampling import Sampling
+from agent.policies.openai.errors import Refusal, RequestLimits, ServerFailure, cut, refused
+from agent.policies.openai.stream import CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
 
-__all__ = ["CallPiece", "Delta", "Endpoint", "Health", "Patience"]
+Fetch = Callable[[str], Awaitable[object]]
+"""Gets a path of the API, or a whole address: JSON as values, anything else as text; raises ``Trouble``."""
+
+SERVER_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp"}
+_RUNNING = re.compile(r"^(?:vllm:num_requests_running|sglang:num_running_reqs)(?:\{.*\})? (\S+)$", re.MULTILINE)
+_WAITING = re.compile(r"^(?:vllm:num_requests_waiting|sglang:num_queue_reqs)(?:\{.*\})? (\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Health:
+    """A server as it was found. ``sentence`` says it to a person, with what to do where ``ok`` is False.
+
+    ``model`` is what would be asked, "" if there is none. ``server`` and ``version`` are "" where it does not
+    say. ``context`` in tokens; ``running`` and ``waiting`` requests, of everybody; None: not told.
+    """
+
+    ok: bool
+    sentence: str
+    model: str = ""
+    server: str = ""
+    version: str = ""
+    context: int | None = None
+    running: int | None = None
+    waiting: int | None = None
+
+
+async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
+    """Ask the API at ``where`` (``http://.../v1``) what it serves, who it is and how busy it is.
+
+    :param wanted: the model that is to be asked; None: the first that is served
+    """
+    try:
+        listed = await fetch("/models")
+    except ServerFailure as trouble:
+        return Health(False, str(trouble), wanted or "")
+    models = _models(listed)
+    if models is None:
+        sentence = f"{where} is no model server: it answered something else. Its address usually ends in /v1."
+        return Health(False, sentence, wanted or "")
+    if not models:
+        return Health(False, f"{where} serves no model.", wanted or "")
+    model = wanted or next(iter(models))
+    if model not in models:
+        names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
+        return Health(False, f"{where} does not serve {model}. It serves {names}.", model)
+    server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
+    # vLLM tells the context of an adapter only on the card of the model that it adapts.
+    cards = (models[model], models.get(str(models[model].get("parent")), {}))
+    context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
+    version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
+    sentence = _well(where, model, f"{server} {version}".strip(), context, running, waiting)
+    return Health(True, sentence, model, server, version, context, running, waiting)
+
+
+def _models(listed: object) -> dict[str, Mapping[str, Any]] | None:
+    """What is served, by name and in its order; None if this is no list of models."""
+    data = listed.get("data") if isinstance(listed, Mapping) else None
+    if not isinstance(data, list):
+        return None
+    return {str(model["id"]): model for model in data if isinstance(model, Mapping) and "id" in model}
+
+
+async def _rest(where: str, fetch: Fetch) -> tuple[str, int | None, int | None]:
+    """Version, requests running and waiting, beside the API; what is not there is empty."""
+    parts = urlsplit(where)
+    root = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))
+    found = await asyncio.gather(fetch(f"{root}/version"), fetch(f"{root}/metrics"), return_exceptions=True)
+    version = found[0].get("version") if isinstance(found[0], Mapping) else ""
+    metrics = found[1] if isinstance(found[1], str) else ""
+    return str(version or ""), _total(_RUNNING, metrics), _total(_WAITING, metrics)
+
+
+def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
+    """Summed over the engines of a data-parallel server."""
+    try:
+        values = [float(value) for value in gauge.findall(metrics)]
+    except ValueError:
+        return None
+    return int(sum(values)) if values else None
+
+
+def _well(where: str, model: str, server: str, context: int | None, running: int | None, waiting: int | None) -> str:
+    said = f"{server or where} serves {model}"
+    if context is not None:
+        said += f", {context:,} tokens of context"
+    if running is not None and waiting is not None:
+        said += f"; {running} running, {waiting} waiting"
+    return f"{said}."
+
+
+__all__ = ["CallPiece", "Delta", "Endpoint", "Health", "RequestLimits"]
 
 LINGER = 0.5
 """Seconds that the end of an answer is waited for after its last word, so that its connection can be used
@@ -53,11 +140,11 @@ class Endpoint:
     """
 
     def __init__(
-        self, url: str, model: str | None = None, api_key: str | None = None, patience: Patience | None = None
+        self, url: str, model: str | None = None, api_key: str | None = None, patience: RequestLimits | None = None
     ) -> None:
         self.url = url.rstrip("/")
         self.model = model
-        self.patience = patience or Patience()
+        self.patience = patience or RequestLimits()
         self._has_key = bool(api_key)
         self._api = ChatApi(self.url, api_key, self.patience.connect)
         self._checking: asyncio.Task[Health] | None = None
@@ -73,7 +160,7 @@ class Endpoint:
 
     def check(self) -> Health:
         """Whether it is there, what it serves, how busy it is: in a few seconds, and never an error."""
-        return async_bridge.run(self._examined())
+        return client.run_coroutine(self._examined())
 
     def facts(self) -> Health:
         """Its health as last seen, asked for if it never was: for what seldom changes, such as versions."""
@@ -103,7 +190,7 @@ class Endpoint:
             body["tools"] = tools
         if response_format:
             body["response_format"] = response_format
-        return async_bridge.drawn(partial(self._turn, body), stop)
+        return client.iterate(partial(self._turn, body), stop)
 
     async def _turn(self, body: Body, put: Put) -> None:
         """Try until there is an answer, or no hope of one."""
@@ -120,7 +207,7 @@ class Endpoint:
             try:
                 await self._try(body, pass_on)
                 return
-            except Trouble as trouble:
+            except ServerFailure as trouble:
                 if begun or not trouble.again:
                     raise PolicyError(str(trouble)) from trouble
                 tried += 1
@@ -160,28 +247,28 @@ class Endpoint:
         except TimeoutError:
             if not answer.done:
                 raise self._too_slow(answer) from None
-        except BadStream as bad:
+        except MalformedStream as bad:
             sentence = f"{self.url} sent {bad} in the middle of its answer: it speaks no OpenAI-compatible API."
-            raise Trouble(sentence) from bad
+            raise ServerFailure(sentence) from bad
         answer.end()
 
-    def _too_slow(self, answer: _Answer) -> Trouble:
+    def _too_slow(self, answer: _Answer) -> ServerFailure:
         if answer.begun:
-            return Trouble(
+            return ServerFailure(
                 f"{self.url} stopped in the middle of its answer: nothing for {self.patience.between:g} s. "
                 "It hangs; its log may say why."
             )
-        return Trouble(
+        return ServerFailure(
             f"{self.url} had not begun to answer after {self.patience.first:g} s: it has too much to do, or "
             "hangs. Ask for fewer at once, or see its log."
         )
 
-    async def _trouble(self, refusal: Refusal, body: Body) -> Trouble:
+    async def _trouble(self, refusal: Refusal, body: Body) -> ServerFailure:
         model = str(body["model"])
         if refusal.status == 404:
             health = await self._examined()
             if not health.ok:
-                return Trouble(health.sentence)
+                return ServerFailure(health.sentence)
         limit = next((body[name] for name in ("max_tokens", "max_completion_tokens") if name in body), 0)
         return refused(refusal, self.url, model, self._has_key, limit)
 
@@ -208,7 +295,7 @@ class Endpoint:
             return self.model
         health = self._facts if self._facts and self._facts.ok else await self._examined()
         if not health.ok:
-            raise Trouble(health.sentence)
+            raise ServerFailure(health.sentence)
         return health.model
 
     async def _examined(self) -> Health:
@@ -222,7 +309,7 @@ class Endpoint:
         return self._checking
 
     async def _examine(self) -> Health:
-        self._facts = await examine(self.url, self.model, self._ask)
+        self._facts = await check_server(self.url, self.model, self._ask)
         return self._facts
 
     async def _ask(self, path: str) -> object:
@@ -271,7 +358,7 @@ class _Answer:
         :raises Trouble: this was not the end
         """
         if not self.begun:
-            raise Trouble(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
+            raise ServerFailure(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
         if not (self.done or self._finished):
             raise cut(self._api.url)
         rest = self._blackout.rest()

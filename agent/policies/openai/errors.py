@@ -16,7 +16,7 @@ from agent.text import OneLine
 
 
 @dataclass(frozen=True)
-class Patience:
+class RequestLimits:
     """All in seconds but ``tries``, which counts requests for one turn, the first among them.
 
     ``first`` is long because a busy server queues: vLLM opens the answer when the request gets its place in
@@ -64,9 +64,9 @@ def _number(text: str | None) -> float | None:
     return number if 0.0 <= number < float("inf") else None
 
 
-LONGEST = 300
+LONGEST_QUOTE = 300
 """Characters of a server's own words that are passed on."""
-START = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
+START_COMMAND = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
 
 _CONTEXT = re.compile(
     r"context.{0,8}(?:length|size|window)|maximum model length|exceed(?:s|ed)? the configured limit"
@@ -89,7 +89,7 @@ _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.I
 _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
 
 
-class Trouble(OneLine):
+class ServerFailure(OneLine):
     """A try that failed. ``again``: another may succeed, ``after`` so many seconds if the server said so.
     ``parameter`` is what it does not take, so that it can be asked without.
     """
@@ -129,7 +129,7 @@ class Refusal:
             message = "; ".join(_field(entry) for entry in message)
         if not status and code.isdigit():
             status = int(code)
-        return cls(status, in_one_line(message), code, parameter, retry_after(headers or {}))
+        return cls(status, quoted(message), code, parameter, retry_after(headers or {}))
 
     def unsupported(self, sent: Collection[str]) -> str | None:
         """The one of the parameters ``sent`` that the server does not take, if that is what it says."""
@@ -149,49 +149,49 @@ def _field(entry: object) -> str:
     return f"{'.'.join(map(str, where)) if isinstance(where, list) else 'request'}: {entry.get('msg', '')}"
 
 
-def in_one_line(words: object) -> str:
+def quoted(words: object) -> str:
     """Somebody else's words, short enough to stand in a sentence; a web page is named as one."""
     text = " ".join(str(words or "").split())
     if text[:200].lower().startswith(("<!doctype", "<html", "<head")):
         return "a web page"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
-def refused(refusal: Refusal, where: str, model: str, has_key: bool, max_tokens: int) -> Trouble:
+def refused(refusal: Refusal, where: str, model: str, has_key: bool, max_tokens: int) -> ServerFailure:
     """The sentence for a refusal. Its words are quoted but for 401, where some servers repeat the key."""
     status, message = refusal.status, refusal.message.rstrip(".")
     said = f": {message}." if message else "."
     if _CONTEXT.search(refusal.message) or refusal.code == "context_length_exceeded":
-        return Trouble(_too_long(refusal.message, max_tokens))
+        return ServerFailure(_too_long(refusal.message, max_tokens))
     if _PICTURES.search(refusal.message):
-        return Trouble(
+        return ServerFailure(
             f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
             """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one a turn."""
         )
     if _BLIND.search(refusal.message):
-        return Trouble(f"{model} cannot see pictures ({message}): choose a vision model.")
+        return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")
     if refusal.code == "insufficient_quota":
-        return Trouble(f"The account behind the key for {where} has nothing left to spend{said}")
+        return ServerFailure(f"The account behind the key for {where} has nothing left to spend{said}")
     match status:
         case 401:
             known = "did not accept the API key it was given" if has_key else "wants an API key, and has none"
-            return Trouble(f"{where} {known} (401). servers.toml says where its key is.")
+            return ServerFailure(f"{where} {known} (401). servers.toml says where its key is.")
         case 403:
-            return Trouble(f"{where} does not let this API key use {model} (403){said}")
+            return ServerFailure(f"{where} does not let this API key use {model} (403){said}")
         case 404:
-            return Trouble(f"{where} knows no model {model}, or is no model server (404){said}")
+            return ServerFailure(f"{where} knows no model {model}, or is no model server (404){said}")
         case 413:
-            return Trouble(
+            return ServerFailure(
                 f"The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
                 "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size)."
             )
         case 408 | 409 | 429:
             sentence = f"{where} has too much to do ({status}){said} Ask for fewer at once, or wait."
-            return Trouble(sentence, again=True, after=refusal.after)
+            return ServerFailure(sentence, again=True, after=refusal.after)
         case _ if status >= 500:
             sentence = f"{where} failed ({status}){said} Its log says why."
-            return Trouble(sentence, again=True, after=refusal.after)
-    return Trouble(f"{where} refused the request ({status or 'no status'}){said}")
+            return ServerFailure(sentence, again=True, after=refusal.after)
+    return ServerFailure(f"{where} refused the request ({status or 'no status'}){said}")
 
 
 def _too_long(message: str, max_tokens: int) -> str:
@@ -214,7 +214,7 @@ def is_here(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
+def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailure:
     """The sentence for a connection that was not made, or closed before anything was answered.
 
     :param seconds: how long a connection was waited for
@@ -222,28 +222,32 @@ def unreachable(error: BaseException, where: str, seconds: float) -> Trouble:
     host = urlsplit(where).hostname or where
     causes = list(_causes(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return Trouble(f"No machine is known by the name of {host} ({where}): check the address.")
+        return ServerFailure(f"No machine is known by the name of {host} ({where}): check the address.")
     # Before TLS: a handshake that takes too long is an SSL error underneath.
     if any("Timeout" in type(cause).__name__ for cause in causes):
-        return Trouble(
+        return ServerFailure(
             f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
             "is in between.",
             again=True,
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
-        return Trouble(
-            f"No safe connection to {where}: {in_one_line(wrong.reason or wrong)}. Check its certificate, "
+        return ServerFailure(
+            f"No safe connection to {where}: {quoted(wrong.reason or wrong)}. Check its certificate, "
             "and whether it speaks https at all."
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        do = f"Start one: {START}" if is_here(where) else "Is it running, and does a firewall let this machine through?"
-        return Trouble(f"No server at {where}. {do}", again=True)
-    return Trouble(f"{where} closed the connection without an answer. Its log says why.", again=True)
+        do = (
+            f"Start one: {START_COMMAND}"
+            if is_here(where)
+            else "Is it running, and does a firewall let this machine through?"
+        )
+        return ServerFailure(f"No server at {where}. {do}", again=True)
+    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", again=True)
 
 
-def cut(where: str) -> Trouble:
+def cut(where: str) -> ServerFailure:
     """The sentence for an answer that broke off."""
-    return Trouble(
+    return ServerFailure(
         f"{where} broke off in the middle of its answer: it was stopped, or fell over. Its log says why.",
         again=True,
     )

@@ -43,7 +43,7 @@ class Delta:
     model: str = ""
 
 
-class BadStream(OneLine):
+class MalformedStream(OneLine):
     """What came is not the format: what it was instead."""
 
 
@@ -61,7 +61,7 @@ class ServerEvents:
         """
         *lines, self._rest = (self._rest + received).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
-            raise BadStream(f"a line of more than {LONGEST_LINE} bytes")
+            raise MalformedStream(f"a line of more than {LONGEST_LINE} bytes")
         return [event for line in lines if (event := self._line(line)) is not None]
 
     def end(self) -> list[str]:
@@ -76,7 +76,7 @@ class ServerEvents:
             try:
                 self._data.append(raw[5:].decode().strip())
             except UnicodeDecodeError:
-                raise BadStream(f"bytes that are not UTF-8: {raw[:40]!r}") from None
+                raise MalformedStream(f"bytes that are not UTF-8: {raw[:40]!r}") from None
         return None
 
 
@@ -88,9 +88,9 @@ def parsed(event: str) -> dict[str, Any]:
     try:
         found = json.loads(event)
     except (ValueError, RecursionError):
-        raise BadStream(f"something that is not JSON: {event[:60]!r}") from None
+        raise MalformedStream(f"something that is not JSON: {event[:60]!r}") from None
     if not isinstance(found, dict):
-        raise BadStream(f"JSON that is not an object: {event[:60]!r}")
+        raise MalformedStream(f"JSON that is not an object: {event[:60]!r}")
     return found
 
 
@@ -152,20 +152,20 @@ def _count(found: object) -> int:
     return found if isinstance(found, int) else 0
 
 
-INSTEAD = "[key]"
-SHORTEST = 6
+REDACTED = "[key]"
+SHORTEST_SECRET = 6
 """Characters; what is shorter ("none", "x") is no secret, and would be blacked out of ordinary words."""
 
 
-class Blackout:
+class Redactor:
     """Takes one secret out of texts, values and the pieces of one turn. None takes out nothing."""
 
     def __init__(self, secret: str | None) -> None:
-        self._secret = secret if secret and len(secret) >= SHORTEST else None
+        self._secret = secret if secret and len(secret) >= SHORTEST_SECRET else None
         self._held: dict[str, str] = {}
 
     def text(self, text: str) -> str:
-        return text.replace(self._secret, INSTEAD) if self._secret else text
+        return text.replace(self._secret, REDACTED) if self._secret else text
 
     def value(self, found: object) -> object:
         """The same value of JSON with the secret out of all its texts, names of fields included."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.conversation import Stop, Usage
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.sampling import Sampling
 from agent.text import OneLine
 from reviewer.blind.judge.prompts import Briefing, Message, TraceForJudge
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Dimension, Kind, Score

@@ -14,7 +14,7 @@ from pydantic import Field
 from starlette.datastructures import UploadFile
 
 from agent import hints as measured
-from agent.batch.report import bundle, strip, trace_json
+from agent.batch.report import bundle, picture_sheet, trace_json
 from agent.text import whole_number
 from agent.trajectory import TrajectoryError
 from reviewer.exchange.imports import own_row
@@ -173,7 +173,7 @@ def trace(run: Mine, sample: One) -> Response:
 @router.get("/runs/{run}/strip.png")
 def pictures(run: Mine, sample: One) -> Response:
     png = BytesIO()
-    strip(sample.trajectory, run.asked.spectrum, dict(run.pictures)).save(png, format="PNG")
+    picture_sheet(sample.trajectory, run.asked.spectrum, dict(run.pictures)).save(png, format="PNG")
     return _download(png.getvalue(), "image/png", run, sample, "strip.png")
 
 

@@ -24,10 +24,9 @@ from astropy.table import Table
 import app
 from agent import tasks
 from agent.batch import run as batch
-from agent.batch.inspecting import Work
-from agent.batch.journal import Journal, JournalError
-from agent.batch.run import IN_A_ROW, Job, Outcome, PolicyGone, inspect_many, jobs_of
-from agent.batch.sources import Source, files, spectra
+from agent.batch.journal import Journal, JournalError, PendingJobs
+from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavailable, inspect_many, jobs_for
+from agent.batch.sources import Source, sources_from, spectra_in
 from agent.conversation import Conversation, PolicyError, Stop, Usage
 from agent.policies.baseline.rule import Baseline
 from agent.processes import AHEAD, ProcessLost, in_order
@@ -81,7 +80,7 @@ def no_pause(monkeypatch):
 
 
 def jobs(folder: Path, samples: int = 1) -> list[Job]:
-    return list(jobs_of(files([str(folder)], folder), samples))
+    return list(jobs_for(sources_from([str(folder)], folder), samples))
 
 
 def test_every_job_has_its_outcome_once(folder):
@@ -184,9 +183,9 @@ def test_when_everybody_fails_nobody_else_is_asked(folder):
     endless = (Job("star-0.csv", folder / "star-0.csv", sample=n) for n in range(10**9))
     outcomes = inspect_many(endless, CV, lambda s: Said(s, gone), concurrency=4, retries=1)
     seen = []
-    with pytest.raises(PolicyGone, match=r"14 inspections in a row failed.*no server at 127\.0\.0\.1:8000"):
+    with pytest.raises(PolicyUnavailable, match=r"14 inspections in a row failed.*no server at 127\.0\.0\.1:8000"):
         seen.extend(outcomes)
-    assert len(asked) <= 2 * (4 + IN_A_ROW + 2 * 4)
+    assert len(asked) <= 2 * (4 + MAX_CONSECUTIVE_FAILURES + 2 * 4)
 
 
 def test_failures_between_successes_do_not_end_the_run(folder):
@@ -279,9 +278,9 @@ def test_stopping_processes_keeps_what_is_done(folder):
 
 def test_the_targets_of_a_file_are_found_in_order_and_inspected_from_one_opening(shared):
     path = shared / "spectra/desi/QSO/coadd-main-dark-9144.fits"
-    sources = list(spectra(Source(path, "coadd.fits")))
+    sources = list(spectra_in(Source(path, "coadd.fits")))
     assert len(sources) == 2
-    outcomes = list(inspect_many(jobs_of(sources), CV, Said, concurrency=2))
+    outcomes = list(inspect_many(jobs_for(sources), CV, Said, concurrency=2))
     assert {o.job.key for o in outcomes} == {s.key for s in sources}
     assert all(o.spectrum.ids["targetid"] == o.job.target for o in outcomes)
 
@@ -485,10 +484,10 @@ def test_how_much_there_is_to_do_is_known_better_and_better(here):
     settings = json.loads(Path("r.jsonl.run.json").read_text(encoding="utf-8"))
     settings.pop("schema")
     with Journal(Path("r.jsonl"), settings) as journal:
-        work = Work(list(files(["sky"], here)), 2, journal)
+        work = PendingJobs(list(sources_from(["sky"], here)), 2, journal)
         assert work.expected == 6
         assert len(list(work)) == work.expected == 5
-        few = Work(list(files(["sky"], here)), 2, journal, limit=2)
+        few = PendingJobs(list(sources_from(["sky"], here)), 2, journal, limit=2)
         assert few.expected == 4
         assert len(list(few)) == few.expected == 3
 

@@ -16,7 +16,7 @@ from astropy.table import Table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.batch.journal import Journal, JournalError, differences, whole_lines
+from agent.batch.journal import Journal, JournalError, differences, drop_partial_line
 from agent.batch.run import Job, Outcome
 from agent.conversation import Usage
 from reviewer.exchange.imports import import_file
@@ -129,7 +129,7 @@ def test_cutting_leaves_everything_up_to_the_last_end_of_a_line(tmp_path_factory
     content = tail + b"x" * filling
     path.write_bytes(content)
     with path.open("r+b") as file:
-        end = whole_lines(file)
+        end = drop_partial_line(file)
     assert end == content.rfind(b"\n") + 1
     assert path.read_bytes() == content[:end]
 

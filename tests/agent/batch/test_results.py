@@ -24,14 +24,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from agent import plot, tasks, tool
-from agent.batch.candidates import COLUMNS, Candidate, TableError, candidate, candidates_of, ranked, write
+from agent.batch.candidates import COLUMNS, Candidate, TableError, candidate, candidates_from, ranked, write_table
 from agent.batch.consensus import DEFINITION, Consensus, Limits, consensus, to_json, typical_snr
 from agent.batch.journal import Inspected, Journal
 from agent.batch.labels import Labels, LabelsError
-from agent.batch.report import bundle, escaped, markdown, picture_names, quoted, strip
-from agent.batch.report_sheet import pictures, shown
-from agent.batch.run import inspect_many, jobs_of
-from agent.batch.sources import files
+from agent.batch.report import bundle, escaped, markdown, picture_names, picture_sheet, pictures, quoted, sheet_pictures
+from agent.batch.run import inspect_many, jobs_for
+from agent.batch.sources import sources_from
 from agent.hints import hints
 from agent.loop import run
 from agent.policies.baseline.rule import Baseline
@@ -135,7 +134,7 @@ def read(path: Path) -> Table:
 
 
 def test_csv_keeps_numbers_as_numbers_and_no_text_is_a_formula(tmp_path):
-    write(ROWS, tmp_path / "c.csv")
+    write_table(ROWS, tmp_path / "c.csv")
     with (tmp_path / "c.csv").open(encoding="utf-8", newline="") as file:
         first, second, third = csv.DictReader(file)
     assert first["file"] == "'=cmd|' /C calc'!A0"
@@ -149,7 +148,7 @@ def test_csv_keeps_numbers_as_numbers_and_no_text_is_a_formula(tmp_path):
 
 @pytest.mark.parametrize("name", ["c.vot", "c.xml", "c.fits"])
 def test_tables_come_back_with_their_units_and_what_is_missing_is_missing(tmp_path, name):
-    write(ROWS, tmp_path / name)
+    write_table(ROWS, tmp_path / name)
     table = read(tmp_path / name)
     assert table.colnames == [column.name for column in COLUMNS]
     assert str(table["ra"].unit) == "deg"
@@ -161,7 +160,7 @@ def test_tables_come_back_with_their_units_and_what_is_missing_is_missing(tmp_pa
 
 
 def test_a_votable_says_what_its_columns_are(tmp_path):
-    write(ROWS, tmp_path / "c.vot")
+    write_table(ROWS, tmp_path / "c.vot")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         table = parse_single_table(tmp_path / "c.vot", verify="exception")
@@ -173,7 +172,7 @@ def test_a_votable_says_what_its_columns_are(tmp_path):
 
 
 def test_fits_says_it_too_in_plain_letters(tmp_path):
-    write(ROWS, tmp_path / "c.fits")
+    write_table(ROWS, tmp_path / "c.fits")
     with fits.open(tmp_path / "c.fits") as file:
         file.verify("exception")
         header = file["CANDIDATES"].header
@@ -184,14 +183,14 @@ def test_fits_says_it_too_in_plain_letters(tmp_path):
 
 @pytest.mark.parametrize("name", ["c.csv", "c.vot", "c.fits"])
 def test_no_rows_are_a_table_without_rows(tmp_path, name):
-    write([], tmp_path / name)
+    write_table([], tmp_path / name)
     assert (tmp_path / name).stat().st_size > 0
 
 
 def test_the_table_is_replaced_in_one_step_or_left_alone(tmp_path):
-    write(ROWS, tmp_path / "c.csv")
+    write_table(ROWS, tmp_path / "c.csv")
     before = (tmp_path / "c.csv").read_bytes()
-    write(ROWS[:1], tmp_path / "c.csv")
+    write_table(ROWS[:1], tmp_path / "c.csv")
     assert len((tmp_path / "c.csv").read_bytes()) < len(before)
     assert [p.name for p in tmp_path.iterdir()] == ["c.csv"]
 
@@ -201,7 +200,7 @@ def test_the_table_is_replaced_in_one_step_or_left_alone(tmp_path):
 )
 def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
     with pytest.raises(TableError, match=words):
-        write(ROWS, tmp_path / name)
+        write_table(ROWS, tmp_path / name)
 
 
 def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_a_person(tmp_path):
@@ -209,13 +208,13 @@ def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_
     for name in ("a", "b", "c"):
         flux = 100.0 + 80.0 * np.exp(-0.5 * ((wavelength - 6564.6) / 12.0) ** 2)
         Table({"wavelength": wavelength, "flux": flux, "ivar": np.full(800, 0.04)}).write(tmp_path / f"{name}.csv")
-    found = list(files([str(tmp_path / f"{name}.csv") for name in "abc"], tmp_path))
+    found = list(sources_from([str(tmp_path / f"{name}.csv") for name in "abc"], tmp_path))
     with Journal(tmp_path / "r.jsonl", {}) as journal:
-        for outcome in inspect_many(jobs_of(found, 2), CV, lambda _: Baseline(), concurrency=2):
+        for outcome in inspect_many(jobs_for(found, 2), CV, lambda _: Baseline(), concurrency=2):
             journal.add(outcome)
         (tmp_path / "b.csv").unlink()
         Table.read(tmp_path / "c.csv")[:700].write(tmp_path / "c.csv", overwrite=True)
-        rows = {one.file: one for one in candidates_of(journal.inspected(), tmp_path, CV, Limits())}
+        rows = {one.file: one for one in candidates_from(journal.inspected(), tmp_path, CV, Limits())}
     assert rows["a.csv"].verdict in ("YES", "NO")
     assert rows["a.csv"].n == 2
     assert (rows["b.csv"].verdict, rows["c.csv"].verdict) == ("ASK", "ASK")
@@ -226,7 +225,7 @@ def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_
 
 def test_a_spectrum_in_the_results_needs_its_file_only_for_the_verdict(tmp_path):
     one = Inspected("gone.fits", "", (trace("YES"),))
-    (made,) = candidates_of([one], tmp_path, CV, Limits())
+    (made,) = candidates_from([one], tmp_path, CV, Limits())
     assert (made.verdict, made.yes, made.name) == ("ASK", 1, STAR.name)
 
 
@@ -537,7 +536,7 @@ def plain(text: str) -> str:
 
 
 def test_every_picture_is_on_the_sheet_pixel_for_pixel():
-    sheet = strip(TRACE, SPECTRUM)
+    sheet = picture_sheet(TRACE, SPECTRUM)
     drawn = tool.overview(SPECTRUM).convert("RGB")
     top = next(y for y in range(sheet.height) if sheet.crop((24, y, 24 + drawn.width, y + drawn.height)) == drawn)
     assert top > 0
@@ -552,17 +551,17 @@ def test_the_sheet_from_pictures_at_hand_is_the_one_drawn_again():
         buffer = io.BytesIO()
         image.save(buffer, format="PNG")
         packed[sha256] = buffer.getvalue()
-    assert strip(TRACE, SPECTRUM, packed).tobytes() == strip(TRACE, SPECTRUM).tobytes()
+    assert picture_sheet(TRACE, SPECTRUM, packed).tobytes() == picture_sheet(TRACE, SPECTRUM).tobytes()
 
 
 def test_a_picture_that_comes_out_differently_is_left_out_not_shown_wrongly():
     other = replace(TRACE, overview="0" * 64)
     assert set(pictures(other, SPECTRUM)) == set(pictures(TRACE, SPECTRUM)) - {TRACE.overview}
-    assert strip(other, SPECTRUM).height <= strip(TRACE, SPECTRUM).height
+    assert picture_sheet(other, SPECTRUM).height <= picture_sheet(TRACE, SPECTRUM).height
 
 
 def test_pictures_are_numbered_in_reading_order_and_one_seen_twice_has_one_name():
-    assert [one.number for one in shown(TRACE)] == list(range(1, len(TRACE.zooms) + 2))
+    assert [one.number for one in sheet_pictures(TRACE)] == list(range(1, len(TRACE.zooms) + 2))
     twice = TRACE.with_steps((*TRACE.steps[:2], *TRACE.steps))
     names = picture_names(twice)
     assert names[TRACE.overview] == "pictures/01-full.png"
@@ -593,7 +592,7 @@ def test_a_trace_without_an_answer_or_a_picture_is_reported_too():
     assert "none was given" in text
     assert "nothing was written" in text
     assert "Simulated" not in text
-    assert strip(bare, SPECTRUM).size[0] == 800
+    assert picture_sheet(bare, SPECTRUM).size[0] == 800
 
 
 def test_a_tool_that_refused_is_quoted():
@@ -641,7 +640,7 @@ def test_no_words_make_markup(words):
 
 @pytest.mark.parametrize("words", NASTY)
 def test_a_label_of_any_kind_fits_on_the_sheet(words):
-    sheet = strip(said(words * 50), replace(SPECTRUM, name=words * 50))
+    sheet = picture_sheet(said(words * 50), replace(SPECTRUM, name=words * 50))
     assert sheet.width <= 2480
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from agent.loop import run
 from agent.measure import Measured, Undefined, measure_feature, rest
-from agent.policies.baseline import phrases
-from agent.policies.baseline.rule import LOOKS, NAME, Baseline, plan
+from agent.policies.baseline import rule
+from agent.policies.baseline.rule import MAX_WINDOWS, NAME, Baseline, plan_zooms
 from agent.policies.baseline.scorecard import PLAIN, assess, presence, scorecards
 from agent.simulate import CLASSES, KINDS, simulate, truth
 from agent.tasks import load
@@ -34,7 +34,7 @@ def test_it_is_called_what_it_is(draft):
 def test_its_trace_is_complete_and_well_formed(draft):
     assert draft.problems() == []
     assert draft.faults == ()
-    assert 1 <= len(draft.zooms) <= LOOKS
+    assert 1 <= len(draft.zooms) <= MAX_WINDOWS
     assert all(zoom.ok and zoom.picture for zoom in draft.zooms)
 
 
@@ -49,7 +49,7 @@ def test_the_numbers_it_writes_are_the_numbers_it_measured(draft):
     feature = TASKS["cv"].feature("Hα emission")
     measured = measure_feature(rest(CV), feature)
     said = " ".join(s.text for s in draft.steps if isinstance(s, Think))
-    assert f"Hα emission: equivalent width {phrases.with_error(measured, 'Å')} (emission)" in said
+    assert f"Hα emission: equivalent width {rule.with_error(measured, 'Å')} (emission)" in said
 
 
 def test_the_points_it_names_add_up_to_the_sum_it_names(draft):
@@ -70,13 +70,13 @@ def test_with_few_turns_it_answers_in_time():
 
 def test_windows_are_in_the_frame_and_medium_of_the_tool():
     spectrum = simulate("hii", "SDSS", 30, 3, redshift=0.05)
-    look = plan(assess(spectrum, TASKS["cv"]))[0]
+    look = plan_zooms(assess(spectrum, TASKS["cv"]))[0]
     assert look.window[0] < 6564.6 < look.window[1]
-    assert "rest frame for z = 0.05000" in phrases.opening(spectrum, rest(spectrum))
+    assert "rest frame for z = 0.05000" in rule.opening(spectrum, rest(spectrum))
 
 
 def test_overlapping_features_share_a_look():
-    looks = plan(assess(CV, TASKS["cv"]))
+    looks = plan_zooms(assess(CV, TASKS["cv"]))
     assert len({look.window for look in looks}) == len(looks)
     assert any(len(look.findings) > 1 for look in looks)
 
@@ -112,7 +112,7 @@ def test_presence_is_a_probability_that_grows_into_the_bounds(value, error):
 
 @given(st.floats(-1e5, 1e5), st.floats(1e-5, 1e4))
 def test_a_number_is_written_with_its_error_to_the_same_decimals(value, error):
-    shown, its_error = phrases.with_error(Measured(value, error)).split(" ± ")
+    shown, its_error = rule.with_error(Measured(value, error)).split(" ± ")
     assert len(shown.partition(".")[2]) == len(its_error.partition(".")[2])
     decimals = len(shown.partition(".")[2])
     assert float(shown.replace("−", "-")) == pytest.approx(value, abs=0.51 * 10**-decimals)

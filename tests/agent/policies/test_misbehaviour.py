@@ -7,9 +7,9 @@ import pytest
 
 from agent.conversation import Stop
 from agent.loop import MAX_CHARACTERS, Ended, inspect
-from agent.policies.openai.endpoint import Endpoint, Patience
-from agent.policies.sampling import Sampling
-from agent.policies.spec_o3 import Served
+from agent.policies import Sampling
+from agent.policies.openai.endpoint import Endpoint, RequestLimits
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Think, Zoom
@@ -17,7 +17,7 @@ from tests.support.model_server import WEB_PAGE, BadServer, Cut, Endless, Say, S
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
-HASTY = Patience(connect=2.0, first=20.0, between=20.0, tries=2, pause=0.01)
+HASTY = RequestLimits(connect=2.0, first=20.0, between=20.0, tries=2, pause=0.01)
 CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": %s}}'
 
 
@@ -28,7 +28,7 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
 
 
 def inspected(server: BadServer, sampling: Sampling | None = None, max_turns: int = 8) -> Ended:
-    policy = Served(Endpoint(server.url, "spec-o3", None, HASTY), sampling)
+    policy = SpecO3(Endpoint(server.url, "spec-o3", None, HASTY), sampling)
     *_, last = inspect(SPECTRUM, TASK, policy, max_turns)
     assert isinstance(last, Ended)
     assert last.trajectory.from_json(last.trajectory.to_json()) == last.trajectory
@@ -165,7 +165,7 @@ def test_one_server_that_hangs_leaves_the_inspections_with_another_alone():
     with BadServer([Stall("<think>Hm")]) as bad, BadServer(talking()) as good, ThreadPoolExecutor() as pool:
 
         def wait_for_the_bad_one() -> Ended:
-            policy = Served(Endpoint(bad.url, "spec-o3"))
+            policy = SpecO3(Endpoint(bad.url, "spec-o3"))
             *_, last = inspect(SPECTRUM, TASK, policy, stop=stop)
             hanging.set()
             return last
@@ -187,7 +187,7 @@ def test_a_server_that_fails_one_inspection_leaves_the_others_it_holds_alone():
         endpoint = Endpoint(server.url, "spec-o3", None, HASTY)
 
         def one(seed: int) -> str:
-            *_, last = inspect(SPECTRUM, TASK, Served(endpoint, Sampling(seed=seed)))
+            *_, last = inspect(SPECTRUM, TASK, SpecO3(endpoint, Sampling(seed=seed)))
             assert isinstance(last, Ended)
             return last.reason
 

@@ -12,11 +12,19 @@ from hypothesis import strategies as st
 
 from agent.conversation import Conversation, Exchange, Piece, Remark, Stop
 from agent.loop import Called, Ended, Said, Started, inspect
+from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
-from agent.policies.native import Guidance, Native, instructions, mentions_label
-from agent.policies.native_replies import MARKS, Reply, assistant_message, call_text
+from agent.policies.native import (
+    MARKS,
+    Guidance,
+    Native,
+    Reply,
+    assistant_message,
+    call_text,
+    instructions,
+    mentions_label,
+)
 from agent.policies.openai.endpoint import CallPiece, Delta, Endpoint
-from agent.policies.sampling import Sampling
 from agent.policies.spec_o3 import messages
 from agent.simulate import simulate
 from agent.tasks import load

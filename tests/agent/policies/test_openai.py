@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.conversation import PolicyError, Stop, Usage
+from agent.policies import Sampling
 from agent.policies.openai.client import connections
-from agent.policies.openai.endpoint import Delta, Endpoint, Patience
+from agent.policies.openai.endpoint import Delta, Endpoint, RequestLimits, check_server
 from agent.policies.openai.errors import retry_after, unreachable
-from agent.policies.openai.health import examine
 from agent.policies.openai.stream import CallPiece, ServerEvents
-from agent.policies.sampling import Sampling
 from tests.support.model_server import (
     DONE,
     HASTY,
@@ -174,7 +173,7 @@ def test_closing_the_generator_closes_the_connection():
 
 
 def test_stop_also_ends_the_wait_for_another_try():
-    slow = Patience(tries=5, pause=60.0, longest_pause=60.0)
+    slow = RequestLimits(tries=5, pause=60.0, longest_pause=60.0)
     with BadServer([Status(503)]) as server:
         stop = Stop()
         with ThreadPoolExecutor() as pool:
@@ -228,7 +227,7 @@ def test_a_server_that_comes_up_late_is_waited_for():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
-    patient = Patience(tries=50, pause=0.02, longest_pause=0.1)
+    patient = RequestLimits(tries=50, pause=0.02, longest_pause=0.1)
     late = BadServer([Say("Yes.")], port=port)
     starting = threading.Timer(0.2, late.__enter__)
     starting.start()
@@ -240,7 +239,7 @@ def test_a_server_that_comes_up_late_is_waited_for():
 
 
 def test_a_server_says_how_long_to_wait_and_is_believed_within_reason():
-    patience = Patience(pause=0.5, longest_pause=30.0)
+    patience = RequestLimits(pause=0.5, longest_pause=30.0)
     assert patience.before_next(1, told=12.0) == 12.0
     assert patience.before_next(1, told=3600.0) == 30.0
     assert 0.25 <= patience.before_next(1) <= 0.5
@@ -257,13 +256,13 @@ def test_the_wait_is_told_in_seconds_thousandths_or_as_a_date():
 
 def test_retry_after_is_waited_for():
     with BadServer([Status(429, retry_after=0.3), Say("Yes.")]) as server:
-        patience = Patience(tries=2, pause=0.001, longest_pause=5.0)
+        patience = RequestLimits(tries=2, pause=0.001, longest_pause=5.0)
         since = time.monotonic()
         turn(Endpoint(server.url, "spec-o3", None, patience))
         assert time.monotonic() - since >= 0.3
 
 
-def failure(*answers, patience: Patience = HASTY) -> str:
+def failure(*answers, patience: RequestLimits = HASTY) -> str:
     """What is said when a server answers so."""
     with BadServer(answers, api_key=KEY) as server, pytest.raises(PolicyError) as raised:
         turn(Endpoint(server.url, "spec-o3", KEY, patience))
@@ -292,12 +291,12 @@ def test_https_where_there_is_none():
 
 
 def test_no_first_word_in_time():
-    said = failure(Stall(), patience=Patience(first=0.2))
+    said = failure(Stall(), patience=RequestLimits(first=0.2))
     assert said.startswith("URL had not begun to answer after 0.2 s")
 
 
 def test_silence_in_the_middle():
-    said = failure(Stall("It is"), patience=Patience(between=0.2))
+    said = failure(Stall("It is"), patience=RequestLimits(between=0.2))
     assert said.startswith("URL stopped in the middle of its answer: nothing for 0.2 s.")
 
 
@@ -502,7 +501,7 @@ def test_an_adapter_has_the_context_of_the_model_that_it_adapts():
     async def fetch(url: str) -> object:
         return {"data": cards} if url.endswith("/models") else {}
 
-    assert asyncio.run(examine("http://127.0.0.1:1/v1", "first", fetch)).context == 4096
+    assert asyncio.run(check_server("http://127.0.0.1:1/v1", "first", fetch)).context == 4096
 
 
 def refuses(name: str, message: str):

@@ -11,19 +11,17 @@ import pytest
 from hypothesis import given, settings
 
 from agent.cli.command import CannotRun
+from agent.cli.policy_options import OPENAI_TEMPERATURE, add_policy_options, choice_from, policy_from, roster_from
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, inspect, run
+from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
-from agent.policies.local.model import Loaded
+from agent.policies.local.model import INSTALL, Loaded, Weights
 from agent.policies.local.policy import Local
-from agent.policies.local.weights import INSTALL, Weights
 from agent.policies.native import Guidance, Native
-from agent.policies.options import OPENAI_TEMPERATURE, add_policy, choice_from, policy_from, roster_from
-from agent.policies.replay import Replay
-from agent.policies.roster import URL, Roster, RosterError
-from agent.policies.sampling import Sampling
-from agent.policies.servers import Server, checked_url, read
-from agent.policies.spec_o3 import Served
+from agent.policies.roster import URL, Replay, Roster, RosterError
+from agent.policies.servers import Server, checked_url, read_servers
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import overview
@@ -70,7 +68,7 @@ def file(tmp_path):
 
 
 def test_a_file_names_servers_with_their_defaults(file):
-    big, gpt = read(file(GOOD))
+    big, gpt = read_servers(file(GOOD))
     assert (big.url, big.dialect, big.title) == ("http://gpu.example.org:8000/v1", "spec-o3", "Spec-o3 7B")
     assert big.sampling() == Sampling(temperature=0.7, max_tokens=900)
     assert (gpt.url, gpt.dialect, gpt.title) == ("https://api.openai.com/v1", "native", "gpt")
@@ -103,14 +101,14 @@ def test_a_file_names_servers_with_their_defaults(file):
 def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, complaint):
     path = file(GOOD.replace(old, new))
     with pytest.raises(RosterError) as refused:
-        read(path)
+        read_servers(path)
     assert str(refused.value).startswith(f"{path}: ")
     assert complaint in str(refused.value)
 
 
 def test_a_single_table_is_told_from_a_list_of_them(file):
     with pytest.raises(RosterError, match="one \\[\\[server\\]\\] each, in double brackets"):
-        read(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
+        read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_a_key_that_stands_where_none_belongs_is_not_repeated(file, line):
     fields = {"key": 'key = "a"', "url": 'url = "http://host/v1"'}
     fields[line.partition(" ")[0]] = line
     with pytest.raises(RosterError) as refused:
-        read(file("[[server]]\n" + "\n".join(fields.values())))
+        read_servers(file("[[server]]\n" + "\n".join(fields.values())))
     assert SECRET not in str(refused.value)
 
 
@@ -171,7 +169,7 @@ def test_each_key_gives_its_policy(file, monkeypatch):
     assert isinstance(roster.policy("baseline"), Baseline)
     assert isinstance(roster.policy("replay", trajectory=trajectory), Replay)
     big, gpt = roster.policy("big"), roster.policy("gpt", Sampling(seed=3), guidance=Guidance("YES"))
-    assert isinstance(big, Served)
+    assert isinstance(big, SpecO3)
     assert big.sampling == Sampling(temperature=0.7, max_tokens=900)
     assert isinstance(gpt, Native)
     assert (gpt.sampling.seed, gpt.guidance) == (3, Guidance("YES"))
@@ -261,7 +259,7 @@ def test_an_address_is_completed_and_checked():
 
 def chosen(*options: str, samples: int = 1):
     parser = argparse.ArgumentParser()
-    add_policy(parser)
+    add_policy_options(parser)
     arguments = parser.parse_args(options)
     return choice_from(arguments, roster_from(arguments), samples)
 
@@ -273,7 +271,7 @@ def test_without_options_the_baseline_is_asked():
 def test_options_say_where_a_model_is_and_how_it_is_asked(file):
     choice = chosen("--policy", "spec-o3", "--server", "http://h:1", "--model", "m", "--temperature", "0.7")
     policy = choice(2)
-    assert isinstance(policy, Served)
+    assert isinstance(policy, SpecO3)
     assert (policy.endpoint.url, policy.endpoint.model) == ("http://h:1/v1", "m")
     assert policy.sampling == Sampling(temperature=0.7)
     seeded = chosen("--policy", "big", "--servers", str(file(GOOD)), "--seed", "5")
@@ -340,7 +338,7 @@ def test_a_trace_in_a_file_is_replayed(tmp_path):
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(original.to_json()), encoding="utf-8")
     parser = argparse.ArgumentParser()
-    add_policy(parser)
+    add_policy_options(parser)
     arguments = parser.parse_args(["--policy", "replay", "--trajectory", str(path)])
     again = run(SPECTRUM, TASK, policy_from(arguments, roster_from(arguments)))
     assert replace(again, drafter=original.drafter) == original
@@ -399,7 +397,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def without_torch(monkeypatch):
-    monkeypatch.setattr("agent.policies.local.weights.find_spec", lambda name: None if name == "torch" else name)
+    monkeypatch.setattr("agent.policies.local.model.find_spec", lambda name: None if name == "torch" else name)
 
 
 def test_what_is_no_model_is_said_to_be_none(folder):

@@ -6,9 +6,9 @@ import pytest
 
 from agent.conversation import PolicyError, Stop, Usage
 from agent.loop import Ended, Looked, Said, inspect, run
-from agent.policies.openai.endpoint import Endpoint, Patience
-from agent.policies.sampling import Sampling
-from agent.policies.spec_o3 import Served
+from agent.policies import Sampling
+from agent.policies.openai.endpoint import Endpoint, RequestLimits
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.tool import TOOL_BLOCK
@@ -21,7 +21,7 @@ MODEL = "Maxwell-Jia/spec-o3-7b"
 
 
 def last(server: BadServer, sampling: Sampling | None = None) -> Ended:
-    *_, end = inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL), sampling))
+    *_, end = inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL), sampling))
     assert isinstance(end, Ended)
     return end
 
@@ -37,7 +37,7 @@ def test_a_whole_inspection_is_held_with_the_server():
 
 def test_text_is_passed_on_untouched_as_it_comes():
     with BadServer(talking(pieces=9), models=[MODEL]) as server:
-        events = list(inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL))))
+        events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL))))
     said = [event.text for event in events if isinstance(event, Said) and event.turn == 1]
     assert "".join(said) == TRAJECTORY[0]
     assert len(said) == 9
@@ -76,7 +76,7 @@ def test_the_trace_says_which_model_how_it_was_asked_and_by_what_it_was_served()
 
 def test_a_model_that_was_not_named_is_named_in_the_trace():
     with BadServer(talking(), models=[MODEL]) as server:
-        assert run(SPECTRUM, TASK, Served(Endpoint(server.url))).drafter.name == MODEL
+        assert run(SPECTRUM, TASK, SpecO3(Endpoint(server.url))).drafter.name == MODEL
 
 
 def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
@@ -92,7 +92,7 @@ def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
 
 def test_thinking_that_the_server_split_off_is_put_back_into_its_tags():
     with BadServer([Say("<answer>\\boxed{NO} Too cool.</answer>", reasoning="TiO bands.")]) as server:
-        events = list(inspect(SPECTRUM, TASK, Served(Endpoint(server.url))))
+        events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url))))
     said = "".join(event.text for event in events if isinstance(event, Said))
     assert said == "<think>TiO bands.</think><answer>\\boxed{NO} Too cool.</answer>"
     assert events[-1].trajectory.faults == ()
@@ -116,7 +116,7 @@ def test_an_answer_that_was_cut_is_said_to_be(finish, wanted):
 def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(answer):
     with BadServer([Say(look(6400, 6700)), answer], models=[MODEL]) as server:
         stop = Stop()
-        events = inspect(SPECTRUM, TASK, Served(Endpoint(server.url, MODEL)), stop=stop)
+        events = inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL)), stop=stop)
         for event in events:
             if isinstance(event, Looked):
                 break
@@ -132,11 +132,11 @@ def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(a
 
 
 def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_seen():
-    hasty = Patience(tries=2, pause=0.01)
+    hasty = RequestLimits(tries=2, pause=0.01)
     with BadServer(talking(), models=[MODEL]) as server:
         endpoint = Endpoint(server.url, MODEL, None, hasty)
         endpoint.check()
-        events = inspect(SPECTRUM, TASK, Served(endpoint))
+        events = inspect(SPECTRUM, TASK, SpecO3(endpoint))
         for event in events:
             if isinstance(event, Looked):
                 break
@@ -151,7 +151,7 @@ def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_
 def test_without_a_server_a_policy_still_says_who_it_would_be():
     with BadServer() as server:
         pass
-    policy = Served(Endpoint(server.url, MODEL, None, Patience(tries=1)))
+    policy = SpecO3(Endpoint(server.url, MODEL, None, RequestLimits(tries=1)))
     assert policy.drafter.name == MODEL
     with pytest.raises(PolicyError, match="No server at"):
         run(SPECTRUM, TASK, policy)
@@ -168,7 +168,7 @@ def test_too_long_a_conversation_ends_with_what_to_do():
 
 def test_a_busy_server_is_only_a_wait():
     with BadServer([Status(503), Say(TRAJECTORY[-1])], models=[MODEL]) as server:
-        policy = Served(Endpoint(server.url, MODEL, None, Patience(pause=0.01)))
+        policy = SpecO3(Endpoint(server.url, MODEL, None, RequestLimits(pause=0.01)))
         assert run(SPECTRUM, TASK, policy).answer.verdict == "YES"
 
 

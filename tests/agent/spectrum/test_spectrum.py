@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from agent.batch.sources import Source, SourceError, files, spectra
+from agent.batch.sources import Source, SourceError, sources_from, spectra_in
 from agent.spectrum import STRETCH, SeveralSpectra, Spectrum, SpectrumError
 from agent.spectrum.record import der_snr_noise, ivar_from_scatter
 
@@ -219,7 +219,7 @@ def tree(tmp_path, monkeypatch) -> Path:
 
 def keys(*given: str, results: Path = Path(), stdin: str | None = None) -> list[str]:
     listed = None if stdin is None else io.StringIO(stdin)
-    return [source.key for source in files(given, results, listed)]
+    return [source.key for source in sources_from(given, results, listed)]
 
 
 def test_a_folder_is_gone_through_by_name_and_only_what_looks_like_a_spectrum_is_taken(tree):
@@ -303,18 +303,18 @@ def test_what_is_not_there_is_named(tree, given, words):
 
 def test_a_file_with_several_spectra_is_one_source_each_without_sky(shared):
     path = shared / "spectra/desi/QSO/coadd-main-dark-9144.fits"
-    found = list(spectra(Source(path, "c.fits")))
+    found = list(spectra_in(Source(path, "c.fits")))
     assert [source.key for source in found] == [f"c.fits#{source.target}" for source in found]
     assert len(found) == 2
 
 
 def test_what_cannot_be_opened_is_left_to_whoever_reads_it(tree):
     source = Source(tree / "data/notes.md", "notes.md")
-    assert list(spectra(source)) == [source]
+    assert list(spectra_in(source)) == [source]
 
 
 def test_a_file_that_is_known_is_not_opened(tree):
     source = Source(tree / "gone.fits", "gone.fits")
-    assert list(spectra(source, {"gone.fits"}.__contains__)) == [source]
+    assert list(spectra_in(source, {"gone.fits"}.__contains__)) == [source]
     named = Source(tree / "gone.fits", "gone.fits", "7")
-    assert list(spectra(named)) == [named]
+    assert list(spectra_in(named)) == [named]

@@ -439,7 +439,7 @@ def test_a_votable_holds_hostile_texts_as_cells(tmp_path: Path) -> None:
         return Candidate(**(empty | names | numbers | {"verdict": "YES", "task": "cv"}))
 
     def written(*texts: str) -> ElementTree.ElementTree:
-        candidates.write([row(text) for text in texts], tmp_path / "candidates.vot")
+        candidates.write_table([row(text) for text in texts], tmp_path / "candidates.vot")
         return ElementTree.parse(tmp_path / "candidates.vot")
 
     def elements(tree: ElementTree.ElementTree) -> set[tuple[str, ...]]:

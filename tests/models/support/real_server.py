@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.sampling import Sampling
-from agent.policies.spec_o3 import Served
+from agent.policies.spec_o3 import SpecO3
 
 TRAINED, ENDLESS = "tiny", "endless"
 """What the models are called: the trained one, and it with the adapter that makes it go on and on."""
@@ -33,8 +33,8 @@ class VllmServer:
         """Of the API, with its ``/v1``."""
         return str(self.facts["url"])
 
-    def policy(self, model: str = TRAINED, sampling: Sampling | None = None) -> Served:
-        return Served(Endpoint(self.url, model), sampling)
+    def policy(self, model: str = TRAINED, sampling: Sampling | None = None) -> SpecO3:
+        return SpecO3(Endpoint(self.url, model), sampling)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of a route beside the API, such as ``/tokenize``."""

@@ -23,7 +23,7 @@ import app
 from agent import tool
 from agent.conversation import Usage
 from agent.plot import pixels_sha256
-from agent.policies.openai.endpoint import Endpoint, Patience
+from agent.policies.openai.endpoint import Endpoint, RequestLimits
 from agent.trajectory import Answer, Think, Zoom
 from reviewer.blind.judge.model import Judge, UnreadableAnswer, read_preference, read_score, split_reasoning
 from reviewer.blind.judge.prompts import Briefing
@@ -89,7 +89,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def a_judge(server: BadServer, session: BlindSession, **other: Any) -> Judge:
-    patience = Patience(first=10.0, between=10.0, tries=2, pause=0.01)
+    patience = RequestLimits(first=10.0, between=10.0, tries=2, pause=0.01)
     endpoint = Endpoint(server.url, MODEL, other.pop("api_key", None), patience)
     assert session.rubric is not None
     briefing = Briefing(session.rubric, other.pop("dimensions", BOTH), other.pop("pictures", False))

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.conversation import Conversation, Piece, PolicyError
+from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
-from agent.policies.openai.endpoint import Endpoint, Patience
-from agent.policies.sampling import Sampling
-from agent.policies.spec_o3 import Served
+from agent.policies.openai.endpoint import Endpoint, RequestLimits
+from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import Task, load
@@ -452,8 +452,8 @@ def test_whatever_a_model_writes_a_run_ends_and_is_reviewed(store: Store, tmp_pa
 )
 def test_whatever_a_server_streams_a_run_ends(events: list[str], store: Store) -> None:
     with BadServer([Raw(events)]) as server:
-        patience = Patience(connect=2.0, first=10.0, between=10.0, tries=1)
-        run = Runs(no_hints).start("AB", asked(), [Served(Endpoint(server.url, "m", None, patience))])
+        patience = RequestLimits(connect=2.0, first=10.0, between=10.0, tries=1)
+        run = Runs(no_hints).start("AB", asked(), [SpecO3(Endpoint(server.url, "m", None, patience))])
         for event in events(run):
             json.dumps(event, allow_nan=False, ensure_ascii=False).encode()
     holds(run, store)

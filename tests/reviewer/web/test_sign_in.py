@@ -32,10 +32,10 @@ from starlette.routing import Mount
 
 import app as program
 from agent.conversation import PolicyError, Stop
+from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
-from agent.policies.openai.stream import INSTEAD, Blackout, Delta
+from agent.policies.openai.stream import REDACTED, Delta, Redactor
 from agent.policies.roster import Roster
-from agent.policies.sampling import Sampling
 from reviewer.backup.backups import DailyBackups
 from reviewer.exchange import exports as exporting
 from reviewer.rules.workflow import Rules
@@ -402,13 +402,13 @@ def test_commands(
         0,
         1,
     )
-    assert INSTEAD in results.read_text()
+    assert REDACTED in results.read_text()
     for each in (results, drafts):
         assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
     program.main(["doctor", "--json", "--servers", str(path), "--db", str(db)])
     program.main(["log", "--json", "--db", str(db)])
     said = capfd.readouterr()
-    assert f"vLLM Bearer {INSTEAD} serves spec-o3" in said.out
+    assert f"vLLM Bearer {REDACTED} serves spec-o3" in said.out
     require_no_canary(tmp_path, said.out, said.err, caplog.text, *children)
 
 
@@ -428,7 +428,7 @@ def test_a_live_run_and_all_that_the_page_is_told(
             run = client.post("/api/live/runs", json=wanted).json()["run"]
             heard.append(client.get(f"/api/live/runs/{run}/events").text)
             heard.append(client.get(f"/api/live/runs/{run}").text)
-            assert INSTEAD in heard[-1]
+            assert REDACTED in heard[-1]
             sent = client.post(f"/api/live/runs/{run}/review", json={"sample": 0})
             heard += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
         require_no_canary(tmp_path, *heard, caplog.text, store.log())
@@ -472,17 +472,17 @@ def test_a_reason_for_ending_reasoning_and_calls_do_not_repeat_it() -> None:
     with BadServer([Say("ends in sk-c", reasoning=CANARY, deltas=deltas, finish=CANARY)]) as served:
         said = list(Endpoint(served.url, "spec-o3", CANARY).stream(MESSAGES, Sampling(), Stop()))
     assert CANARY not in repr(said)
-    assert "".join(piece.arguments for one in said for piece in one.calls) == f'{{"a": "{INSTEAD}"}}'
+    assert "".join(piece.arguments for one in said for piece in one.calls) == f'{{"a": "{REDACTED}"}}'
     assert text(said) == "ends in sk-c"
 
 
 @given(st.text("sk-ab", max_size=40), st.integers(1, 8))
 def test_however_a_text_is_cut_it_is_the_same_less_the_secret(said: str, size: int) -> None:
     secret = "sk-abs"
-    blackout = Blackout(secret)
+    blackout = Redactor(secret)
     pieces = [said[at : at + size] for at in range(0, len(said), size)]
     heard = [blackout.delta(Delta(text=piece)).text for piece in pieces]
-    assert "".join(heard) + blackout.rest().text == said.replace(secret, INSTEAD)
+    assert "".join(heard) + blackout.rest().text == said.replace(secret, REDACTED)
 
 
 def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:

@@ -18,8 +18,8 @@ from astropy.io import fits
 from astropy.table import Table
 
 from agent.batch.journal import Journal, JournalError
-from agent.policies.native_replies import Reply, assistant_message
-from agent.policies.openai.stream import BadStream, Delta, ServerEvents, delta_of, parsed
+from agent.policies.native import Reply, assistant_message
+from agent.policies.openai.stream import Delta, MalformedStream, ServerEvents, delta_of, parsed
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.trajectory import Trajectory, tags
@@ -329,7 +329,7 @@ def _stream(folder: Path) -> Try:
     def attempt(data: bytes) -> None:
         events, reply = ServerEvents(), Reply()
         text = ""
-        with refused_by(BadStream):
+        with refused_by(MalformedStream):
             cut = len(data) // 3
             told = events.feed(data[:cut]) + events.feed(data[cut:]) + events.end()
             for event in (one for one in told if one != "[DONE]"):

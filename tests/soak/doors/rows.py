@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from agent.batch.labels import Labels, LabelsError
-from agent.batch.sources import SourceError, files
+from agent.batch.sources import SourceError, sources_from
 from agent.plot.png import png_bytes
 from agent.policies.servers import RosterError
-from agent.policies.servers import read as read_servers
+from agent.policies.servers import read_servers as read_servers
 from agent.spectrum import SpectrumError
 from agent.tasks import TaskError
 from agent.tasks.files import FOLDER
@@ -191,9 +191,9 @@ def _picture(folder: Path) -> Try:
     def attempt(data: bytes) -> None:
         (folder / "p.png").write_bytes(data)
         with refused_by(PictureError, where=folder):
-            files = PictureFiles(folder)
-            files.sha256("p.png")
-            files.png("p.png")
+            sources_from = PictureFiles(folder)
+            sources_from.sha256("p.png")
+            sources_from.png("p.png")
 
     return attempt
 
@@ -316,7 +316,7 @@ def _sources(folder: Path) -> Try:
         path = folder / "list.csv"
         path.write_bytes(data)
         with refused_by(SourceError, where=folder):
-            for number, source in enumerate(files([f"@{path}"], folder)):
+            for number, source in enumerate(sources_from([f"@{path}"], folder)):
                 if number < MOST_SPECTRA and source.path.is_relative_to(folder):
                     source.key.encode("utf-8", "surrogateescape")
 

@@ -15,9 +15,9 @@ from agent.cli.command import CannotRun
 
 if TYPE_CHECKING:
     from agent.conversation import Policy
+    from agent.policies import Sampling
     from agent.policies.native import Guidance
     from agent.policies.roster import Roster
-    from agent.policies.sampling import Sampling
     from agent.policies.servers import Server
     from agent.trajectory import Trajectory
 
@@ -42,7 +42,7 @@ _NAMED = ("model", *_SAMPLING)
 _ALL = ("server", "model", "adapter", "device", "dtype", "api_key_file", "trajectory", *_SAMPLING)
 
 
-def add_policy(parser: ArgumentParser) -> None:
+def add_policy_options(parser: ArgumentParser) -> None:
     """Declare the options."""
     group = parser.add_argument_group("who thinks")
     group.add_argument(
@@ -71,7 +71,7 @@ def add_policy(parser: ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PolicyChoice:
     """Who was chosen, and how it is asked; a policy for each sample, and each known verdict, comes of it."""
 
     key: str
@@ -100,7 +100,7 @@ def roster_from(arguments: Namespace, beside: Path | None = None) -> Roster:
         raise CannotRun(str(error)) from error
 
 
-def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Choice:
+def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> PolicyChoice:
     """What the options say.
 
     :param samples: how many of one spectrum are wanted; more than one must be able to differ
@@ -123,7 +123,7 @@ def choice_from(arguments: Namespace, roster: Roster, samples: int = 1) -> Choic
         sampling = replace(
             roster.sampling(entry.key), **{name: value for name, value in given.items() if value is not None}
         )
-        choice = Choice(entry.key, roster, sampling, _trajectory(arguments))
+        choice = PolicyChoice(entry.key, roster, sampling, _trajectory(arguments))
         choice()
     except (PolicyError, RosterError, ValueError) as error:
         raise CannotRun(str(error)) from error
@@ -153,7 +153,7 @@ def _refuse_meaningless(arguments: Namespace) -> None:
 
 def _with_given(arguments: Namespace, roster: Roster) -> Roster:
     """The roster with what the options name put in its place."""
-    from agent.policies.local.weights import Weights
+    from agent.policies.local.model import Weights
 
     match arguments.policy:
         case "local":
