@@ -1,4 +1,4 @@
-"""What a person is told of an exception."""
+"""Messages for exceptions, for every part of the app that shows one to a person."""
 
 from __future__ import annotations
 
@@ -20,16 +20,21 @@ REFUSALS = (
     *(StoreError, PersonError, RulesError, SpectrumError, TrajectoryError),
     *(ImportFileError, ExportError, BackupError),
 )
-"""What the rooms below refuse with a sentence that is meant for the person."""
+"""Exceptions whose text is written for the person."""
 
 
-def sentence(error: Exception) -> str:
-    """What the person is told. A fault of the program goes to the log, with a number that finds it there."""
+def message(error: Exception) -> str:
+    """Return the message for an exception; the details of an internal error go to the log."""
     if isinstance(error, REFUSALS):
         return str(error)
     if isinstance(error, OSError):
-        # A full disk, a folder that may not be written: nothing a log would help with.
-        return f"The machine refused: {error}"
-    ticket = secrets.token_hex(4)
-    log.error("a handler failed (%s)", ticket, exc_info=error)
-    return f"The program failed here. Nothing was half-written. The log has it under {ticket}."
+        # A full disk, a folder that may not be written: a log would not help.
+        return f"The operating system reported: {error}"
+    return internal_error("a handler", error)
+
+
+def internal_error(where: str, error: Exception) -> str:
+    """Log an unexpected exception under a number, and return the message that names the number."""
+    number = secrets.token_hex(4)
+    log.error("internal error %s in %s", number, where, exc_info=error)
+    return f"Internal error {number}. Nothing was saved; details are in the server log."

@@ -1,12 +1,9 @@
-"""The lock files have what pyproject.toml asks for, by hash, from no particular place; what is vendored
-is what it claims to be."""
+"""The lock files have what pyproject.toml asks for, by hash and by no address."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
-from importlib.resources import files
 
 import pytest
 from packaging.requirements import Requirement
@@ -18,7 +15,6 @@ from tests.conftest import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CORE = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
 TEST = PROJECT["project"]["optional-dependencies"]["test"]
-VENDOR = ROOT / "reviewer" / "ui" / "vendor"
 
 
 def text_of(name: str) -> str:
@@ -56,17 +52,3 @@ def test_every_package_is_bound_by_hash_and_by_no_address(lock: str) -> None:
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in text
     assert "--index" not in text
-
-
-def test_the_short_plotly_is_of_the_release_that_the_package_has() -> None:
-    head = re.compile(r"^\* plotly\.js (?:\(basic - minified\) )?v([0-9.]+)$", re.MULTILINE)
-    whole = files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-    short = (VENDOR / "plotly.min.js").read_text(encoding="utf-8")
-    assert head.findall(short[:200]) == head.findall(whole[:200]) != []
-
-
-def test_what_is_vendored_is_what_its_sum_says() -> None:
-    sums = dict(reversed(line.split()) for line in (VENDOR / "SHA256SUMS").read_text("utf-8").splitlines())
-    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in VENDOR.iterdir()}
-    del found["SHA256SUMS"]
-    assert found == sums

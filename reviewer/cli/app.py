@@ -16,41 +16,39 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--behind",
         metavar="URL",
-        help="people reach it at this https address, through a proxy on this machine (docs/access.md)",
+        help="the https address of a proxy on this machine through which people reach the app (docs/access.md)",
     )
-    parser.add_argument("--server", metavar="URL", help="the model server to ask (http://127.0.0.1:8000/v1)")
+    parser.add_argument("--server", metavar="URL", help="address of the model server (http://127.0.0.1:8000/v1)")
     parser.add_argument(
-        "--servers", type=Path, metavar="FILE", help="model servers to ask (servers.toml beside the database)"
+        "--servers", type=Path, metavar="FILE", help="list of model servers (servers.toml beside the database)"
     )
-    keeping = parser.add_mutually_exclusive_group()
-    keeping.add_argument(
-        "--backups",
-        type=Path,
-        metavar="FOLDER",
-        help="where the daily backups go (backups beside the database)",
+    backups = parser.add_mutually_exclusive_group()
+    backups.add_argument(
+        "--backups", type=Path, metavar="FOLDER", help="folder of the daily backups (backups beside the database)"
     )
-    keeping.add_argument("--no-backups", action="store_true", help="make no daily backups")
+    backups.add_argument("--no-backups", action="store_true", help="make no daily backups")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
 def run(arguments: Namespace) -> int:
-    from reviewer import ui
     from reviewer.backup.backups import default_folder
     from reviewer.store import StoreError
+    from reviewer.web.app import serve
+    from reviewer.web.settings import ServerSettings
 
     database = arguments.db or DATABASE
-    backups = None if arguments.no_backups else arguments.backups or default_folder(database)
+    settings = ServerSettings(
+        database=database,
+        host=arguments.host,
+        port=arguments.port,
+        open_browser=not arguments.no_browser,
+        servers=arguments.servers,
+        server=arguments.server,
+        public=arguments.behind,
+        backups=None if arguments.no_backups else arguments.backups or default_folder(database),
+    )
     try:
-        ui.serve(
-            database,
-            arguments.host,
-            arguments.port,
-            not arguments.no_browser,
-            arguments.servers,
-            arguments.server,
-            arguments.behind,
-            backups,
-        )
+        serve(settings)
     except (StoreError, OSError) as error:
         raise CannotRun(str(error)) from error
     return DONE

@@ -29,7 +29,7 @@ from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.messages import png_of
 from agent.trajectory.steps import Step, Zoom, step_to_json
 from agent.trajectory.tags import Call
-from reviewer.errors import sentence
+from reviewer.errors import message
 from reviewer.live.events import Event, Log
 
 log = logging.getLogger("spec_o3")
@@ -287,4 +287,4 @@ def _ended(sample: Sample, ended: loop.Ended) -> Event:
 
 
 def _sentence(fault: Exception) -> str:
-    return str(fault) if isinstance(fault, PolicyError) else sentence(fault)
+    return str(fault) if isinstance(fault, PolicyError) else message(fault)

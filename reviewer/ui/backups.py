@@ -11,7 +11,7 @@ import gradio as gr
 
 from reviewer.backup.backups import DAILY, MONTHLY, WEEKLY, DailyBackups
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager
 
 _ABOUT = (
     f"While the app runs it copies the database once a day, and keeps the last copy of each of {DAILY} days, "
@@ -49,12 +49,12 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
         markup(f'<h3>Backups</h3><p class="about">{escape(_ABOUT)}</p>')
         now = markup()
         button = gr.Button("Back up now", size="sm", elem_classes="so-small")
-        said = answer_line()
+        said = message_line()
     form = BackupsForm(backups, sheet, now, button)
 
-    @spoken(said)
+    @report_errors(said)
     def one_more(request: gr.Request) -> Changes:
-        person = in_charge(request, store, local)
+        person = require_manager(request, store, local)
         if backups is None:
             return {said: line("note", _NONE_ASKED)}
         made = backups.make_now(person.initials)

@@ -15,7 +15,7 @@ from agent.policies.baseline.rule import Baseline
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.tasks import Task
 from reviewer.store import Draft, Store
-from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, pill, spoken, table
+from reviewer.ui.widgets import Changes, line, markup, message_line, pill, report_errors, require_manager, table
 
 _ABOUT = (
     "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, gzip or not. A file "
@@ -92,9 +92,9 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
-    said, results = answer_line(), markup(elem_classes="so-results")
+    said, results = message_line(), markup(elem_classes="so-results")
 
-    @spoken(said)
+    @report_errors(said)
     def draft(
         request: gr.Request,
         paths: Sequence[str] | None,
@@ -102,7 +102,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
         name: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Changes]:
-        me = in_charge(request, store, local).initials
+        me = require_manager(request, store, local).initials
         if not paths or key is None or key not in known:
             yield {said: line("look", "Drop one file or more and choose what to ask of them.")}
             return

@@ -12,7 +12,7 @@ import gradio as gr
 from agent.tasks import Task
 from reviewer.exchange import exports as exporting
 from reviewer.store import Export, Store
-from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken, table
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, table
 
 _ABOUT = (
     "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
@@ -58,11 +58,11 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         simulated = gr.Checkbox(True, label="Simulated spectra too, labelled so", container=False, min_width=150)
         replace = gr.Checkbox(False, label="Replace an export of that name", container=False, min_width=150)
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
-    said, drawing = answer_line(), markup(elem_classes="so-results")
+    said, drawing = message_line(), markup(elem_classes="so-results")
     markup("<h3>Exports made</h3>")
     form = ExportForm(name, button, waiting, markup())
 
-    @spoken(said)
+    @report_errors(said)
     def take_out(
         request: gr.Request,
         called: str,
@@ -71,7 +71,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         again: bool,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Changes:
-        person = in_charge(request, store, local)
+        person = require_manager(request, store, local)
         exported = exporting.export(
             store,
             called.strip(),

@@ -19,7 +19,7 @@ import gradio as gr
 
 from reviewer.exchange.imports import NAMES, Imported, ImportFileError, import_file
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, answer_line, in_charge, line, markup, spoken, table
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_manager, table
 
 ROWS = (".jsonl", ".json")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -158,9 +158,9 @@ def build(store: Store, local: bool) -> ImportForm:
         batch = gr.Textbox(label="Batch, to filter by", placeholder="the file's name", max_length=100)
         skip_bad = gr.Checkbox(label="Take the good rows if others are bad", container=False)
     button = gr.Button("Import", size="sm", elem_classes="so-small")
-    said, results = answer_line(), markup(elem_classes="so-results")
+    said, results = message_line(), markup(elem_classes="so-results")
 
-    @spoken(said)
+    @report_errors(said)
     def bring_in(
         request: gr.Request,
         paths: Sequence[str] | None,
@@ -168,7 +168,7 @@ def build(store: Store, local: bool) -> ImportForm:
         good_only: bool,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Changes:
-        me = in_charge(request, store, local).initials
+        me = require_manager(request, store, local).initials
         if not paths:
             return {said: line("look", "Drop a file first.")}
         with laid_out([Path(path) for path in paths]) as found:

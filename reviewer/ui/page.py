@@ -1,7 +1,12 @@
-"""The page: Gradio tabs around components of our own."""
+"""The page that Gradio serves at ``/``: one tab per part of the product.
+
+Review, Live, Blind and Progress are places for our own JavaScript; Library and People are Gradio forms.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,16 +16,137 @@ from fastapi import FastAPI, Request
 from agent.tasks import Task
 from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
-from reviewer.ui import blind, library, live, people, progress, review
-from reviewer.web.access import PERSON
+from reviewer.ui import backups as backups_form
+from reviewer.ui import drafts, exports, imports, people
+from reviewer.ui.widgets import Changes, line, markup, report_errors, require_person, when_shown
+from reviewer.web.access import PERSON, may_manage
+from reviewer.web.routes.assets import PLOTLY_URL
 
-HEAD = '<script src="/ui/common/first_theme.js"></script>'
-"""What Gradio puts into the page's head by script, once it has chosen a theme of its own; what has to be
-there before is in ``opening``."""
+STATIC = Path(__file__).parent / "static"
+FIRST_DESK = "review/review.js"
+STYLES = (
+    "common/theme",
+    "spectrum/view",
+    "trace/trace_view",
+    "review/review",
+    "live/live",
+    "blind/blind",
+    "progress/progress",
+    "common/sheets",
+)
+_IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
+_READ_ONLY = "Only coordinators bring items in and take exports out. You can see what has been exported."
+
+
+def mount(
+    app: FastAPI, store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None
+) -> FastAPI:
+    """Mount Gradio's page and routes at ``/`` of ``app``; routes that ``app`` has already come first.
+
+    :param backups: None where the app makes none
+    """
+    blocks = build(store, tasks, local, backups)
+
+    def person(request: Request) -> str | None:
+        initials: str | None = request.scope.get(PERSON)
+        return initials
+
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        blocks,
+        path="/",
+        auth_dependency=person,
+        footer_links=[],
+        run_history=False,
+        show_error=True,
+        # The largest files that people drop here are DESI coadds.
+        max_file_size="2gb",
+        theme=theme(),
+        head=head(),
+    )
+    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
+    # app (6.31) does not set it: without it, anyone signed in could have any file of the machine read.
+    blocks.has_launched = True
+    return mounted
+
+
+def build(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> gr.Blocks:
+    """Return the whole page: our styles, then the tabs."""
+    with gr.Blocks(
+        title="Spec-o3 review",
+        fill_width=True,
+        fill_height=True,
+        analytics_enabled=False,
+        # Uploaded files are deleted after a day (seconds); checked once per hour.
+        delete_cache=(3600, 86400),
+    ) as blocks:
+        # In the body, after the head: of two rules of equal weight the later one counts, and Gradio adds its own
+        # to the end of the head while it starts.
+        markup("".join(f'<link rel="stylesheet" href="/ui/{name}.css">' for name in STYLES), elem_id="so-styles")
+        with gr.Tabs(elem_id="so-tabs", overflow_behavior="wrap"):
+            with _tab("Review"):
+                desk_place("review")
+            with _tab("Live"):
+                desk_place("live")
+            with _tab("Blind"):
+                desk_place("blind")
+            with _tab("Progress"):
+                desk_place("progress")
+            with _tab("Library"):
+                library(store, local, tasks, backups)
+            with _tab("People"):
+                people.build(store, local)
+    return blocks
+
+
+def _tab(title: str) -> gr.Tab:
+    """A tab that JavaScript finds by its id (common/tabs.js)."""
+    return gr.Tab(title, id=title.lower(), elem_id=f"so-tab-{title.lower()}")
+
+
+def desk_place(name: str) -> gr.HTML:
+    """An element in which ``static/NAME/NAME.js`` builds its desk. The desk's data come over ``/api``: a Gradio
+    event that carries a spectrum takes half a second, one of our routes a few milliseconds."""
+    mount_desk = f"({{ mount{name.title()} }}) => mount{name.title()}(element.querySelector('.so-{name}'))"
+    return gr.HTML(
+        html_template=f'<div class="so-{name}"></div>',
+        js_on_load=f"import('/ui/{name}/{name}.js').then({mount_desk})",
+        apply_default_css=False,
+        elem_id=f"so-{name}",
+    )
+
+
+def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: DailyBackups | None = None) -> None:
+    """The Library tab: what comes in (survey files, trajectories), what goes out (exports), and backups."""
+    notice = markup(elem_classes="so-notice")
+    with gr.Row(elem_classes="so-columns"):
+        with gr.Column(scale=1, min_width=420):
+            with gr.Column(elem_classes="so-sheet"):
+                drafting = drafts.build(store, local, tasks)
+            with gr.Column(elem_classes="so-sheet"):
+                importing = imports.build(store, local)
+        with gr.Column(scale=1, min_width=420):
+            with gr.Column(elem_classes="so-sheet"):
+                exporting = exports.build(store, local, tasks)
+            backing_up = backups_form.build(store, local, backups)
+
+    @report_errors(notice)
+    def show(request: gr.Request) -> Changes:
+        manages = may_manage(require_person(request, store, local), store)
+        return {
+            notice: "" if manages else line("note", _READ_ONLY),
+            **drafting.show(manages),
+            **importing.show(manages),
+            **exporting.show(store, manages),
+            **backing_up.show(manages),
+        }
+
+    outputs = [notice, drafting.button, importing.button, *exporting.outputs, *backing_up.outputs]
+    when_shown(show, outputs)
 
 
 def theme() -> gr.themes.Base:
-    """Gradio's plain theme with fonts that are on the machine: nothing is fetched."""
+    """Gradio's plain theme with fonts that are installed: nothing is downloaded."""
     fonts = ["Inter", "system-ui", "-apple-system", "Segoe UI", "DejaVu Sans", "sans-serif"]
     mono = ["ui-monospace", "SFMono-Regular", "DejaVu Sans Mono", "monospace"]
     return gr.themes.Base(
@@ -28,58 +154,26 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> gr.Blocks:
-    """Everything one sees. ``backups``: None where the app makes none."""
-    with (
-        gr.Blocks(
-            title="Spec-o3 review",
-            fill_width=True,
-            fill_height=True,
-            analytics_enabled=False,
-            # What was dropped on the page is gone after a day, in seconds; looked for once an hour.
-            delete_cache=(3600, 86400),
-        ) as blocks,
-        gr.Tabs(elem_id="so-tabs"),
-    ):
-        with gr.Tab("Review", id="review"):
-            review.build()
-        with gr.Tab("Live", id="live"):
-            live.build()
-        with gr.Tab("Blind", id="blind"):
-            blind.build()
-        with gr.Tab("Progress", id="progress"):
-            progress.build(store, local)
-        with gr.Tab("Library", id="library"):
-            library.build(store, local, tasks, backups)
-        with gr.Tab("People", id="people"):
-            people.build(store, local)
-    return blocks
-
-
-def mounted(store: Store, tasks: Mapping[str, Task], local: bool, backups: DailyBackups | None = None) -> FastAPI:
-    """An app that is Gradio's page and its routes, and begins and ends as Gradio wants it."""
-    blocks = build(store, tasks, local, backups)
-
-    def user(request: Request) -> str | None:
-        person: str | None = request.scope.get(PERSON)
-        return person
-
-    app: FastAPI = gr.mount_gradio_app(
-        FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
-        blocks,
-        path="/",
-        auth_dependency=user,
-        footer_links=[],
-        run_history=False,
-        show_error=True,
-        # The largest files one drops here are DESI coadds.
-        max_file_size="2gb",
-        favicon_path=None,
-        theme=theme(),
-        head=HEAD,
-        css_paths=[Path(__file__).parent / "static" / "common" / "theme.css"],
+def head() -> str:
+    """What Gradio adds to the page's head before it builds the tabs: the browser starts loading the Review desk
+    while Gradio loads its own components."""
+    return "\n".join(
+        (
+            '<script src="/ui/common/first_theme.js"></script>',
+            f'<script src="{PLOTLY_URL}" async></script>',
+            *(f'<link rel="modulepreload" href="/ui/{name}">' for name in [FIRST_DESK, *modules(FIRST_DESK)]),
+            *(f'<link rel="preload" as="style" href="/ui/{name}.css">' for name in STYLES),
+            '<link rel="preload" as="fetch" crossorigin href="/ui/review/keymap.json">',
+            '<link rel="preload" as="fetch" crossorigin href="/api/me">',
+        )
     )
-    # Gradio checks that a file named in an event was really uploaded only once this is set, and mounting an
-    # app (6.31) does not set it: without it whoever is signed in could have any file of the machine read.
-    blocks.has_launched = True
-    return app
+
+
+def modules(first: str) -> list[str]:
+    """The modules that ``first`` imports, and those that they import, in the order in which a browser meets them."""
+    found = [first]
+    for name in found:
+        text = (STATIC / name).read_text(encoding="utf-8")
+        others = [posixpath.normpath(f"{posixpath.dirname(name)}/{other}") for other in _IMPORTED.findall(text)]
+        found += [other for other in dict.fromkeys(others) if other not in found]
+    return found[1:]

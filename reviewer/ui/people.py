@@ -12,17 +12,16 @@ from reviewer.rules.people import ROLES, SHORTEST_PASSWORD, Person, PersonError,
 from reviewer.store import NotAllowed, Store
 from reviewer.ui import rules as rules_form
 from reviewer.ui.widgets import (
-    STYLES,
     Changes,
     and_list,
-    answer_line,
-    asking,
     line,
     markup,
+    message_line,
     pill,
-    spoken,
+    report_errors,
+    require_person,
     table,
-    whenever_shown,
+    when_shown,
 )
 from reviewer.web.auth import needs_passwords
 
@@ -56,7 +55,7 @@ class _PeopleTab:
     def __init__(self, store: Store, local: bool) -> None:
         self.store = store
         self.local = local
-        self.notice = markup(head=STYLES, elem_classes="so-notice")
+        self.notice = markup(elem_classes="so-notice")
         with gr.Row(elem_classes="so-columns"):
             with gr.Column(scale=3, min_width=380):
                 with gr.Column(elem_classes="so-sheet"):
@@ -87,7 +86,7 @@ class _PeopleTab:
                 self.leave = gr.Button("Deactivate", size="sm", min_width=90)
                 self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
-        self.said = answer_line()
+        self.said = message_line()
 
     def _lay_out_own_password(self) -> None:
         markup("<h3>Your password</h3>")
@@ -95,7 +94,7 @@ class _PeopleTab:
             self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
             self.again = _password("The same again")
             self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
-        self.said_own = answer_line()
+        self.said_own = message_line()
 
     def _lay_out_adding(self) -> None:
         markup("<h3>Add a person</h3>")
@@ -109,38 +108,38 @@ class _PeopleTab:
             type="password",
         )
         self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
-        self.said_adding = answer_line()
+        self.said_adding = message_line()
 
     def _listen(self) -> None:
         quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
-        whenever_shown(spoken(self.notice)(self.look), self.outputs)
-        self.who.input(spoken(self.said)(self.choose), self.who, **quiet)
-        self.save_roles.click(spoken(self.said)(self.set_roles), [self.who, self.roles], **quiet)
-        self.leave.click(spoken(self.said)(self.leave_or_return), self.who, **quiet)
-        self.save_password.click(spoken(self.said)(self.set_password), [self.who, self.password], **quiet)
-        self.save_own.click(spoken(self.said_own)(self.set_own), [self.own, self.again], **quiet)
+        when_shown(report_errors(self.notice)(self.look), self.outputs)
+        self.who.input(report_errors(self.said)(self.choose), self.who, **quiet)
+        self.save_roles.click(report_errors(self.said)(self.set_roles), [self.who, self.roles], **quiet)
+        self.leave.click(report_errors(self.said)(self.leave_or_return), self.who, **quiet)
+        self.save_password.click(report_errors(self.said)(self.set_password), [self.who, self.password], **quiet)
+        self.save_own.click(report_errors(self.said_own)(self.set_own), [self.own, self.again], **quiet)
         self.add.click(
-            spoken(self.said_adding)(self.add_person),
+            report_errors(self.said_adding)(self.add_person),
             [self.initials, self.name, self.first_roles, self.first_password],
             **quiet,
         )
 
     def look(self, request: gr.Request) -> Changes:
         """Draw the tab for whoever looks at it."""
-        return self._show(asking(request, self.store, self.local))
+        return self._show(require_person(request, self.store, self.local))
 
     def choose(self, request: gr.Request, initials: str) -> Changes:
-        return self._show(asking(request, self.store, self.local, "coordinator"), initials)
+        return self._show(require_person(request, self.store, self.local, "coordinator"), initials)
 
     def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
-        me = asking(request, self.store, self.local, "coordinator")
+        me = require_person(request, self.store, self.local, "coordinator")
         changed = self.store.set_roles(me.initials, _chosen(initials), roles)
         told = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
         # Somebody may just have taken the coordinator's role from themselves.
         return {**self._show(self.store.person(me.initials), initials), self.said: told}
 
     def leave_or_return(self, request: gr.Request, initials: str) -> Changes:
-        me = asking(request, self.store, self.local, "coordinator")
+        me = require_person(request, self.store, self.local, "coordinator")
         if self.store.person(_chosen(initials)).active:
             self.store.deactivate(me.initials, initials)
             told = f"{initials} is no longer active. Everything {initials} decided stays and counts."
@@ -150,7 +149,7 @@ class _PeopleTab:
         return {**self._show(self.store.person(me.initials), initials), self.said: line("good", told)}
 
     def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
-        me = asking(request, self.store, self.local, "coordinator")
+        me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
         self.store.set_password(me.initials, _chosen(initials), password)
@@ -160,7 +159,7 @@ class _PeopleTab:
         return {**self._show(me, initials), self.said: told, self.password: ""}
 
     def set_own(self, request: gr.Request, password: str, again: str) -> Changes:
-        me = asking(request, self.store, self.local)
+        me = require_person(request, self.store, self.local)
         if password != again:
             raise PersonError("The two passwords differ; nothing was changed.")
         self.store.set_password(me.initials, me.initials, password)
@@ -170,7 +169,7 @@ class _PeopleTab:
         return {self.said_own: line("good", told, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
 
     def add_person(self, request: gr.Request, initials: str, name: str, roles: list[str], password: str) -> Changes:
-        me = asking(request, self.store, self.local, "coordinator")
+        me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
         added = self.store.add_person(initials, name, roles, password, by=me.initials)

@@ -10,7 +10,7 @@ import gradio as gr
 
 from reviewer.rules.campaign import Rules, RulesError
 from reviewer.store import Store
-from reviewer.ui.widgets import Changes, answer_line, asking, line, markup, spoken
+from reviewer.ui.widgets import Changes, line, markup, message_line, report_errors, require_person
 
 _COUNTS = {
     "auditors": "Audits",
@@ -79,7 +79,7 @@ def build(store: Store, local: bool) -> RulesForm:
         ]
     words = markup(elem_classes="so-words")
     save = gr.Button("Save rules", size="sm", elem_classes="so-small")
-    said = answer_line()
+    said = message_line()
     form = RulesForm(solo, counts, words, save, said)
 
     def switch(alone: bool) -> Changes:
@@ -92,9 +92,9 @@ def build(store: Store, local: bool) -> RulesForm:
         except RulesError as error:
             return {words: line("bad", _in_labels(error))}
 
-    @spoken(said)
+    @report_errors(said)
     def keep(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
-        person = asking(request, store, local, "coordinator")
+        person = require_person(request, store, local, "coordinator")
         try:
             rules = _rules(alone, numbers)
         except RulesError as error:

@@ -1,8 +1,7 @@
-"""The edge between Gradio's events and the rooms below: who asks, what they may do, and errors as sentences.
+"""Shared by Gradio handlers: authorisation, error messages, and small pieces of HTML.
 
-Every Gradio handler can be called by anyone who reaches the port, whatever the page shows; so each one begins
-with ``asking`` or ``in_charge``. Handlers return what changes, as a dict of components; ``spoken`` turns what
-was refused into a line on the page, once, here.
+Anyone who reaches the port can call any handler, whatever the page shows: each begins with ``require_person`` or
+``require_manager``. Handlers return a dict of changed components; ``report_errors`` turns exceptions into a line.
 """
 
 from __future__ import annotations
@@ -16,74 +15,72 @@ from typing import Any, Literal
 import gradio as gr
 from gradio.context import Context
 
-from reviewer.errors import sentence
+from reviewer.errors import message
 from reviewer.rules.people import Person, Role
 from reviewer.store import NotAllowed, Store
-from reviewer.web.auth import person_of
+from reviewer.web.access import may_manage
+from reviewer.web.auth import SIGNED_OUT, person_of
 
 Changes = dict[Any, Any]
 Kind = Literal["note", "good", "look", "bad"]
 
-STYLES = '<link rel="stylesheet" href="/ui/common/sheets.css">'
 
-
-def asking(request: gr.Request, store: Store, local: bool, *roles: Role) -> Person:
-    """The person behind an event. :raises NotAllowed: nobody, or somebody without any of ``roles``"""
+def require_person(request: gr.Request, store: Store, local: bool, *roles: Role) -> Person:
+    """Return the person behind an event. :raises NotAllowed: nobody is signed in, or they have none of ``roles``"""
     person = person_of(request, store, local)
     if person is None:
-        raise NotAllowed("You are signed out. Sign in again; nothing on this page was sent.")
+        raise NotAllowed(SIGNED_OUT)
     if roles and not person.is_any(*roles):
         theirs = and_list(sorted(person.roles))
-        raise NotAllowed(f"This is for {' or '.join(roles)}; {person.initials} is {theirs}.")
+        raise NotAllowed(f"Only a {' or '.join(roles)} can do this; {person.initials} is {theirs}.")
     return person
 
 
-def in_charge(request: gr.Request, store: Store, local: bool) -> Person:
-    """Who may bring items in and take exports out: a coordinator, or anybody where one person does it all.
+def require_manager(request: gr.Request, store: Store, local: bool) -> Person:
+    """Return the person behind an event who may bring items in and take exports out.
 
-    :raises NotAllowed: somebody else, or nobody
+    :raises NotAllowed: they may not, or nobody is signed in
     """
-    if store.rules().solo:
-        return asking(request, store, local)
-    return asking(request, store, local, "coordinator")
+    person = require_person(request, store, local)
+    return person if may_manage(person, store) else require_person(request, store, local, "coordinator")
 
 
-def spoken(said: gr.HTML) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Turn what a handler raises into a line in ``said``; what it had changed before stays changed."""
+def report_errors(target: gr.HTML) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Show an exception of a handler as a line in ``target``; changes that it made before stay."""
 
     def decorate(handler: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isgeneratorfunction(handler):
 
             @wraps(handler)
-            def steps(*args: Any, **kwargs: Any) -> Iterator[Changes]:
+            def generator(*args: Any, **kwargs: Any) -> Iterator[Changes]:
                 try:
                     yield from handler(*args, **kwargs)
                 except Exception as error:
-                    yield {said: line("bad", sentence(error))}
+                    yield {target: line("bad", message(error))}
 
-            return steps
+            return generator
 
         @wraps(handler)
-        def once(*args: Any, **kwargs: Any) -> Changes:
+        def function(*args: Any, **kwargs: Any) -> Changes:
             try:
                 changes: Changes = handler(*args, **kwargs)
             except Exception as error:
-                return {said: line("bad", sentence(error))}
+                return {target: line("bad", message(error))}
             return changes
 
-        return once
+        return function
 
     return decorate
 
 
 def line(kind: Kind, text: str, more: str = "") -> str:
-    """One line for the person, as HTML: ``text`` is escaped, ``more`` is markup of our own."""
+    """A message line as HTML: ``text`` is escaped, ``more`` is our own markup."""
     role = "alert" if kind == "bad" else "status"
     return f'<p class="so-said {kind}" role="{role}">{escape(text)}{more}</p>'
 
 
 def table(headings: list[str], rows: list[list[str]], empty: str) -> str:
-    """A table as HTML from cells that are HTML already; ``empty`` is what stands there without rows."""
+    """A table as HTML, from cells that are HTML already; ``empty`` is the text shown if there are no rows."""
     if not rows:
         return f'<p class="so-none">{escape(empty)}</p>'
     head = "".join(f"<th scope='col'>{escape(heading)}</th>" for heading in headings)
@@ -96,17 +93,17 @@ def pill(text: str, colour: Literal["", "grey", "green", "amber", "red"] = "") -
 
 
 def markup(html: str = "", **props: Any) -> gr.HTML:
-    """HTML of our own making on the page."""
+    """A piece of our own HTML."""
     return gr.HTML(html, apply_default_css=False, js_on_load=None, **props)
 
 
-def answer_line() -> gr.HTML:
-    """Where a form says what happened; takes no room until it does."""
+def message_line() -> gr.HTML:
+    """The place for a form's message; takes no space while it is empty."""
     return markup(elem_classes="so-line")
 
 
-def whenever_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
-    """Run ``handler`` when the page is opened, and again each time the tab around this call is."""
+def when_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
+    """Run ``handler`` when the page is opened, and each time the tab around this call is selected."""
     block = Context.block
     while block is not None and not isinstance(block, gr.Tab):
         block = block.parent

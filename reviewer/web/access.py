@@ -1,16 +1,16 @@
-"""Who gets past the door: what each request is asked before a route or an event of Gradio's hears of it.
+"""Who may do what over HTTP: every request is checked here before a route or a Gradio event sees it.
 
-Gradio mounts some seventy routes. The page needs about ten; the others are closed to everybody, among them
-its proxy, its monitoring, its deep links, its code editor and whatever a later release adds. So is the one
-that gives uploaded files back: nobody gets from here what a browser might take for a page.
-
-Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
+Gradio mounts some seventy routes. The page needs about ten; the others are closed, among them its proxy, monitoring,
+deep links, downloads of uploaded files and whatever a later release adds. Plain ASGI, so that streams are not buffered.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
@@ -21,30 +21,28 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import Store
-from reviewer.web.auth import needs_passwords, person_of, reached_as_this_machine, same_site
+from reviewer.web.auth import SIGNED_OUT, needs_passwords, person_of, reached_as_this_machine, same_site
 from reviewer.web.context import plain
 
 READING = ("GET", "HEAD")
 
-FOR_ANYBODY: Mapping[str, tuple[str, ...]] = {
+PUBLIC: Mapping[str, tuple[str, ...]] = {
     "/sign-in": ("GET", "POST"),
     "/sign-out": ("POST",),
     "/favicon.ico": READING,
     "/manifest.json": READING,
     "/theme.css": READING,
 }
-"""Without a session: the way in, and what is in the released program anyway."""
+"""Open without a session: signing in, and files of the released program."""
 
-FOLDERS_FOR_ANYBODY = ("/assets/", "/static/", "/ui/")
+PUBLIC_FOLDERS = ("/assets/", "/static/", "/ui/")
 LONGEST_FILE_PATH = 200
-"""Bytes of a path into these folders. Gradio asks the disk for any name, which fails over 255 of them."""
+"""Bytes of a path into these folders. Gradio looks any name up on the disk, which fails over 255 bytes."""
 
-OF_THE_PAGE: Mapping[str, tuple[str, ...]] = {
+GRADIO: Mapping[str, tuple[str, ...]] = {
     "/": READING,
-    "/page": ("GET",),
     "/config": ("GET",),
     "/gradio_api/info": ("GET",),
-    "/gradio_api/app_id": ("GET",),
     "/gradio_api/startup-events": ("GET",),
     "/gradio_api/theme.css": ("GET",),
     "/gradio_api/queue/join": ("POST",),
@@ -55,24 +53,35 @@ OF_THE_PAGE: Mapping[str, tuple[str, ...]] = {
     "/gradio_api/upload": ("POST",),
     "/gradio_api/upload_progress": ("GET",),
 }
-"""What Gradio's page asks for, for whoever is signed in. What an event may do is asked again by its handler
-(``edge.asking``)."""
+"""What Gradio's page requests, open to people who are signed in. Each event handler checks again what its person
+may do (``widgets.require_person``).
 
-FOLDERS_OF_THE_PAGE = ("/gradio_api/heartbeat/",)
+``/gradio_api/app_id`` stays closed: when one of its events has lost the server, Gradio's page requests it until it
+is answered, and then reloads itself, whatever the person is typing. common/tabs.js reloads at a safe moment."""
+
+GRADIO_FOLDERS = ("/gradio_api/heartbeat/",)
 
 OURS = "/api/"
-"""Each route under it asks who it is itself (``desk.signed_in``), and answers a page's way."""
+"""Each route under it checks itself who sends the request (``context.signed_in``)."""
 
 UPLOAD = "/gradio_api/upload"
+UPLOAD_FOLDER = "GRADIO_TEMP_DIR"
+"""Environment variable with the folder in which Gradio stores uploaded files."""
 PERSON = "spec_o3_person"
-"""Where in the scope it is written who asks."""
+"""Key in the scope for the initials of the person who sent the request."""
 
 
-class Gate:
-    """Refuses what comes from elsewhere, under a wrong name, without a session, or for a closed route.
+def may_manage(person: Person, store: Store) -> bool:
+    """Whether somebody may bring items in, take exports out and make backups: a coordinator, or anyone where one
+    person works alone."""
+    return person.is_any("coordinator") or store.rules().solo
 
-    :param local: nobody but this machine can reach the app
-    :param public: the address people reach it at, where that is a proxy's (``https://review.example.org``)
+
+class Access:
+    """Refuses requests from another site, under a wrong host name, without a session, or for a closed route.
+
+    :param local: only this machine can reach the app
+    :param public: the address of the proxy through which people reach the app (``https://review.example.org``)
     """
 
     def __init__(self, app: ASGIApp, store: Store, local: bool, public: str | None = None) -> None:
@@ -81,13 +90,13 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            # Nothing here speaks it, and browsers open one across origins without asking.
+            # Nothing here uses websockets, and browsers open them across origins without a check.
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] == "http":
             request = Request(scope)
             answer = self._refuse_origin(request)
-            if answer is None and not _asks_for_itself(request.method, request.url.path):
+            if answer is None and not _checks_itself(request.method, request.url.path):
                 # Looking a session up waits for the disk: not on the event loop.
                 answer = await run_in_threadpool(self._refuse, request, scope)
             if answer is not None:
@@ -97,50 +106,50 @@ class Gate:
 
     def _refuse(self, request: Request, scope: Scope) -> Response | None:
         path = request.url.path
-        if request.method not in OF_THE_PAGE.get(path, ()) and not path.startswith(FOLDERS_OF_THE_PAGE):
+        if request.method not in GRADIO.get(path, ()) and not path.startswith(GRADIO_FOLDERS):
             return plain(404, "closed", "There is no such page here.")
         person = person_of(request, self._store, self._local)
         if person is None and path == "/":
             return RedirectResponse("/sign-in", status_code=303)
         if person is None:
-            return plain(401, "signed_out", "You are signed out. Sign in again.")
+            return plain(401, "signed_out", SIGNED_OUT)
         scope[PERSON] = person.initials
-        if path == UPLOAD and not self._may_bring_in(person):
-            return plain(403, "not_allowed", f"Files come in by a coordinator; {person.initials} is none.")
+        if path == "/":
+            # Gradio's page loads a stored state, or another page, by what the query names.
+            scope["query_string"] = b""
+        if path == UPLOAD and not may_manage(person, self._store):
+            return plain(403, "not_allowed", f"Only coordinators upload files; {person.initials} is not one.")
         return None
 
     def _refuse_origin(self, request: Request) -> Response | None:
         host = request.headers.get("host")
         if self._public is not None and host != self._public:
-            return plain(403, "wrong_name", f"This app is open under the name {self._public} only.")
+            return plain(403, "wrong_name", f"This app can be reached under the name {self._public} only.")
         alone = self._local and not reached_as_this_machine(request.headers)
         if alone and not needs_passwords(self._store.people()):
             return plain(
                 403,
                 "wrong_name",
-                "Without passwords this app is open under this machine's own name only, http://127.0.0.1 and "
-                "its port. Under another name people sign in: set passwords in the People tab.",
+                "Without passwords this app is open under this machine's own name only: http://127.0.0.1 and "
+                "its port. To use another name, set passwords in the People tab.",
             )
         if not same_site(request.headers, request.method):
             return plain(403, "other_site", "This request came from another web site and was refused.")
         return None
 
-    def _may_bring_in(self, person: Person) -> bool:
-        return person.is_any("coordinator") or self._store.rules().solo
 
-
-def _asks_for_itself(method: str, path: str) -> bool:
-    if method in READING and path.startswith(FOLDERS_FOR_ANYBODY):
+def _checks_itself(method: str, path: str) -> bool:
+    if method in READING and path.startswith(PUBLIC_FOLDERS):
         return len(path.encode()) <= LONGEST_FILE_PATH and "\0" not in path
-    return path.startswith(OURS) or method in FOR_ANYBODY.get(path, ())
+    return path.startswith(OURS) or method in PUBLIC.get(path, ())
 
 
 SPARE = 10_000_000
-"""Bytes that are left free: the database may live on the same disk."""
+"""Bytes that stay free: the database may be on the same disk."""
 
 
-class Room:
-    """Refuses an upload that the disk cannot take. Plain ASGI, so that nothing is buffered."""
+class UploadLimit:
+    """Rejects uploads that do not fit on the disk, before their first byte is stored."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -154,19 +163,16 @@ class Room:
 def _length(scope: Scope) -> int:
     if scope["type"] != "http" or scope["path"] != UPLOAD:
         return 0
-    return told_length(Request(scope).headers) or 0
+    return declared_length(Request(scope).headers) or 0
 
 
-def told_length(headers: Mapping[str, str]) -> int | None:
-    """How many bytes a request says it has; None where it does not say, or not so that it can be meant."""
+def declared_length(headers: Mapping[str, str]) -> int | None:
+    """The length that a request declares, in bytes; None if there is none or it is not a usable number."""
     return whole_number(headers.get("content-length", ""))
 
 
 def _refusal(wanted: int) -> PlainTextResponse | None:
-    # Not above: the server answers before Gradio is imported.
-    from gradio.utils import get_upload_folder
-
-    folder = get_upload_folder()
+    folder = os.environ.get(UPLOAD_FOLDER) or Path(tempfile.gettempdir()) / "gradio"
     try:
         free = shutil.disk_usage(folder).free
     except FileNotFoundError:  # made by the first upload
@@ -174,7 +180,7 @@ def _refusal(wanted: int) -> PlainTextResponse | None:
     if free >= wanted + SPARE:
         return None
     return PlainTextResponse(
-        f"No room: {wanted / 1e6:.0f} MB were sent, and the disk that keeps uploads has {free / 1e6:.0f} MB "
-        "left. Nothing was kept. Whoever runs the server has to make room.",
+        f"The disk is full: found {free / 1e6:.0f} MB free for uploads, expected room for {wanted / 1e6:.0f} MB. "
+        "Nothing was saved. Free some space on the server.",
         status_code=507,
     )

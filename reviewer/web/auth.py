@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 from starlette.requests import Request
@@ -21,15 +21,23 @@ from reviewer.rules.campaign import Rules
 from reviewer.rules.people import Person, clean_initials
 from reviewer.store import Session, Store
 
-if TYPE_CHECKING:
-    import gradio as gr
-
+SIGNED_OUT = "You are signed out. Sign in again; nothing was sent."
 COOKIE = "spec_o3_session"
 ALONE = "alone:"
 _OF_A_PROXY = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 
 
-def person_of(request: Request | gr.Request, store: Store, local: bool) -> Person | None:
+class FromBrowser(Protocol):
+    """What identifies a person: a request of Starlette or of Gradio."""
+
+    @property
+    def cookies(self) -> Mapping[str, str]: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
     """The active person who sent this request; None sends them to the sign-in page.
 
     :param local: only this machine can reach the app; without it nobody gets in without a password

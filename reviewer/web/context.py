@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 from urllib.parse import unquote
 
+from anyio import CapacityLimiter
 from fastapi import Depends, Request
 from fastapi.responses import JSONResponse
 
@@ -16,11 +17,14 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.text import one_line
 from agent.trajectory import Zoom
+from reviewer.backup.backups import DailyBackups
 from reviewer.rules.people import Person
 from reviewer.store import Store
-from reviewer.web.auth import person_of
+from reviewer.web.auth import SIGNED_OUT, person_of
 from reviewer.web.pictures import Gallery, Recent
 
+PASSWORD_CHECKS = 4
+"""Passwords that are checked at the same time."""
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
@@ -37,14 +41,16 @@ class SomebodyElse(Exception):
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What the routes work on; the server puts one into ``app.state.desk``."""
+class Context:
+    """What the routes work on; the app keeps one in ``app.state.context``."""
 
     store: Store
     gallery: Gallery
     tasks: Mapping[str, Task]
     local: bool
     problems: tuple[str, ...] = ()
+    backups: DailyBackups | None = None
+    password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
     measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
 
     def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
@@ -58,9 +64,9 @@ class Desk:
         )
 
 
-def desk_of(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def context_of(request: Request) -> Context:
+    context: Context = request.app.state.context
+    return context
 
 
 def signed_in(request: Request) -> Person:
@@ -69,10 +75,10 @@ def signed_in(request: Request) -> Person:
     :raises NobodySignedIn:
     :raises SomebodyElse: the page is another person's; what it sends would be done in the wrong name
     """
-    desk = desk_of(request)
-    person = person_of(request, desk.store, desk.local)
+    context = context_of(request)
+    person = person_of(request, context.store, context.local)
     if person is None:
-        raise NobodySignedIn("You are signed out. Sign in again; nothing was sent.")
+        raise NobodySignedIn(SIGNED_OUT)
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
         raise SomebodyElse(
@@ -83,7 +89,7 @@ def signed_in(request: Request) -> Person:
 
 
 Who = Annotated[Person, Depends(signed_in)]
-At = Annotated[Desk, Depends(desk_of)]
+At = Annotated[Context, Depends(context_of)]
 
 
 def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:

@@ -1,9 +1,7 @@
-"""Errors turned into text, once, at the edge: each exception gets a status and a sentence."""
+"""HTTP answers for exceptions: a status, a kind that the page tests, and a message."""
 
 from __future__ import annotations
 
-import logging
-import secrets
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -15,6 +13,7 @@ from agent.spectrum import SpectrumError
 from agent.trajectory import TrajectoryError
 from reviewer.blind.balance import TooFew
 from reviewer.blind.plan import PlanError
+from reviewer.errors import internal_error
 from reviewer.live.bench import BenchFull
 from reviewer.live.runs import TooManyRunning
 from reviewer.store import (
@@ -28,8 +27,6 @@ from reviewer.store import (
 )
 from reviewer.web.context import NobodySignedIn, SomebodyElse, plain
 from reviewer.web.pictures import PictureDiffers
-
-log = logging.getLogger("spec_o3")
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (HeldByAnother, 409, "held"),
@@ -52,7 +49,7 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
 
 
 def install(app: FastAPI) -> None:
-    """Give ``app`` an answer for every exception. Nobody ever sees a traceback."""
+    """Give ``app`` an answer for every exception; tracebacks go to the log only."""
     for exception, status, kind in _KINDS:
         app.add_exception_handler(exception, _answer(status, kind))
     app.add_exception_handler(VersionMoved, _moved)
@@ -90,10 +87,8 @@ def _bad_request(request: Request, error: Exception) -> JSONResponse:
 
 def _too_large(request: Request, error: Exception) -> JSONResponse:
     # SQLite's numbers end at 2^63; Python's, and those of JSON, do not end.
-    return plain(422, "bad_request", "A number in this request is larger than any that is used here.")
+    return plain(422, "bad_request", "A number in this request does not fit in 64 bits.")
 
 
 def _bug(request: Request, error: Exception) -> JSONResponse:
-    ticket = secrets.token_hex(4)
-    log.error("%s %s failed (%s)", request.method, request.url.path, ticket, exc_info=error)
-    return plain(500, "bug", f"The program failed here. Nothing was half-written. The log has it under {ticket}.")
+    return plain(500, "bug", internal_error(f"{request.method} {request.url.path}", error))

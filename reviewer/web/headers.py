@@ -1,24 +1,23 @@
-"""What every answer carries: a content security policy, no sniffing, no framing, no other origin.
+"""Security headers of every answer: content security policy, no sniffing, no framing, no other origin.
 
-The last line of defence: model text, comments and names are shown as text everywhere. Should a place be
-missed, what was written there still cannot run, load or send anything.
-
-Plain ASGI: Starlette's function middleware would buffer the events that Gradio streams.
+The last line of defence: model text, comments and names are inserted as text everywhere; should a place be
+missed, the text there still cannot run, load or send anything. Plain ASGI, so that streams are not buffered.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
-import secrets
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-"""Of everything but a page: opened by itself it is nothing, whatever its bytes are."""
+"""For everything but pages: opened by itself, an answer can do nothing, whatever its bytes are."""
 
 REPORT = f"{CLOSED}; style-src 'unsafe-inline'"
-"""Of a report that is one page with its style in it: it can be read, and nothing in it runs or loads."""
+"""For a report, which is one page with its style inside: it can be read; nothing in it runs or loads."""
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -31,29 +30,29 @@ ALWAYS = {
 }
 
 SCRIPTS = ("/assets/", "/static/js/", "/ui/")
-"""Where the page's scripts are: Gradio's and ours. Not the whole origin: what was uploaded is on it too."""
+"""Where the page's scripts are: Gradio's and ours. Not the whole origin: uploaded files are on it too."""
 
 # Gradio (6.31) lets any site read its answers with the visitor's cookies unless it runs on localhost.
 _CORS = ("access-control-allow-origin", "access-control-allow-credentials")
+_INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 
-def page_policy(host: str, nonce: str) -> str:
-    """The policy of the main page.
+def page_policy(host: str, page: bytes) -> str:
+    """Return the policy of the main page. Gradio's inline scripts hold the visitor's name and the address, so
+    each answer allows exactly the scripts that it contains, by their hashes.
 
-    Gradio's own inline scripts get the nonce from ours, which takes them into the page (gradio.js).
-
-    :param host: as the browser called this server, with its port
+    :param host: this server's name as the browser sent it, with its port
     """
     scripts = [f"{host}{folder}" for folder in SCRIPTS]
     return "; ".join(
         (
             "default-src 'none'",
-            # 'unsafe-eval': gr.HTML makes a function of its template and of js_on_load. Nobody gets in that
-            # way: what is made so is text of ours, values are its arguments.
-            _directive("script-src", f"'nonce-{nonce}'", "'unsafe-eval'", *scripts),
+            # 'unsafe-eval': gr.HTML makes functions of its template and of js_on_load. Both are our own text;
+            # values are arguments.
+            _directive("script-src", *inline_hashes(page), "'unsafe-eval'", *scripts),
             # 'unsafe-inline': Gradio's components and Plotly write style attributes and style elements.
             "style-src 'self' 'unsafe-inline'",
-            # data: are Gradio's icons in its style sheets; blob: Plotly's.
+            # data: Gradio's icons in its style sheets; blob: Plotly's.
             "img-src 'self' data: blob:",
             "font-src 'self'",
             "connect-src 'self'",
@@ -66,11 +65,14 @@ def page_policy(host: str, nonce: str) -> str:
     )
 
 
-class Headers:
-    """Puts the headers on every answer, and the nonce into the page.
+def inline_hashes(page: bytes) -> list[str]:
+    """The CSP sources of the scripts that are written into a page."""
+    digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
+    return [f"'sha256-{base64.b64encode(digest).decode('ascii')}'" for digest in digests]
 
-    A route that sends a policy of its own keeps it.
-    """
+
+class Headers:
+    """Middleware that adds the headers to every answer. A route that sends a policy of its own keeps it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -94,7 +96,7 @@ def _guarded(send: Send) -> Send:
 
 
 class _Page:
-    """Holds an answer back until it is whole, and gives each ``<script`` of it the nonce."""
+    """Holds the main page back until it is complete: its policy names the scripts in it."""
 
     def __init__(self, send: Send, host: str) -> None:
         self._send, self._host = send, host
@@ -113,12 +115,8 @@ class _Page:
             return
         headers = MutableHeaders(scope=self._start)
         if headers.get("content-type", "").startswith("text/html"):
-            nonce = secrets.token_urlsafe(16)
-            _set(headers, page_policy(self._host, nonce))
+            _set(headers, page_policy(self._host, self._body))
             headers["Cache-Control"] = "no-store"
-            self._body = self._body.replace(b"<script", f'<script nonce="{nonce}"'.encode())
-            if "content-length" in headers and self._body:
-                headers["Content-Length"] = str(len(self._body))
         else:
             _set(headers, CLOSED)
         await self._send(self._start)
@@ -139,5 +137,5 @@ def _directive(name: str, *sources: str) -> str:
 
 def _host(scope: Scope) -> str:
     name = next((value for key, value in scope["headers"] if key == b"host"), b"").decode("latin-1")
-    # It goes into the policy's text: what is no host and port would be a directive of its own.
+    # It becomes part of the policy: anything but a host and port could add a directive.
     return name if re.fullmatch(r"[A-Za-z0-9.\-\[\]:]+", name) else "'none'"

@@ -21,7 +21,7 @@ from reviewer.live.run import Asked, Run, Sample
 from reviewer.live.runs import AT_ONCE, Runs
 from reviewer.rules.people import Person
 from reviewer.store import NotFound
-from reviewer.web.context import Desk, Who
+from reviewer.web.context import Context, Who
 from reviewer.web.requests import Sent
 from reviewer.web.visibility import Withheld
 
@@ -47,11 +47,11 @@ class RunAsked(Sent):
 class Live:
     """What the routes work on; the server puts one into ``app.state.live``."""
 
-    def __init__(self, desk: Desk, roster: Roster) -> None:
-        self.desk = desk
+    def __init__(self, context: Context, roster: Roster) -> None:
+        self.context = context
         self.roster = roster
-        self.runs = Runs(desk.hints)
-        self.benches = Benches(desk.gallery)
+        self.runs = Runs(context.hints)
+        self.benches = Benches(context.gallery)
 
     def start(self, person: Person, row: Row, spectrum: Spectrum, sent: RunAsked) -> Run:
         """Begin a run.
@@ -61,7 +61,7 @@ class Live:
         :raises NotAllowed: its trace was to be replayed, and the person scores it blind
         :raises TooManyRunning: this person has as many going as one may
         """
-        task, entry = self.desk.tasks.get(sent.task), self.roster.entry(sent.policy)
+        task, entry = self.context.tasks.get(sent.task), self.roster.entry(sent.policy)
         if task is None:
             raise NotFound(f"There is no task {sent.task!r:.60}.")
         if sent.samples > 1 and not entry.samples_ok:
@@ -89,7 +89,7 @@ class Live:
         """What a replay says again: the text that the library has now."""
         if row.item is None:
             raise PolicyError("Replay says a stored trace again: take the spectrum from the library.")
-        return Withheld(self.desk.store, person).item(row.item).version.trajectory
+        return Withheld(self.context.store, person).item(row.item).version.trajectory
 
     def close(self) -> None:
         """Stop all runs and delete all files."""

@@ -16,7 +16,6 @@ from agent.trajectory import Answer, Trajectory
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import REASONS, VERBS, Decision, Rules, Standing, refusal
 from reviewer.store import Autosave, Item, Mark, QueueRow, Store
-from reviewer.web.routes.assets import known_lines
 
 
 def links(spectrum: Spectrum) -> list[dict[str, str]]:
@@ -293,6 +292,41 @@ def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
             for band in lines.sky_bands(survey)
         ],
     }
+
+
+SAME_LINE = 2.0
+"""Å within which a task file's wavelength and the line list's are the same line or band head."""
+
+
+def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
+    """The line list and the heads of the molecular bands, at rest; a task's own are marked."""
+    places = _places(task) if task else []
+
+    def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
+        own = any(lo <= of.at("vacuum") <= hi for lo, hi in places)
+        return {
+            "name": of.name,
+            "wavelength": wavelength,
+            "medium": of.medium,
+            "kind": kind,
+            "major": major,
+            "task": own,
+        }
+
+    # Heads of molecular bands are drawn unasked only where the task is about them.
+    return [
+        *(entry(line, line.wavelength, line.kind, line.major) for line in lines.lines()),
+        *(entry(band, band.head, "absorption", False) for band in lines.bands()),
+    ]
+
+
+def _places(task: Task) -> list[tuple[float, float]]:
+    """Where a task's lines and heads are, vacuum Å: what it names, or the span of one that names nothing."""
+    places = []
+    for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
+        named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
+        places += named or [feature.span]
+    return places
 
 
 def template_json(task: str) -> dict[str, Any] | None:

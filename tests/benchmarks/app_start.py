@@ -6,10 +6,10 @@ Makes a database of that size (or takes the one an earlier run left in FOLDER): 
 length, each with a spectrum of its own, which is one of a few simulated ones with fresh noise. The first
 hundred have the pictures of their own spectrum; the others name the pictures of the one they were made from,
 which nobody looks at here. Then the clock runs from starting ``python app.py --no-browser`` until it answers
-``/api/me``, until Chromium, which is open already, has painted the first item, and until the tabs of Gradio
-are there, which is imported after that. The first start is told apart: as after an installation, Python
-compiles every module it imports, and keeps them for the later ones. Last, which modules a start imports
-before it answers, and what that costs the processor: on a busy machine that says more than the clock.
+``/api/me`` and until Chromium, which is open already, has painted the first item. The first start is reported
+separately: as after an installation, Python compiles every module it imports, and keeps them for the later ones.
+Last, which modules a start imports before it answers, and what that costs the processor: on a busy machine that
+says more than the clock.
 Markdown, seconds.
 """
 
@@ -158,8 +158,8 @@ def _environment(compiled: Path) -> dict[str, str]:
     return kept | {"PYTHONPYCACHEPREFIX": str(compiled)}
 
 
-def _start(db: Path, compiled: Path, browser: Browser) -> tuple[float, float, float]:
-    """Seconds until it answers, until the first item is painted, and until the tabs are there."""
+def _start(db: Path, compiled: Path, browser: Browser) -> tuple[float, float]:
+    """Seconds until it answers, and until the first item is painted."""
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     with _starting(db, compiled) as (url, begun):
         _answers(url)
@@ -167,15 +167,13 @@ def _start(db: Path, compiled: Path, browser: Browser) -> tuple[float, float, fl
         page.goto(url, wait_until="commit")
         page.evaluate(PAINTED)
         painted = time.perf_counter() - begun
-        page.locator("#so-tabs [role=tab]").first.wait_for(timeout=60_000)
-        tabs = time.perf_counter() - begun
     page.close()
-    return answered, painted, tabs
+    return answered, painted
 
 
 def _imports(compiled: Path) -> tuple[float, float, list[str]]:
     """Seconds and processor seconds that a bare start spends importing, and the heavy modules it imports."""
-    code = "import sys, time, app; from reviewer.ui import server; print(time.process_time(), *sys.modules)"
+    code = "import sys, time, app, reviewer.web.app, reviewer.ui.page; print(time.process_time(), *sys.modules)"
     begun = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -217,7 +215,7 @@ def main() -> None:
     print(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.\n")
     print("| until | median | longest | the first start |\n|---|---:|---:|---:|")
     for what, (first, *later) in zip(
-        ("/api/me answers", "first item painted", "the other tabs there"),
+        ("/api/me answers", "first item painted"),
         zip(*times, strict=True),
         strict=True,
     ):

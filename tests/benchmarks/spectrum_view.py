@@ -18,9 +18,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
-from reviewer.ui.spectrum_view import Item, StepWindow, spectrum_item
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
-from tests.browser.support.spectrum_page import served
+from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
 
 WINDOWS = [StepWindow("s2", 2, 6450, 6680), StepWindow("s4", 4, 4600, 4800), StepWindow("s6", 6, 4800, 4930)]
 

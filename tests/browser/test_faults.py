@@ -165,7 +165,7 @@ def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands
     app.start()
     expect(strip(page)).to_be_hidden()
     page.wait_for_timeout(5000)  # it asks every two seconds
-    expect(page.locator(".toast-body")).to_have_count(0)
+    expect(page.locator(".toast-body:visible")).to_have_count(0)
     expect(card.locator("textarea")).to_be_focused()
     page.keyboard.type(" k")
     expect(card.locator("textarea")).to_have_value(re.compile(r"Not under my hands\. k$"))

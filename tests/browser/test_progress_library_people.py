@@ -191,7 +191,7 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     page.get_by_label("Name of the folder").fill("mine")
     # The page only shows the rule; the handler has to hold without it.
     button.evaluate("button => { button.disabled = false; button.click() }")
-    expect(page.get_by_text("This is for coordinator; RE is reviewer.")).to_be_visible()
+    expect(page.get_by_text("Only a coordinator can do this; RE is reviewer.")).to_be_visible()
     assert campaign.exports() == []
 
 

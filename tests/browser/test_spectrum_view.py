@@ -11,8 +11,7 @@ from playwright.sync_api import Browser, Page
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import Feature, Task
-from reviewer.ui.spectrum_view import Item, StepWindow, spectrum_item
-from tests.browser.support.spectrum_page import served
+from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
 
 pytestmark = pytest.mark.browser
 

@@ -1,4 +1,4 @@
-"""Our scripts and styles, and plotly.js from the folder ``vendor``: nothing comes from the network."""
+"""Our scripts and styles, and plotly.js from the installed plotly package: nothing comes from the network."""
 
 from __future__ import annotations
 
@@ -6,45 +6,44 @@ import gzip
 import hashlib
 import re
 from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from threading import Lock, Thread
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 
-from agent import lines
-from agent.tasks import Task
+STATIC = Path(__file__).parents[2] / "ui" / "static"
+PLOTLY_URL = f"/ui/plotly-{version('plotly')}.min.js"
 
-HERE = Path(__file__).parents[2] / "ui" / "static"
-PLOTLY = HERE.parent / "vendor" / "plotly.min.js"
-"""plotly.js 4.1.1 as its makers publish it with lines and bars alone. The whole of it, with maps and
-three dimensions, is four times as long and takes a browser seven times as long to start."""
-
-PLOTLY_KEPT = {"Cache-Control": "public, max-age=86400"}
+_IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
+"""Another version of plotly has another URL."""
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
-_OURS = re.compile(r"[a-z_]{1,60}/[a-z_]{1,60}\.(js|css|json)")
+_OUR_NAMES = re.compile(r"[a-z_]{1,60}/[a-z_]{1,60}\.(js|css|json)")
+_compressing = Lock()
 
 router = APIRouter()
 
 
-@router.get("/ui/plotly.min.js")
+@router.get(PLOTLY_URL)
 def plotly_js(request: Request) -> Response:
     if "gzip" not in request.headers.get("accept-encoding", ""):
-        return FileResponse(PLOTLY, headers=PLOTLY_KEPT)
+        return FileResponse(plotly_file(), media_type="text/javascript", headers=_IMMUTABLE)
     return Response(
-        packed_plotly(),
+        compressed_plotly(),
         media_type="text/javascript",
-        headers={**PLOTLY_KEPT, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+        headers={**_IMMUTABLE, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
     )
 
 
 @router.get("/ui/{name:path}")
-async def ours(name: str, request: Request) -> Response:
-    path = HERE / name
-    # The name is a stranger's: no path, no mark, not too long for the disk to be asked for it.
-    if not _OURS.fullmatch(name) or not path.is_file():
+async def static_file(name: str, request: Request) -> Response:
+    path = STATIC / name
+    # The name is untrusted: no path, no special characters, short enough to look up on the disk.
+    if not _OUR_NAMES.fullmatch(name) or not path.is_file():
         return PlainTextResponse("no such file", status_code=404)
-    # The page asks for forty of them at once: from memory, in the event loop, none costs a thread.
+    # The page requests forty of them at once: served from memory on the event loop, none needs a thread.
     content, tag = _content(path, path.stat().st_mtime_ns)
     headers = {"Cache-Control": "no-cache", "ETag": tag}
     if request.headers.get("if-none-match") == tag:
@@ -54,47 +53,30 @@ async def ours(name: str, request: Request) -> Response:
 
 @cache
 def _content(path: Path, changed: int) -> tuple[bytes, str]:
-    """A file of ours as it was when it was last changed, and what it is known by."""
+    """A file's bytes and ETag, read again only when the file has changed."""
     content = path.read_bytes()
     return content, f'W/"{hashlib.sha256(content).hexdigest()[:16]}"'
 
 
+def plotly_file() -> Path:
+    """plotly.js in the installed package, found without importing it."""
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.origin is not None
+    return Path(package.origin).parent / "package_data" / "plotly.min.js"
+
+
+def compressed_plotly() -> bytes:
+    """plotly.js compressed with gzip, once per process; takes a third of a second."""
+    with _compressing:
+        return _compressed_plotly()
+
+
 @cache
-def packed_plotly() -> bytes:
-    """plotly.js for the wire. Packed once; each page asks for it."""
-    return gzip.compress(PLOTLY.read_bytes(), compresslevel=1, mtime=0)
+def _compressed_plotly() -> bytes:
+    return gzip.compress(plotly_file().read_bytes(), compresslevel=1, mtime=0)
 
 
-SAME_LINE = 2.0
-"""Å within which a task file's wavelength and the line list's are the same line or band head."""
-
-
-def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
-    """The line list and the heads of the molecular bands, at rest; a task's own are marked."""
-    places = _places(task) if task else []
-
-    def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
-        own = any(lo <= of.at("vacuum") <= hi for lo, hi in places)
-        return {
-            "name": of.name,
-            "wavelength": wavelength,
-            "medium": of.medium,
-            "kind": kind,
-            "major": major,
-            "task": own,
-        }
-
-    # Heads of molecular bands are drawn unasked only where the task is about them.
-    return [
-        *(entry(line, line.wavelength, line.kind, line.major) for line in lines.lines()),
-        *(entry(band, band.head, "absorption", False) for band in lines.bands()),
-    ]
-
-
-def _places(task: Task) -> list[tuple[float, float]]:
-    """Where a task's lines and heads are, vacuum Å: what it names, or the span of one that names nothing."""
-    places = []
-    for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
-        named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
-        places += named or [feature.span]
-    return places
+def prepare_plotly() -> None:
+    """Compress plotly.js in a thread, so that the first page does not wait for it."""
+    Thread(target=compressed_plotly, name="compress plotly.js", daemon=True).start()

@@ -19,7 +19,7 @@ from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
 from reviewer.blind.sheet import pictures_of
 from reviewer.store import NotFound
-from reviewer.web.context import At, Desk, Who
+from reviewer.web.context import At, Context, Who
 from reviewer.web.payload import atlas_json, spectrum_bytes
 from reviewer.web.pictures import PictureDiffers
 from reviewer.web.requests import Key, Sent, Text
@@ -137,7 +137,7 @@ def nameless(spectrum: Spectrum) -> Spectrum:
     )
 
 
-def _pixels(at: Desk, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:
+def _pixels(at: Context, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:
     """A picture of a trace, written anew from its pixels: a file that somebody imported may carry more.
 
     :raises NotFound: it cannot be had; in the same words for every reason

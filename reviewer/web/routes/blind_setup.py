@@ -12,7 +12,7 @@ from reviewer.blind.plan import Assignment, Plan, SampledSession
 from reviewer.blind.sampling import sample
 from reviewer.rules.people import Person
 from reviewer.store import BlindSession, NotAllowed
-from reviewer.web.context import At, Desk, Who
+from reviewer.web.context import At, Context, Who
 from reviewer.web.headers import REPORT
 from reviewer.web.requests import Key, Object, Sent
 
@@ -141,7 +141,7 @@ def report_files(person: InCharge, at: At, session: int) -> Response:
     return Response(packed, media_type="application/zip", headers={"Content-Disposition": name, **NOT_KEPT})
 
 
-def session_json(at: Desk, person: Person, session: BlindSession) -> dict[str, Any]:
+def session_json(at: Context, person: Person, session: BlindSession) -> dict[str, Any]:
     """A session as its card shows it: the plan, and of the scoring how far each has come and no more."""
     times = {"drawn": session.drawn_at, "opened": session.opened_at, "closed": session.closed_at}
     progress = at.store.blind_progress(person.initials, session.id)

@@ -22,7 +22,7 @@ from reviewer.live.bench import LARGEST_FOLDER, BenchFull, Row
 from reviewer.live.events import server_sent
 from reviewer.live.run import Run, Sample
 from reviewer.store import Draft, NotFound, QueueFilter
-from reviewer.web.access import told_length
+from reviewer.web.access import declared_length
 from reviewer.web.context import FOREVER, At, Who
 from reviewer.web.live import MOST_SAMPLES, Here, Mine, OnBench, One, RunAsked, sample_of
 from reviewer.web.payload import spectrum_bytes
@@ -194,7 +194,7 @@ def review(person: Who, at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
 
 def _refuse_if_too_long(request: Request) -> None:
     """:raises BenchFull: what is sent is too long, or does not say how long it is"""
-    length = told_length(request.headers)
+    length = declared_length(request.headers)
     if length is None or length > LARGEST_FOLDER:
         most = LARGEST_FOLDER / 2**30
         raise BenchFull(f"What was sent is too long, or does not say how long it is; wanted {most:.0f} GiB at most.")

@@ -1,4 +1,4 @@
-"""What the Progress tab's charts are drawn from."""
+"""Routes of the Progress tab's charts, and the manifests of exports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from agent.statistics import DEFAULT, Resampling
 from agent.tasks import Task
@@ -20,22 +20,18 @@ from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
 from reviewer.web.context import At, Who
 from reviewer.web.visibility import Kept
 
+router = APIRouter(prefix="/api")
 
-def progress_router(store: Store) -> APIRouter:
-    """``GET /api/progress?task=&batch=``, for anybody who is signed in."""
-    routes = APIRouter(prefix="/api")
 
-    @routes.get("/progress")
-    def progress(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
-        facets = store.facets()
-        return {
-            **progress_json(store.counts(task or None, batch)),
-            "tasks": {key: _title(at.tasks, key) for key in facets.get("task", ())},
-            "batches": list(facets.get("batch", ())),
-            "at": store.now().isoformat(),
-        }
-
-    return routes
+@router.get("/progress")
+def progress(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
+    facets = at.store.facets()
+    return {
+        **progress_json(at.store.counts(task or None, batch)),
+        "tasks": {key: _title(at.tasks, key) for key in facets.get("task", ())},
+        "batches": list(facets.get("batch", ())),
+        "at": at.store.now().isoformat(),
+    }
 
 
 def progress_json(progress: Progress) -> dict[str, Any]:
@@ -78,28 +74,32 @@ _ENOUGH = 10_000_000  # resampled items in all; with so many the ends of an inte
 _FEWEST_RESAMPLES = 200
 
 
-def router(store: Store) -> APIRouter:
-    """``GET /api/progress/agreement?task=&batch=``, for anybody who is signed in. What was calculated is kept
-    until somebody decides something."""
-    routes = APIRouter(prefix="/api")
-    kept: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}
-    one_at_a_time = Lock()
+class AgreementCache:
+    """The figures of each task and batch, until somebody decides something; calculated by one thread at a time."""
 
-    @routes.get("/progress/agreement")
-    def agreement(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
-        chosen = (task or None, batch)
-        with one_at_a_time:
+    def __init__(self) -> None:
+        self._figures: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}
+        self._lock = Lock()
+
+    def figures(self, store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
+        with self._lock:
             now = store.facts_so_far()
-            if kept.get(chosen, (None, None))[0] != now:
-                kept[chosen] = (now, _figures(store, at.tasks, *chosen))
-        hidden = store.hidden_items(person.initials)
-        total, items = store.apart(*chosen, hidden=hidden)
-        return {
-            **kept[chosen][1],
-            "disagreements": {"total": total, "items": [_apart_json(one, at.tasks) for one in items]},
-        }
+            cached = self._figures.get((task, batch))
+            if cached is None or cached[0] != now:
+                cached = self._figures[task, batch] = (now, _figures(store, tasks, task, batch))
+            return cached[1]
 
-    return routes
+
+@router.get("/progress/agreement")
+def agreement(request: Request, person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
+    cache: AgreementCache = request.app.state.agreement
+    figures = cache.figures(at.store, at.tasks, task or None, batch)
+    hidden = at.store.hidden_items(person.initials)
+    total, items = at.store.apart(task or None, batch, hidden=hidden)
+    return {
+        **figures,
+        "disagreements": {"total": total, "items": [_apart_json(one, at.tasks) for one in items]},
+    }
 
 
 def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> l
                 [one.verb for one in own],
                 _resampling(len({one.version for one in own})),
             )
-            title = "all tasks" if key is None else _round_title(tasks, key)
+            title = "all tasks" if key is None else _title(tasks, key)
             estimates = {"raw": _json(alike.raw, own), "alpha": _json(alike.alpha, own)}
             found.append({"round": judged, "task": key, "title": title, **estimates})
     return found
@@ -157,7 +157,7 @@ def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
     return {
         "id": one.item,
         "name": one.name,
-        "title": _round_title(tasks, one.task),
+        "title": _title(tasks, one.task),
         "state": one.state,
         "said": said,
     }
@@ -168,24 +168,15 @@ def _resampling(items: int) -> Resampling:
     return Resampling(resamples=resamples)
 
 
-def _round_title(tasks: Mapping[str, Task], key: str) -> str:
-    return tasks[key].title if key in tasks else key
-
-
-def library_router(store: Store) -> APIRouter:
-    """``GET /api/exports/ID/manifest``: the manifest of an export, as it was recorded when it was made."""
-    routes = APIRouter(prefix="/api")
-
-    @routes.get("/exports/{export_id}/manifest")
-    def manifest(kept: Kept, export_id: int) -> Response:
-        made = next((one for one in store.exports() if one.id == export_id), None)
-        if made is None:
-            raise NotFound(f"export {export_id}: there is none")
-        for one in made.manifest.get("items", ()):
-            kept.require(one["item"])
-        text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
-        # An export's name is letters, digits, dots, dashes: nothing in it can end the header.
-        headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
-        return Response(text, media_type="application/json", headers=headers)
-
-    return routes
+@router.get("/exports/{export_id}/manifest")
+def manifest(at: At, kept: Kept, export_id: int) -> Response:
+    """The manifest of an export, as it was recorded when it was made."""
+    made = next((one for one in at.store.exports() if one.id == export_id), None)
+    if made is None:
+        raise NotFound(f"There is no export {export_id}.")
+    for one in made.manifest.get("items", ()):
+        kept.require(one["item"])
+    text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
+    # An export's name consists of letters, digits, dots and dashes: nothing in it can end the header.
+    headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}
+    return Response(text, media_type="application/json", headers=headers)

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Response
 
 from agent.trajectory import TrajectoryError
 from agent.trajectory.steps import object_of
-from reviewer.backup.backups import DailyBackups
 from reviewer.rules.workflow import REASONS
 from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.web import requests
+from reviewer.web.access import may_manage
 from reviewer.web.context import FOREVER, At, Who
 from reviewer.web.payload import (
     atlas_json,
@@ -35,9 +35,7 @@ router = APIRouter(prefix="/api", dependencies=[Depends(refuse_withheld)])
 
 
 @router.get("/me")
-def me(person: Who, at: At, request: Request) -> dict[str, Any]:
-    backups: DailyBackups | None = getattr(request.app.state, "backups", None)
-    leads = person.is_any("coordinator") or at.store.rules().solo
+def me(person: Who, at: At) -> dict[str, Any]:
     return {
         "initials": person.initials,
         "name": person.name,
@@ -46,7 +44,7 @@ def me(person: Who, at: At, request: Request) -> dict[str, Any]:
         "rules": asdict(at.store.rules()),
         "reasons": REASONS,
         "problems": list(at.problems),
-        "backups": backups.problem if backups is not None and leads else "",
+        "backups": at.backups.problem if at.backups is not None and may_manage(person, at.store) else "",
         "clock": _clock(at.store.clock_behind()),
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide} for key, task in at.tasks.items()

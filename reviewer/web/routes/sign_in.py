@@ -1,4 +1,4 @@
-"""The way in and out: ``/sign-in`` and ``/sign-out``, pages that need no script and no network."""
+"""Signing in and out: ``/sign-in`` and ``/sign-out``, pages that need no script and no network."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 
 from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
-from reviewer.web.access import told_length
+from reviewer.web.access import declared_length
+from reviewer.web.context import At, Context
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
 
-# Initials and a password; whoever sends more is not signing in.
 LARGEST_FORM = 4096
-AT_ONCE = 4
-"""Passwords that are checked at the same time."""
+"""Bytes: initials and a password fit well within them."""
 
 _INITIALS = """<label>Initials <small>two to four letters</small>
 <input name="initials" value="{initials}" required minlength="2" maxlength="4" autocomplete="username"
@@ -30,66 +29,68 @@ _PASSWORD = """<label>Password
 <input name="password" type="password" required autocomplete="current-password"{autofocus}></label>"""
 
 
-def router(store: Store, local: bool) -> APIRouter:
-    """The routes over an open store. ``local``: only this machine reaches them; initials may be enough."""
-    routes = APIRouter()
-    at_once = CapacityLimiter(AT_ONCE)
+router = APIRouter()
 
-    @routes.get("/sign-in")
-    def page(request: Request) -> Response:
-        return _page(store, _alone(request))
 
-    @routes.post("/sign-in")
-    async def enter(request: Request) -> Response:
-        if not auth.same_site(request.headers, request.method):
-            return _other_site()
-        # A form of unknown length (chunked) is refused as well: nothing is read before its size is known.
-        length = told_length(request.headers)
-        if length is None:
-            return PlainTextResponse("A form with a length was wanted.", status_code=411)
-        if length > LARGEST_FORM:
-            return PlainTextResponse("The form is too large.", status_code=413)
-        form = await request.form(max_files=0, max_fields=4)
-        initials, password = str(form.get("initials", "")), str(form.get("password", ""))
-        # Checking a password takes a tenth of a second and 32 MiB by design: not on the event loop, and not
-        # as many at once as somebody cares to send.
-        return await to_thread.run_sync(_enter, request, initials, password, limiter=at_once)
+@router.get("/sign-in")
+def page(request: Request, at: At) -> Response:
+    return _page(at.store, _alone(request, at))
 
-    @routes.post("/sign-out")
-    def leave(request: Request) -> Response:
-        if not auth.same_site(request.headers, request.method):
-            return _other_site()
-        store.sign_out(request.cookies.get(auth.COOKIE) or "")
-        response = RedirectResponse("/sign-in", status_code=303)
-        auth.clear_cookie(response)
-        return response
 
-    def _alone(request: Request) -> bool:
-        return local and auth.reached_as_this_machine(request.headers)
+@router.post("/sign-in")
+async def enter(request: Request, at: At) -> Response:
+    if not auth.same_site(request.headers, request.method):
+        return _other_site()
+    # A form of unknown length (chunked) is refused too: nothing is read before its size is known.
+    length = declared_length(request.headers)
+    if length is None:
+        return PlainTextResponse("found a form without a length, expected a Content-Length", status_code=411)
+    if length > LARGEST_FORM:
+        return PlainTextResponse(f"found a form of {length} bytes, expected at most {LARGEST_FORM}", status_code=413)
+    form = await request.form(max_files=0, max_fields=4)
+    initials, password = str(form.get("initials", "")), str(form.get("password", ""))
+    # Checking a password takes a tenth of a second and 32 MiB by design: not on the event loop, and only a few at
+    # the same time.
+    return await to_thread.run_sync(_enter, request, at, initials, password, limiter=at.password_checks)
 
-    def _enter(request: Request, initials: str, password: str) -> Response:
-        response = RedirectResponse("/", status_code=303)
-        try:
-            if auth.needs_passwords(store.people()):
-                origin = request.client.host if request.client else ""
-                auth.set_session_cookie(response, request, store.sign_in(initials, password, origin))
-                # What this browser carried before is worth nothing from here on.
-                store.sign_out(request.cookies.get(auth.COOKIE) or "")
-            elif _alone(request):
-                auth.set_alone_cookie(response, request, auth.start_alone(store, initials))
-            else:
-                return _page(store, alone=False, status=403)
-        except SignInRefused as refusal:
-            return _page(store, _alone(request), initials, str(refusal), status=401)
-        except (PersonError, NotAllowed) as refusal:
-            return _page(store, _alone(request), initials, str(refusal), status=422)
-        return response
 
-    return routes
+@router.post("/sign-out")
+def leave(request: Request, at: At) -> Response:
+    if not auth.same_site(request.headers, request.method):
+        return _other_site()
+    at.store.sign_out(request.cookies.get(auth.COOKIE) or "")
+    response = RedirectResponse("/sign-in", status_code=303)
+    auth.clear_cookie(response)
+    return response
+
+
+def _alone(request: Request, at: Context) -> bool:
+    """Whether initials may be enough: only this machine can reach the app, and did so under its own name."""
+    return at.local and auth.reached_as_this_machine(request.headers)
+
+
+def _enter(request: Request, at: Context, initials: str, password: str) -> Response:
+    store, alone = at.store, _alone(request, at)
+    response = RedirectResponse("/", status_code=303)
+    try:
+        if auth.needs_passwords(store.people()):
+            origin = request.client.host if request.client else ""
+            auth.set_session_cookie(response, request, store.sign_in(initials, password, origin))
+            # The session that this browser had before ends here.
+            store.sign_out(request.cookies.get(auth.COOKIE) or "")
+        elif alone:
+            auth.set_alone_cookie(response, request, auth.start_alone(store, initials))
+        else:
+            return _page(store, alone=False, status=403)
+    except SignInRefused as refusal:
+        return _page(store, alone, initials, str(refusal), status=401)
+    except (PersonError, NotAllowed) as refusal:
+        return _page(store, alone, initials, str(refusal), status=422)
+    return response
 
 
 def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200) -> HTMLResponse:
-    """The page in one of three forms: with a password, with initials only, or closed to other machines."""
+    """Return the page in one of three forms: with a password, with initials only, or closed to other machines."""
     foot = ""
     if auth.needs_passwords(store.people()):
         heading, lead = "Sign in", "Your initials stand beside every edit and vote you make."

@@ -45,7 +45,9 @@ from reviewer.blind.plan import PlanError
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.store import Head, NotFound, QueueFilter, Store
 from reviewer.ui.imports import laid_out
-from reviewer.web.access import told_length
+from reviewer.web.access import declared_length
+from reviewer.web.context import Context
+from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
 from tests.reviewer.web.test_live_runs import SPECTRUM, TASK, WHO
 from tests.soak.doors import DOORS
@@ -622,7 +624,7 @@ def test_giveaways_of_which_there_are_thousands_are_all_found() -> None:
 @pytest.mark.parametrize("text", ["", "²", "٣", "-1", "+1", "1_0", "1 1", "1.0", "9" * 19, "9" * 5000])
 def test_what_is_no_number_is_none_and_raises_nothing(text: str, tmp_path: Path) -> None:
     assert whole_number(text) is None
-    assert told_length({"content-length": text}) is None
+    assert declared_length({"content-length": text}) is None
     with pytest.raises(ValueError, match="NUMBER:HASH"):
         Head.parse(f"{text}:{'a' * 64}")
     assert new_step_id((Think(f"s{text}", "a"), Think("s3", "b"))) == "s4"
@@ -639,7 +641,8 @@ def test_a_step_gets_an_id_that_no_step_has() -> None:
 def test_a_form_whose_length_is_no_number_is_refused(length: str, tmp_path: Path) -> None:
     app = FastAPI()
     with Store.open(tmp_path / "annotations.db") as store:
-        app.include_router(sign_in.router(store, local=True))
+        app.state.context = Context(store=store, gallery=Gallery(store), tasks={}, local=True)
+        app.include_router(sign_in.router)
         browser = TestClient(app, base_url="http://127.0.0.1:7860")
         headers = {b"content-length": length.encode("latin-1"), b"origin": b"http://127.0.0.1:7860"}
         answer = browser.post("/sign-in", content=b"initials=AB", headers=headers)  # type: ignore[arg-type]

@@ -102,7 +102,7 @@ def tokens(store: Store) -> dict[str, str]:
 def app(built: FastAPI, tokens: dict[str, str]) -> Iterator[FastAPI]:
     """The app with empty benches and no runs."""
     built.state.live.close()
-    built.state.live = Live(built.state.desk, Roster(()))
+    built.state.live = Live(built.state.context, Roster(()))
     built.state.tokens = tokens
     yield built
     built.state.live.close()

@@ -59,29 +59,29 @@ def signed_in(store: Store, initials: str, password: str) -> Any:
 def test_an_event_without_a_session_is_refused(store: Store) -> None:
     for cookie in ("", "alone:CO", "made up"):
         with pytest.raises(NotAllowed, match="signed out"):
-            widgets.asking(from_browser(cookie), store, True)
+            widgets.require_person(from_browser(cookie), store, True)
 
 
 def test_an_event_of_somebody_without_the_role_is_refused_by_name(store: Store) -> None:
     rosa = signed_in(store, "RE", "battery staple")
-    assert widgets.asking(rosa, store, True).initials == "RE"
-    with pytest.raises(NotAllowed, match=r"for coordinator; RE is reviewer\."):
-        widgets.asking(rosa, store, True, "coordinator")
+    assert widgets.require_person(rosa, store, True).initials == "RE"
+    with pytest.raises(NotAllowed, match=r"Only a coordinator can do this; RE is reviewer\."):
+        widgets.require_person(rosa, store, True, "coordinator")
 
 
 def test_what_comes_in_and_goes_out_is_a_coordinators_unless_one_works_alone(store: Store) -> None:
     rosa, cora = signed_in(store, "RE", "battery staple"), signed_in(store, "CO", "correct horse")
-    assert widgets.in_charge(cora, store, True).initials == "CO"
+    assert widgets.require_manager(cora, store, True).initials == "CO"
     with pytest.raises(NotAllowed):
-        widgets.in_charge(rosa, store, True)
+        widgets.require_manager(rosa, store, True)
     store.set_rules("CO", Rules(solo=True))
-    assert widgets.in_charge(rosa, store, True).initials == "RE"
+    assert widgets.require_manager(rosa, store, True).initials == "RE"
 
 
 def test_a_refusal_is_told_in_its_own_words_and_as_text(store: Store) -> None:
     said: Any = object()
 
-    @widgets.spoken(said)
+    @widgets.report_errors(said)
     def handler() -> widgets.Changes:
         raise NotAllowed("Only <b>they</b> may.")
 
@@ -92,7 +92,7 @@ def test_a_refusal_is_told_in_its_own_words_and_as_text(store: Store) -> None:
 def test_what_a_long_handler_had_done_before_it_failed_stays_on_the_page() -> None:
     said: Any = object()
 
-    @widgets.spoken(said)
+    @widgets.report_errors(said)
     def handler() -> Iterator[widgets.Changes]:
         yield {"table": "one row"}
         raise OSError(28, "No space left on device", "annotations.db")
@@ -105,7 +105,7 @@ def test_what_a_long_handler_had_done_before_it_failed_stays_on_the_page() -> No
 def test_a_fault_of_the_program_is_logged_and_told_by_its_number(caplog: pytest.LogCaptureFixture) -> None:
     said: Any = object()
 
-    @widgets.spoken(said)
+    @widgets.report_errors(said)
     def handler() -> widgets.Changes:
         raise ZeroDivisionError("secret detail")
 

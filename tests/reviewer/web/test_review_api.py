@@ -22,6 +22,7 @@ from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from reviewer.web import app as server
 from reviewer.web.payload import spectrum_bytes
+from reviewer.web.routes.assets import PLOTLY_URL
 
 WINDOWS = ([6500, 6630], [4800, 4920])
 PASSWORD = "correct horse"
@@ -261,7 +262,7 @@ def test_a_field_that_cannot_be_read_is_named(app: Any) -> None:
 def test_only_our_own_files_are_served(app: Any) -> None:
     client = client_of(app, "RV")
     assert client.get("/ui/review/review.js").status_code == 200
-    assert client.get("/ui/plotly.min.js").status_code == 200
+    assert client.get(PLOTLY_URL).status_code == 200
     for name in ("api.py", "..%2f..%2fpyproject.toml", "nothing.js"):
         assert client.get(f"/ui/{name}").status_code == 404
 

@@ -44,6 +44,8 @@ from reviewer.web import app as server
 from reviewer.web import app as web
 from reviewer.web import auth
 from reviewer.web.auth import COOKIE
+from reviewer.web.context import Context
+from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
 from tests.reviewer.blind.test_judges import MODEL
 from tests.support.blind_campaign import a_store, opened
@@ -89,7 +91,8 @@ def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
 
 def client(store: Store, local: bool = True, base_url: str = HERE) -> TestClient:
     app = FastAPI()
-    app.include_router(sign_in.router(store, local))
+    app.state.context = Context(store=store, gallery=Gallery(store), tasks={}, local=local)
+    app.include_router(sign_in.router)
 
     @app.get("/who")
     def who(request: Request) -> str | None:
@@ -543,7 +546,7 @@ def test_a_file_that_others_can_read_is_refused_with_what_mends_it(
 
 PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
 OTHERS = ("RE", "AU")
-FOR_COORDINATORS = "This is for coordinator"
+FOR_COORDINATORS = "Only a coordinator can do this"
 
 
 @dataclass(frozen=True)
@@ -560,33 +563,33 @@ class Event:
     after: str | None = None
 
 
-_LOOK = "people_tab.look"
+_LOOK = "people.look"
 
 EVENTS = {
-    "draft_form.draft": Event((None, "cv", "batch"), leads=True),
-    "draft_form.<lambda>": Event(),
-    "stops draft_form.draft": Event(),
-    "import_form.bring_in": Event((None, "batch", ""), leads=True),
-    "export_form.take_out": Event(("first", None, None, None), leads=True),
-    "backups_form.one_more": Event(leads=True, changes=True),
-    "library.look": Event(),
-    "rules_form.switch": Event((True,)),
-    "rules_form.try_out": Event((2, 3, 2, 2)),
-    "rules_form.keep": Event((False, 1, 3, 2, 2), leads=True, changes=True),
+    "drafts.draft": Event((None, "cv", "batch"), leads=True),
+    "drafts.<lambda>": Event(),
+    "stops drafts.draft": Event(),
+    "imports.bring_in": Event((None, "batch", ""), leads=True),
+    "exports.take_out": Event(("first", None, None, None), leads=True),
+    "backups.one_more": Event(leads=True, changes=True),
+    "page.show": Event(),
+    "rules.switch": Event((True,)),
+    "rules.try_out": Event((2, 3, 2, 2)),
+    "rules.keep": Event((False, 1, 3, 2, 2), leads=True, changes=True),
     _LOOK: Event(),
-    "people_tab.choose": Event(("RE",), leads=True, after=_LOOK),
-    "people_tab.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_LOOK),
-    "people_tab.leave_or_return": Event(("TA",), leads=True, changes=True, after=_LOOK),
-    "people_tab.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_LOOK),
-    "people_tab.set_own": Event(("Paschen decrement", "Brackett decrement")),
-    "people_tab.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
+    "people.choose": Event(("RE",), leads=True, after=_LOOK),
+    "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_LOOK),
+    "people.leave_or_return": Event(("TA",), leads=True, changes=True, after=_LOOK),
+    "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_LOOK),
+    "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
+    "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
 }
 """Every event by its handler's name. One that is not here fails the first test below."""
 
 
 def events_of(app: FastAPI) -> dict[str, int]:
     """The number by which each event is called, by its name."""
-    mounts = (r for r in app.state.gradio.routes if isinstance(r, Mount))
+    mounts = (r for r in app.routes if isinstance(r, Mount))
     (blocks,) = (mount.app.get_blocks() for mount in mounts if hasattr(mount.app, "get_blocks"))
     assert isinstance(blocks, gr.Blocks)
     named: dict[int, str] = {}
@@ -668,6 +671,22 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_every_event_is_in_the_table(served: Served) -> None:
     assert set(served.events) == set(EVENTS)
+
+
+def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Path) -> None:
+    """Gradio checks it only for an app that it believes has been launched; page.py says so."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("wavelength,flux\n4000,1\n")
+    file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
+    event = {"data": [[file], "cv", "batch"], "fn_index": served.events["drafts.draft"], "session_hash": "secret"}
+    before = served.store.log_head()
+    with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
+        assert client.post("/gradio_api/queue/join", json=event).status_code == 200
+        with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "secret"}) as answers:
+            told = next(line for line in answers.iter_lines() if '"process_completed"' in line)
+    assert '"success":false' in told
+    assert "was not uploaded" in told
+    assert served.store.log_head() == before
 
 
 @pytest.mark.parametrize("name", EVENTS)

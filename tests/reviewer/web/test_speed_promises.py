@@ -10,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -28,8 +30,9 @@ from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
 from reviewer.store import store as store_module
 from reviewer.store.sqlite import database
-from reviewer.ui import opening
+from reviewer.ui import page as whole_page
 from reviewer.web import app as server
+from reviewer.web.routes.assets import PLOTLY_URL
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
@@ -258,16 +261,18 @@ def test_a_spectrum_is_kept_by_the_browser_for_ever(desk: Desk, spectrum: Spectr
 
 
 def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_another(desk: Desk) -> None:
-    page = desk.client.get("/").text
-    told = set(re.findall(r'<link rel="modulepreload" href="/ui/([^"]+)">', page)) | {opening.SCRIPT}
-    for name in told:
-        text = (opening.HERE / name).read_text(encoding="utf-8")
-        assert set(re.findall(r"""from '\./([^']+)'""", text)) <= told, name
-    assert "trace_view.js" in told
-    assert "live.js" not in told
-    # Gradio comes when the first item is there.
-    assert "assets/" not in page
-    assert "gradio_config" not in page
+    head = whole_page.head()
+    named = set(re.findall(r'<link rel="modulepreload" href="/ui/([^"]+)">', head))
+    assert whole_page.FIRST_DESK in named
+    for name in named:
+        text = (whole_page.STATIC / name).read_text(encoding="utf-8")
+        folder = Path("/static") / name
+        for other in re.findall(r"""from '(\.[^']+)'""", text):
+            assert str((folder.parent / other).resolve().relative_to("/static")) in named, name
+    assert "trace/view.js" in named
+    assert "live/live.js" not in named
+    # Gradio sends it with the page's settings, and adds it to the head before it builds the tabs.
+    assert json.dumps(head)[1:-1].replace("<", "\\u003c").replace(">", "\\u003e") in desk.client.get("/").text
 
 
 def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
@@ -276,11 +281,14 @@ def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_plotly_is_the_short_one(desk: Desk) -> None:
-    """What starting it costs a browser goes with its length, and is half of what the first item costs."""
-    with desk.client.stream("GET", "/ui/plotly.min.js") as answer:
+def test_plotly_is_compressed_and_kept_by_the_browser_for_ever(desk: Desk) -> None:
+    with desk.client.stream("GET", PLOTLY_URL) as answer:
         sent = len(b"".join(answer.iter_raw()))
-    assert sent < 500_000
+    assert sent < 1_800_000
+    assert "immutable" in answer.headers["cache-control"]
+    plain = desk.client.get(PLOTLY_URL, headers={"Accept-Encoding": "identity"})
+    assert plain.content == files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
+    assert version("plotly") in PLOTLY_URL
 
 
 # ---- what is imported
@@ -307,35 +315,12 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
         f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"
     )
     assert "reviewer.web.app" in modules
-    assert [name for name in (*NEVER_AT_START, "gradio", "pandas") if name in modules] == []
-
-
-def test_nor_does_gradios_part(tmp_path: Path) -> None:
-    modules = imported(
-        "from pathlib import Path; from reviewer.store import Store; from reviewer.ui import server; "
-        f"server.build(Store.open(Path({str(tmp_path / 'new.db')!r})), True).state.gradio.app()"
-    )
     assert {"gradio", "reviewer.ui.page"} <= modules
     assert [name for name in NEVER_AT_START if name in modules] == []
 
 
 def test_asking_for_help_imports_no_gradio() -> None:
     assert "gradio" not in imported("import app; app.parser()")
-
-
-def test_importing_gradio_writes_no_stub() -> None:
-    code = """
-from reviewer.ui.without_stubs import without_stubs
-import inspect
-find = inspect.getfile
-with without_stubs():
-    import ast
-    ast.get_source_segment = None  # what a stub begins with
-    import gradio
-    import reviewer.ui.spectrum_view
-assert inspect.getfile is find
-"""
-    assert "gradio" in imported(code)
 
 
 # ---- what is read

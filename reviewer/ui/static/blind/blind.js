@@ -11,7 +11,7 @@ import { BlindSessions } from './sessions.js'
 export async function mountBlind(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
-  comeBackTo('Blind', root)
+  comeBackTo('blind', root)
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/blind/keymap.json'), plotlyReady()])
   const tab = new BlindTab(root, me, keymap)
   await tab.start()

@@ -1,4 +1,4 @@
-// plotly.js, from this server. Its script is fetched beside our modules, so which comes first is open.
+// plotly.js, from this server. The page's head loads its script while our modules are loaded, so either may come first.
 
 let waiting = null
 
@@ -6,11 +6,9 @@ let waiting = null
 export function plotlyReady() {
   if (window.Plotly) return Promise.resolve(window.Plotly)
   waiting ??= new Promise((done, fail) => {
-    const script =
-      document.querySelector('script[src="/ui/plotly.min.js"]') ??
-      document.head.appendChild(Object.assign(document.createElement('script'), { src: '/ui/plotly.min.js' }))
+    const script = document.querySelector('script[src^="/ui/plotly-"]')
     script.addEventListener('load', () => done(window.Plotly))
-    script.addEventListener('error', () => fail(new Error('plotly.js did not come from this server; restart the app.')))
+    script.addEventListener('error', () => fail(new Error('plotly.js failed to load. Check that the server runs, then reload the page.')))
     if (window.Plotly) done(window.Plotly)
   })
   return waiting

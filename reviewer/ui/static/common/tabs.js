@@ -1,24 +1,28 @@
-// The tabs of the page: opened from elsewhere, and found again after a reload.
+// The tabs of the page, which are Gradio's: open one, come back to one after a reload, and reload when Gradio needs it.
 
 import { thisTab } from './browser_storage.js'
+import { getJSON } from './http.js'
+import { isTyping } from './keys.js'
 
-const LEFT_AT = 'so-tab'
+const KEPT_TAB = 'so-tab'
 
-/** Bring a tab to the front, by the word on it. */
-export function openTab(name) {
-  const found = [...document.querySelectorAll('#so-tabs [role=tab]')].find((tab) => tab.textContent.trim() === name)
-  found?.click()
+/**
+ * Open a tab.
+ * @param {string} id  its id in page.py, e.g. "review"
+ */
+export function openTab(id) {
+  document.getElementById(`so-tab-${id}-button`)?.click()
 }
 
-/** A reload of the page comes back to this tab for as long as it is in front. */
-export function comeBackTo(name, root) {
+/** Open this tab again after a reload of the page, for as long as it is in front. */
+export function comeBackTo(id, root) {
   new IntersectionObserver((entries) => {
-    if (entries.at(-1).isIntersecting) thisTab.set(LEFT_AT, name)
-    else if (thisTab.get(LEFT_AT) === name) thisTab.remove(LEFT_AT)
+    if (entries.at(-1).isIntersecting) thisTab.set(KEPT_TAB, id)
+    else if (thisTab.get(KEPT_TAB) === id) thisTab.remove(KEPT_TAB)
   }).observe(root)
 }
 
-/** Do something each time a tab comes to the front again; not when it is first shown. */
+/** Call `act` each time a tab comes to the front again; not when it is first shown. */
 export function whenBack(root, act) {
   let wasAway = false
   new IntersectionObserver((entries) => {
@@ -28,8 +32,24 @@ export function whenBack(root, act) {
   }).observe(root)
 }
 
-/** After a reload: the tab that was in front. */
+/** After a reload: open the tab that was in front. */
 export function comeBack() {
-  const name = thisTab.get(LEFT_AT)
-  if (name) openTab(name)
+  const id = thisTab.get(KEPT_TAB)
+  if (id) openTab(id)
+}
+
+/**
+ * Reload the page for Gradio's forms, at a moment that harms nobody. When one of its events has lost the server, Gradio
+ * disables its forms and requests its app id every two seconds; if it were answered, Gradio would reload the page at once,
+ * under the hands of somebody who types, and the next letters would be keys, which decide. The server does not answer it
+ * (access.py). The page is reloaded here instead, when nobody is at a desk, which needs no Gradio event, or in a field.
+ */
+export function reloadForGradio() {
+  new PerformanceObserver((list) => {
+    if (!list.getEntries().some((entry) => entry.name.endsWith('/gradio_api/app_id'))) return
+    const desk = [...document.querySelectorAll('.so-desk')].some((one) => one.getClientRects().length > 0)
+    // Gradio's "Connection Lost" lies over the desk, which reconnects by itself and says so in its own strip.
+    document.documentElement.classList.toggle('so-at-desk', desk)
+    if (!desk && !isTyping(document.activeElement)) getJSON('/api/me').then(() => location.reload(), () => {})
+  }).observe({ type: 'resource' })
 }

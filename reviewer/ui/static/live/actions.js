@@ -218,5 +218,5 @@ function whereTheyAre(items) {
 
 function openInReview(item) {
   location.hash = `#item=${item}`
-  openTab('Review')
+  openTab('review')
 }

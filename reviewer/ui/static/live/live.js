@@ -26,7 +26,7 @@ const CHOSEN = 'so-live-bench'
 export async function mountLive(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
-  comeBackTo('Live', root)
+  comeBackTo('live', root)
   const [me, keymap] = await Promise.all([getJSON('/api/me'), getJSON('/ui/live/keymap.json'), plotlyReady()])
   const desk = new LiveDesk(root, me, keymap)
   await desk.start()

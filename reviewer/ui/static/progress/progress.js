@@ -356,7 +356,7 @@ function differing({ total, items }) {
       [],
       null,
       items.map((item) => [
-        h('a', { href: `#item=${item.id}`, title: item.name, onClick: () => openTab('Review') }, item.name),
+        h('a', { href: `#item=${item.id}`, title: item.name, onClick: () => openTab('review') }, item.name),
         item.title,
         item.state,
         Object.entries(item.said)
@@ -373,7 +373,7 @@ function differing({ total, items }) {
 }
 
 function showQueue() {
-  openTab('Review')
+  openTab('review')
   window.specO3?.review?.queue.use({ disagreement: 'true' })
 }
 

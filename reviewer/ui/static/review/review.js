@@ -10,7 +10,7 @@ import { Notices } from '../common/notices.js'
 import { Away, TopBar, comeBackToItem } from '../common/page_status.js'
 import * as panels from '../common/panels.js'
 import { plotlyReady } from '../common/plotly_ready.js'
-import { comeBack, whenBack } from '../common/tabs.js'
+import { comeBack, reloadForGradio, whenBack } from '../common/tabs.js'
 import { onTheme } from '../common/theme.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
@@ -20,7 +20,6 @@ import { Actions } from './actions.js'
 import { DecisionBar } from './decision_bar.js'
 import { Deciding } from './decisions.js'
 import { Editing } from './editing.js'
-import './gradio_reload.js'
 import { Drawing } from './item_view.js'
 import { Items, picturesOf } from './items.js'
 import { Holding } from './lease.js'
@@ -32,6 +31,7 @@ export async function mountReview(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   comeBack()
+  reloadForGradio()
   const [me, keymap] = await Promise.all([meOrSignIn(), getJSON('/ui/review/keymap.json'), plotlyReady()])
   speakFor(me.initials)
   comeBackToItem(me.initials)

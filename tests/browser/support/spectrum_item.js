@@ -1,4 +1,4 @@
-// An item as it travels in JSON: arrays are {"dtype", "base64"}, little-endian, as Python's spectrum_view.py writes them.
+// An item as it travels in JSON: arrays are {"dtype", "base64"}, little-endian, as spectrum_page.py writes them.
 
 const KINDS = { float64: Float64Array, float32: Float32Array, uint8: Uint8Array }
 

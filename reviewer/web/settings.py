@@ -1,0 +1,73 @@
+"""How the web app is served: address, database, model servers, proxy and backups, as given on the command line."""
+
+from __future__ import annotations
+
+import re
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from agent.cli.command import CannotRun
+
+_PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Settings of one start of the app.
+
+    :param servers: a file of the model servers to use; None: ``servers.toml`` beside the database
+    :param server: the address of the model server that is called "spec-o3"
+    :param public: ``https://...``, the address of a TLS proxy in front of the app: its forwarded headers are
+        trusted, and requests for any other name are refused
+    :param backups: the folder of the daily backups; None: none are made
+    """
+
+    database: Path
+    host: str = "127.0.0.1"
+    port: int = 7860
+    open_browser: bool = True
+    servers: Path | None = None
+    server: str | None = None
+    public: str | None = None
+    backups: Path | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}/"
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach the app."""
+        return is_loopback(self.host) and self.public is None
+
+    def check(self) -> None:
+        """:raises CannotRun: the proxy's address cannot be used, or the port is taken"""
+        if self.public is not None and not _PUBLIC.fullmatch(self.public):
+            raise CannotRun(
+                f"--behind: found {self.public!r:.80}, expected an https address, e.g. https://review.example.org"
+            )
+        require_free(self.host, self.port)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_free(host: str, port: int) -> None:
+    """:raises CannotRun: another program uses the port, or this machine does not have the address"""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # As uvicorn does: a port whose last server has just stopped is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise CannotRun(
+            f"cannot serve on {host}:{port} ({error.strerror}). If this app is already running there, open "
+            f"http://{host}:{port}/; otherwise choose another port: --port {port + 1}."
+        ) from error
