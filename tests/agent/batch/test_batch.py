@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,7 +11,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +27,6 @@ from agent.batch.run import MAX_CONSECUTIVE_FAILURES, Job, Outcome, PolicyUnavai
 from agent.batch.sources import Source, sources_from, spectra_in
 from agent.conversation import Conversation, PolicyError, Stop, Usage
 from agent.policies.baseline.rule import Baseline
-from agent.processes import AHEAD, ProcessLost, in_order
 from agent.trajectory import Drafter
 from tests.support.model_server import BadServer, Say, Status, answer, look
 
@@ -283,54 +280,6 @@ def test_the_targets_of_a_file_are_found_in_order_and_inspected_from_one_opening
     outcomes = list(inspect_many(jobs_for(sources), CV, Said, concurrency=2))
     assert {o.job.key for o in outcomes} == {s.key for s in sources}
     assert all(o.spectrum.ids["targetid"] == o.job.target for o in outcomes)
-
-
-def slow_if_even(number: int) -> tuple[int, int]:
-    time.sleep(0.02 if number % 2 == 0 else 0.0)
-    return number, os.getpid()
-
-
-def refused(number: int) -> int:
-    raise OSError(28, "No space left on device")
-
-
-def killed(number: int) -> int:
-    os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_results_come_in_the_order_of_what_was_given(processes):
-    done = list(in_order(slow_if_even, range(20), processes))
-    assert [number for number, _ in done] == list(range(20))
-    assert (os.getpid() in {pid for _, pid in done}) == (processes == 1)
-
-
-def test_things_are_taken_a_few_ahead_and_no_more():
-    taken = []
-    given = (taken.append(number) or number for number in range(100))
-    with closing(in_order(slow_if_even, given, 2)) as done:
-        for number, _ in done:
-            assert len(taken) <= number + 2 * AHEAD
-            if number == 30:
-                break
-    assert len(taken) < 50
-    assert not [p for p in multiprocessing.active_children() if p.is_alive()]
-
-
-def test_what_the_work_raises_is_raised_here():
-    with pytest.raises(OSError, match="No space left") as raised:
-        list(in_order(refused, range(3), 2))
-    assert raised.value.errno == 28
-
-
-def test_a_killed_process_is_said_in_words():
-    with pytest.raises(ProcessLost, match="ended from outside"):
-        list(in_order(killed, range(3), 2))
-
-
-def test_nothing_given_is_nothing_done():
-    assert list(in_order(refused, [], 2)) == []
 
 
 ROOT = Path(__file__).resolve().parents[3]

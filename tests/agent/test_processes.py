@@ -1,0 +1,62 @@
+"""Work on several cores: results in order, a few things ahead, ends that leave nothing running.
+
+Imports little: every started process imports this module.
+"""
+
+import multiprocessing
+import os
+import signal
+import time
+from contextlib import closing
+
+import pytest
+
+from agent.processes import AHEAD, ProcessLost, in_order
+
+
+def slow_if_even(number: int) -> tuple[int, int]:
+    time.sleep(0.02 if number % 2 == 0 else 0.0)
+    return number, os.getpid()
+
+
+def refused(number: int) -> int:
+    raise OSError(28, "No space left on device")
+
+
+def killed(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_results_come_in_the_order_of_what_was_given(processes):
+    done = list(in_order(slow_if_even, range(20), processes))
+    assert [number for number, _ in done] == list(range(20))
+    assert (os.getpid() in {pid for _, pid in done}) == (processes == 1)
+
+
+def test_things_are_taken_a_few_ahead_and_no_more():
+    taken = []
+    given = (taken.append(number) or number for number in range(100))
+    with closing(in_order(slow_if_even, given, 2)) as done:
+        for number, _ in done:
+            assert len(taken) <= number + 2 * AHEAD
+            if number == 30:
+                break
+    assert len(taken) < 50
+    assert not [p for p in multiprocessing.active_children() if p.is_alive()]
+
+
+def test_what_the_work_raises_is_raised_here():
+    with pytest.raises(OSError, match="No space left") as raised:
+        list(in_order(refused, range(3), 2))
+    assert raised.value.errno == 28
+
+
+def test_a_killed_process_is_said_in_words():
+    with pytest.raises(ProcessLost, match="ended from outside"):
+        list(in_order(killed, range(3), 2))
+
+
+def test_nothing_given_is_nothing_done():
+    assert list(in_order(refused, [], 2)) == []
