@@ -1,30 +1,30 @@
 """Every measurement of docs/measurements.md, in one run.
 
-    python -m benchmarks [--spectra FOLDER] [--only NAME ...]
+    python -m tests.benchmarks [--spectra FOLDER] [--only NAME ...]
 
-Runs the benchmarks one after the other in processes of their own and writes ``docs/measurements.md`` with
-machine, date, versions and command of each figure, and plots of what depends on how much there is. ``FOLDER``
-holds labelled survey files and a MANIFEST.csv; without it the sections that need real files say that they
-were not run.
+Runs the benchmarks one after the other in processes of their own, keeps the results of each as JSON in
+``docs/measurements`` with machine, date, versions and command, and makes the document and its plots from them.
+``FOLDER`` holds labelled survey files and a MANIFEST.csv.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.benchmarks import plots
-from tests.benchmarks.document import DOCUMENT, conditions, kept, write
+from tests.benchmarks.results import DOCUMENT, VARIABLE, Block, conditions, keep, kept, write_document
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = DOCUMENT.parent / "images"
 SPECTRA = "SPECTRA"
-_PLOT = re.compile(rf"^!\[.*\]\({PICTURES.name}/measured-.*\)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ SECTIONS = (
         "Of real files with a manifest of wavelength ranges: read to that range, refused with a sentence, or "
         "wrong (read to another range). Median of the best of three readings of each file. Where the "
         "manifest itself is wrong, `tests/agent/spectrum/test_readers_real.py` names the file and the reason.",
-        ("tests/benchmarks/readers.py", SPECTRA),
+        ("-m", "tests.benchmarks.readers", SPECTRA),
     ),
     Section(
         "coadd",
@@ -120,7 +120,7 @@ SECTIONS = (
         "store",
         "annotations.db",
         "What a reviewer waits for.",
-        ("tests/benchmarks/store.py", "--items", "100", "10000", "100000"),
+        ("-m", "tests.benchmarks.store", "--items", "100", "10000", "100000"),
         plots.STORE,
     ),
     Section(
@@ -141,7 +141,7 @@ SECTIONS = (
         "size",
         "Size of the database",
         "1,000 trajectories, each on a spectrum of its own.",
-        ("tests/benchmarks/store.py", "--size", f"{SPECTRA}/lamost"),
+        ("-m", "tests.benchmarks.store", "--size", f"{SPECTRA}/lamost"),
     ),
     Section(
         "baseline",
@@ -152,48 +152,60 @@ SECTIONS = (
 )
 
 
+ORDER = (*(section.name for section in SECTIONS), "load", "kills", "fuzz")
+"""Of the sections in the document; the last are the trials of ``python -m tests.soak``."""
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--spectra", type=Path, metavar="FOLDER", help="real files with a MANIFEST.csv")
     names = [s.name for s in SECTIONS]
     parser.add_argument("--only", nargs="+", choices=names, help="measure only these sections again")
     parser.add_argument("--plots", action="store_true", help="measure nothing, draw the plots again")
     chosen = parser.parse_args()
-    sections, order = kept(), [section.title for section in SECTIONS]
-    for section in () if chosen.plots else SECTIONS:
-        if chosen.only is None or section.name in chosen.only:
+    for section in SECTIONS:
+        if not chosen.plots and (chosen.only is None or section.name in chosen.only):
             print(f"{section.title} ...", file=sys.stderr, flush=True)
-            sections[section.title] = _text(section, chosen.spectra)
-            write(sections, order)
-    write({title: _with_plot(title, text) for title, text in sections.items()}, order)
+            keep(section.name, _measured(section, chosen.spectra))
+        _draw(section)
+        write_document(ORDER)
 
 
-def _text(section: Section, spectra: Path | None) -> str:
-    if spectra is None and any(part.startswith(SPECTRA) for part in section.command):
-        return "Not run: it needs a folder of real files (`--spectra`)."
-    command = [part.replace(SPECTRA, str(spectra)) for part in section.command]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, *command], capture_output=True, text=True, cwd=ROOT, env=environment, check=False
-    )
-    if done.returncode:
-        return f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"
-    shown = " ".join(section.command).replace(SPECTRA, "FOLDER")
-    return f"{section.about}\n\n    python {shown}\n\n{conditions()}\n\n{_set(done.stdout)}"
+def _measured(section: Section, spectra: Path | None) -> dict[str, Any]:
+    """Run a section's benchmark; what it printed goes to standard output, too."""
+    shown = " ".join(("python", *section.command)).replace(SPECTRA, "FOLDER")
+    blocks = [{"text": "Not run: it needs a folder of real files (`--spectra`)."}]
+    if spectra is not None or not any(part.startswith(SPECTRA) for part in section.command):
+        blocks = _run([part.replace(SPECTRA, str(spectra)) for part in section.command])
+    return {
+        "title": section.title,
+        "about": section.about,
+        "command": shown,
+        "conditions": conditions(),
+        "blocks": blocks,
+    }
 
 
-def _set(printed: str) -> str:
-    """Tables as they are; columns of text so that they stay columns."""
-    text = printed.rstrip()
-    return text if "\n|" in text else f"```\n{text}\n```"
+def _run(command: list[str]) -> list[Block]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "results.json"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), VARIABLE: str(file)}
+        done = subprocess.run(
+            [sys.executable, *command], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment, check=False
+        )
+        if done.returncode:
+            return [{"text": f"Failed with exit status {done.returncode}:\n\n```\n{done.stderr[-2000:]}\n```"}]
+        blocks: list[Block] = json.loads(file.read_text(encoding="utf-8"))
+        return blocks
 
 
-def _with_plot(title: str, text: str) -> str:
-    """A section with its plot below, if it has one and there are numbers to draw."""
-    plot = next((section.plot for section in SECTIONS if section.title == title), None)
-    text = _PLOT.sub("", text).strip()
-    name = plot and plots.drawn(plot, text, PICTURES)
-    return f"{text}\n\n![{plot.caption}]({PICTURES.name}/{name})" if plot and name else text
+def _draw(section: Section) -> None:
+    """Draw a section's plot, if it has one and there are numbers to draw."""
+    found = kept(section.name)
+    if section.plot is None or found is None:
+        return
+    file = plots.drawn(section.plot, found["blocks"], PICTURES)
+    keep(section.name, {**found, "plot": [f"![{section.plot.caption}]({PICTURES.name}/{file})"] if file else []})
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ from agent.tasks import load
 from agent.trajectory import Trajectory
 from reviewer.store import Draft, QueueFilter, Store
 from tests.benchmarks.next_item import CHROMIUM_ARGUMENTS, drafted, system_chromium
+from tests.benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = 5
@@ -86,7 +87,7 @@ def filled(gigabytes: float, kept: Path) -> Path:
             coming = _drafts()
             while made_here.stat().st_size < gigabytes * 1e9:
                 store.add_items(islice(coming, TOGETHER))
-        print(f"Filling it took {time.perf_counter() - start:.0f} s.\n", flush=True)
+        print(f"Filling it took {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
         made_here.rename(db)
     return db
 
@@ -212,17 +213,20 @@ def main() -> None:
         browser.close()
         size = db.stat().st_size / 1e9
         seconds, processor, found = _imports(compiled)
-    print(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.\n")
-    print("| until | median | longest | the first start |\n|---|---:|---:|---:|")
+    results = Results()
+    results.text(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.")
+    table = results.table({"until": "", **dict.fromkeys(("median", "longest", "the first start"), "{:.2f}")})
     for what, (first, *later) in zip(
         ("/api/me answers", "first item painted"),
         zip(*times, strict=True),
         strict=True,
     ):
-        print(f"| {what} | {statistics.median(later):.2f} | {max(later):.2f} | {first:.2f} |")
+        table.row(what, statistics.median(later), max(later), first)
     missing = [name for name in HEAVY if name not in found]
-    print(f"\nImporting alone: {seconds:.2f} s, of which the processor worked {processor:.2f} s.")
-    print(f"Imported: {', '.join(found)}. Not imported: {', '.join(missing)}.")
+    results.text(
+        f"Importing alone: {seconds:.2f} s, of which the processor worked {processor:.2f} s.\n"
+        f"Imported: {', '.join(found)}. Not imported: {', '.join(missing)}."
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How often the measuring baseline is right: precision, recall and F1 of each task, as a markdown table.
+"""How often the measuring baseline is right: precision, recall and F1 of each task.
 
     python -m tests.benchmarks.baseline                        simulated spectra
     python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv)
@@ -29,6 +29,7 @@ from agent.simulate.instrument import SURVEYS
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.tasks import Task, load
 from agent.trajectory.steps import Verdict
+from tests.benchmarks.results import Results
 
 HELD_OUT = 100_000
 LABELS = Path(__file__).with_name("real_labels.toml")
@@ -111,12 +112,10 @@ def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outco
             yield Outcome(key, found.verdict, right, case.tier, who.strip(), found.score)
 
 
-def table(results: Sequence[Outcome], tasks: Mapping[str, Task]) -> str:
-    """Markdown: one row a task and their mean F1. A figure without a denominator is a dash."""
-    lines = [
-        "| task | YES | NO | right YES | wrong YES | missed | precision | recall | F1 |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, Task]) -> None:
+    """One row per task and their mean F1. A figure without a denominator is a dash."""
+    counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
+    table = report.table({"task": "", **counts, **dict.fromkeys(("precision", "recall", "F1"), "{:.3f}")})
     scores = []
     for key in tasks:
         pairs = Counter((o.given, o.right) for o in results if o.task == key)
@@ -125,11 +124,9 @@ def table(results: Sequence[Outcome], tasks: Mapping[str, Task]) -> str:
         if f1 is not None:
             scores.append(f1)
         shown = [_ratio(hit, hit + false), _ratio(hit, hit + missed), f1]
-        figures = ["–" if x is None else f"{x:.3f}" for x in shown]
-        counts = [hit + missed, false + pairs["NO", "NO"], hit, false, missed]
-        lines.append(f"| {key} | " + " | ".join([*map(str, counts), *figures]) + " |")
-    mean = f"{np.mean(scores):.3f}" if scores else "–"
-    return "\n".join([*lines, f"| mean | | | | | | | | {mean} |"])
+        numbers = [hit + missed, false + pairs["NO", "NO"], hit, false, missed]
+        table.row(key, *numbers, *("–" if x is None else x for x in shown))
+    table.row("mean", *[None] * 7, float(np.mean(scores)) if scores else "–")
 
 
 def _ratio(part: int, whole: int) -> float | None:
@@ -150,11 +147,13 @@ def main() -> None:
         found = list(outcomes(real(options.real, list(tasks), counts), tasks))
         sets["Real, trusted labels"] = [o for o in found if o.tier == "trusted"]
         sets["Real, pipeline labels included"] = found
+    report = Results()
     for title, results in sets.items():
         spectra = len({o.who for o in results})
-        print(f"\n### {title}: {spectra} spectra\n\n{table(results, tasks)}")
-    for what, number in counts.items():
-        print(f"- {what}: {number}")
+        report.text(f"### {title}: {spectra} spectra")
+        add_table(report, results, tasks)
+    if counts:
+        report.text("\n".join(f"- {what}: {number}" for what, number in counts.items()))
     if options.wrong:
         for o in sorted({o for results in sets.values() for o in results}, key=lambda o: (o.task, o.right, o.who)):
             if o.given != o.right:

@@ -32,6 +32,7 @@ from reviewer.blind import report
 from reviewer.blind.plan import PREFERENCES, Plan
 from reviewer.store import Draft, Store
 from reviewer.web import app as server
+from tests.benchmarks.results import Results
 from tests.benchmarks.store import trajectory
 
 SOURCES = ("spec-o3-7b", "gpt-5")
@@ -57,12 +58,13 @@ def main() -> None:
         reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
         size = len(report.as_html(store, None, session)) / 1e3
         asked = sum(one.asked for one in store.blind_progress(None, session))
-    print(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.\n")
-    print("| | times | median, ms | 95th percentile, ms |\n|---|---:|---:|---:|")
-    print(row("draw the session", drawing))
-    print(row("open an item", opening))
-    print(row("make the report", reporting))
-    print(f"\nThe first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
+    results = Results()
+    results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.")
+    table = results.table({"": "", "times": "{}", "median, ms": "{:.1f}", "95th percentile, ms": "{:.1f}"})
+    table.row(*row("draw the session", drawing))
+    table.row(*row("open an item", opening))
+    table.row(*row("make the report", reporting))
+    results.text(f"The first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
 
 
 def plan(people: tuple[str, ...]) -> Plan:
@@ -135,10 +137,10 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def row(what: str, seconds: Sequence[float]) -> str:
+def row(what: str, seconds: Sequence[float]) -> tuple[str, int, float, float]:
     ordered = sorted(seconds)
     late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
-    return f"| {what} | {len(ordered)} | {1e3 * statistics.median(ordered):.1f} | {1e3 * late:.1f} |"
+    return what, len(ordered), 1e3 * statistics.median(ordered), 1e3 * late
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ from reviewer.exchange.exports import MANIFEST
 from reviewer.exchange.imports import import_file
 from reviewer.rules.workflow import Rules, Verb
 from reviewer.store import Store
+from tests.benchmarks.results import Results
+from tests.benchmarks.results import Table as Shown
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "cv"
@@ -52,50 +54,51 @@ def main() -> None:
         place = Path(folder)
         write_spectra(place / "spectra", max([*chosen.sizes, *chosen.inspect]))
         busy = os.getloadavg()[0]
-        print("| what | n | processes | s | CPU s | s a thousand | CPU s a thousand | peak memory, MB |")
-        print("|---|--:|--:|--:|--:|--:|--:|--:|", flush=True)
+        results = Results()
+        numbers = {"n": "{:,}", "processes": "{}", "s": "{:.1f}", "CPU s": "{:.1f}"}
+        each = dict.fromkeys(("s per thousand", "CPU s per thousand", "peak memory, MB"), "{:.0f}")
+        table = results.table({"what": "", **numbers, **each})
         for number in chosen.sizes:
-            inspected(place, number)
+            inspected(table, place, number)
             there = filled(place, number)
-            exported(place, there, number)
-            imported(place, number)
+            exported(table, place, there, number)
+            imported(table, place, number)
         for more in chosen.inspect:
-            inspected(place, more, processes=(2,))
+            inspected(table, place, more, processes=(2,))
         if chosen.sizes:
             manifest = place / "exports" / f"{number}-1" / MANIFEST
             counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
             shown = f"{counts['items']:,} trajectories exported last have {counts['pictures']:,} pictures"
-            print(f"\nThe {shown}.")
-    print(f"\nLoad of the machine before the first line: {busy:.1f}.")
+            results.text(f"The {shown}.")
+    results.text(f"Load of the machine before the first line: {busy:.1f}.")
 
 
-def inspected(place: Path, number: int, processes: Sequence[int] = (1, 2)) -> None:
+def inspected(table: Shown, place: Path, number: int, processes: Sequence[int] = (1, 2)) -> None:
     for count in processes:
         out = place / f"{number}-{count}.jsonl"
         asked = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", count]
-        told("inspect", number, count, "inspect", place / "spectra", *asked, "--out", out)
+        told(table, "inspect", number, count, "inspect", place / "spectra", *asked, "--out", out)
 
 
-def exported(place: Path, database: Path, number: int) -> None:
+def exported(table: Shown, place: Path, database: Path, number: int) -> None:
     for processes in (1, 2):
         asked = ["--db", database, "--to", place / "exports", "--processes", processes]
-        told("export", number, processes, "export", f"{number}-{processes}", *asked)
+        told(table, "export", number, processes, "export", f"{number}-{processes}", *asked)
 
 
-def imported(place: Path, number: int) -> None:
+def imported(table: Shown, place: Path, number: int) -> None:
     """Our rows, which bring their spectra; and rows as published, which bring pictures."""
     export = place / "exports" / f"{number}-1"
     for what, name in (("our rows", "trajectories.jsonl"), ("ShareGPT rows", "train_sharegpt.json")):
         database = place / f"{number}-{name}.db"
-        told(f"import of {what}", number, 1, "import", export / name, "--db", database)
+        told(table, f"import of {what}", number, 1, "import", export / name, "--db", database)
 
 
-def told(what: str, number: int, processes: int, *command: object) -> None:
+def told(table: Shown, what: str, number: int, processes: int, *command: object) -> None:
     """Run a command of the program and print its line of the table."""
     seconds, worked, memory = measured([sys.executable, str(ROOT / "app.py"), *map(str, command)])
-    each = f"{1000 * seconds / number:.0f} | {1000 * worked / number:.0f}"
-    row = f"| {what} | {number:,} | {processes} | {seconds:.1f} | {worked:.1f} | {each} | {memory:.0f} |"
-    print(row, flush=True)
+    per_thousand = (1000 * seconds / number, 1000 * worked / number)
+    table.row(what, number, processes, seconds, worked, *per_thousand, memory)
 
 
 def measured(command: Sequence[str]) -> tuple[float, float, float]:

@@ -20,6 +20,7 @@ import numpy as np
 from astropy.io import fits
 
 from agent.spectrum.readers import opened
+from tests.benchmarks.results import Results
 
 ARMS = {"B": (3600.0, 2751), "R": (5760.0, 2326), "Z": (7520.0, 2881)}
 """First wavelength (Å) and pixels of each arm, 0.8 Å apart, as DESI's coadds have them."""
@@ -77,15 +78,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = coadd(Path(folder) / "coadd.fits", targets)
         middle = str(1000 + targets // 2)
-        print(f"{targets} targets, {path.stat().st_size / 1e6:.0f} MB, in the machine's file cache.\n")
-        print("| until | median | longest |\n|---|---:|---:|")
+        results = Results()
+        results.text(f"{targets} targets, {path.stat().st_size / 1e6:.0f} MB, in the machine's file cache.")
+        table = results.table({"until": "", "median": "{:.1f}", "longest": "{:.1f}"})
         for what, act in (
             ("the targets are listed", lambda: listed(path)),
             ("one target is read", lambda: one_read(path, middle)),
             ("astropy has read it all", lambda: whole(path)),
         ):
-            median, longest = timed(act)
-            print(f"| {what} | {median:.1f} | {longest:.1f} |", flush=True)
+            table.row(what, *timed(act))
 
 
 if __name__ == "__main__":

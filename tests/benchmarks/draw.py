@@ -29,6 +29,7 @@ from agent.plot.curve import pixels_to_draw
 from agent.plot.exact import render
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
+from tests.benchmarks.results import Results
 
 Window = tuple[float, float] | None
 TURNS = 15
@@ -115,8 +116,9 @@ def main() -> None:
     )
     for case in cases:
         _check_equal(case)
-    _compare(cases)
-    _stages(cases)
+    results = Results()
+    _compare(cases, results)
+    _stages(cases, results)
 
 
 def _check_equal(case: Case) -> None:
@@ -126,11 +128,12 @@ def _check_equal(case: Case) -> None:
         raise SystemExit(f"{case.name}: the ways differ in their pixels, so their times say nothing")
 
 
-def _compare(cases: tuple[Case, ...]) -> None:
+def _compare(cases: tuple[Case, ...], results: Results) -> None:
     ways: tuple[Callable[..., object], ...] = (published, by_figure, plot.png, plot.draw)
-    print("CPU ms a picture, median (fastest to slowest); PNG included but in the last column.\n")
-    print("| picture | published order | matplotlib's figure | `png` | times faster | `draw` alone |")
-    print("|---|---:|---:|---:|---:|---:|")
+    results.text("CPU ms per picture, median (fastest to slowest); PNG included except in the last column.")
+    spread = "{0:.1f} ({1:.1f} to {2:.1f})"
+    formats = {"picture": "", "published order": spread, "matplotlib's figure": spread, "`png`": spread}
+    table = results.table({**formats, "times faster": "**{:.0f}**", "`draw` alone": spread})
     for case in cases:
         times: list[list[float]] = [[] for _ in ways]
         for turn in range(TURNS):
@@ -140,23 +143,23 @@ def _compare(cases: tuple[Case, ...]) -> None:
                 way(*arguments)
                 taken.append(1000 * (time.process_time() - start))
         faster = statistics.median(times[0]) / statistics.median(times[2])
-        shown = [f"{statistics.median(t):.1f} ({min(t):.1f} to {max(t):.1f})" for t in times]
-        print(f"| {case.name} | {' | '.join(shown[:3])} | **{faster:.0f}** | {shown[3]} |")
+        shown = [(statistics.median(t), min(t), max(t)) for t in times]
+        table.row(case.name, *shown[:3], faster, shown[3])
 
 
-def _stages(cases: tuple[Case, ...]) -> None:
+def _stages(cases: tuple[Case, ...], results: Results) -> None:
     names = [*(name for name, _, _ in STAGES), "the rest"]
     columns = {case.name: _stage_times(case) for case in cases}
-    print("\nWhere it goes, CPU ms, median:\n")
-    print(f"| stage | {' | '.join(columns)} |\n|---|{'---:|' * len(columns)}")
+    results.text("Where it goes, CPU ms, median:")
+    table = results.table({"stage": "", **dict.fromkeys(columns, "{:.2f}")})
     for name in names:
-        print(f"| {name} | {' | '.join(f'{times[name]:.2f}' for times in columns.values())} |")
+        table.row(name, *(times[name] for times in columns.values()))
     floors = [sum(times[name] for name in FLOOR) for times in columns.values()]
     totals = [sum(times.values()) for times in columns.values()]
-    print(f"| **all** | {' | '.join(f'{total:.2f}' for total in totals)} |")
-    print(f"| **floor** | {' | '.join(f'{floor:.2f}' for floor in floors)} |")
-    print(
-        "\nThe floor is what remains if all else cost nothing: Agg stroking the line, hashing the pixels, "
+    table.row("**all**", *totals)
+    table.row("**floor**", *floors)
+    results.text(
+        "The floor is what remains if all else cost nothing: Agg stroking the line, hashing the pixels, "
         "compressing them. It is the same work whoever sets it off."
     )
 

@@ -12,7 +12,6 @@ picture and its hints were drawn. Each window is one that nothing has drawn befo
 from __future__ import annotations
 
 import argparse
-import statistics
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +20,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from tests.benchmarks.next_item import filled
+from tests.benchmarks.next_item import filled, median_95_longest
+from tests.benchmarks.results import Results
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.review_app import serving, settled
 
@@ -127,12 +127,6 @@ def in_revision(db: Path) -> Path:
     return db
 
 
-def row(what: str, times: list[float]) -> str:
-    ranked = sorted(times)
-    late = ranked[int(0.95 * (len(ranked) - 1))]
-    return f"| {what} | {statistics.median(times):.0f} | {late:.0f} | {ranked[-1]:.0f} |"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks.editing",
@@ -141,7 +135,7 @@ def main() -> None:
     )
     parser.add_argument("--edits", type=int, default=EDITS, help=f"of each kind, after {WARMING} ({EDITS})")
     edits = parser.parse_args().edits
-    print("| edit | median | 95th percentile | longest |\n|---|---:|---:|---:|")
+    table = Results().table({"edit": "", "median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"})
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
         with serving(in_revision(filled(ITEMS, Path(folder)))) as url:
@@ -150,9 +144,9 @@ def main() -> None:
             page.goto(f"{url}#item=1")
             expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
             settled(page)
-            print(row("letter in a think", letters(page, edits)), flush=True)
-            print(row("window edge typed", typed(page, edits)), flush=True)
-            print(row("window dragged", dragged(page, edits)), flush=True)
+            table.row("letter in a think", *median_95_longest(letters(page, edits)))
+            table.row("window edge typed", *median_95_longest(typed(page, edits)))
+            table.row("window dragged", *median_95_longest(dragged(page, edits)))
         browser.close()
 
 

@@ -33,6 +33,7 @@ from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
+from tests.benchmarks.results import Results
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
@@ -81,15 +82,17 @@ def main() -> None:
         file = folder / "star.csv"
         write_csv(file)
         url = stack.enter_context(serving(team(folder / "annotations.db", *PEOPLE)))
-        _pages(url, file, runs)
-        _server_side(url, model, file, runs)
+        results = Results()
+        _pages(results, url, file, runs)
+        _server_side(results, url, model, file, runs)
 
 
 # ---- the page
 
 
-def _pages(url: str, file: Path, runs: int) -> None:
-    print("| policy | from key press to | median | 95th percentile | longest |\n|---|---|---:|---:|---:|")
+def _pages(results: Results, url: str, file: Path, runs: int) -> None:
+    numbers = {"median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"}
+    table = results.table({"policy": "", "from key press to": "", **numbers})
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
         with live(browser, url, PEOPLE[0]) as page:
@@ -98,7 +101,7 @@ def _pages(url: str, file: Path, runs: int) -> None:
                 ask(page, policy, TASK)
                 times = _presses(page, runs)
                 for what, column in zip(("first step", "first picture", "verdict"), times, strict=True):
-                    print(f"| {named} | {what} | {_three(column)} |", flush=True)
+                    table.row(named, what, statistics.median(column), _ninety_fifth(column), max(column))
         browser.close()
 
 
@@ -110,10 +113,6 @@ def _presses(page: Page, runs: int) -> list[list[float]]:
         page.wait_for_timeout(700)
         times.append(list(map(float, page.evaluate(PRESSED))))
     return [list(column) for column in zip(*times[WARMING:], strict=True)]
-
-
-def _three(times: Sequence[float]) -> str:
-    return f"{statistics.median(times):.0f} | {_ninety_fifth(times):.0f} | {max(times):.0f}"
 
 
 def _ninety_fifth(times: Sequence[float]) -> float:
@@ -146,7 +145,7 @@ class Visitor:
             raise SystemExit(f"a run did not end well: {heard}")
 
 
-def _server_side(url: str, model: str, file: Path, runs: int) -> None:
+def _server_side(results: Results, url: str, model: str, file: Path, runs: int) -> None:
     task, spectrum, policy = tasks.load()[TASK], read(file), SpecO3(Endpoint(model))
     visitors = [Visitor(url, initials, file) for initials in PEOPLE]
 
@@ -159,21 +158,17 @@ def _server_side(url: str, model: str, file: Path, runs: int) -> None:
         ("two people, a run each", len(visitors), [partial(visitor.run, 1) for visitor in visitors]),
         (f"one run of {SAMPLES} samples", SAMPLES, [partial(visitors[0].run, SAMPLES)]),
     ]
-    print("\n| at once | turns | bare loop, ms a turn | live, ms a turn | live, 95th percentile | live takes |")
-    print("|---|---:|---:|---:|---:|---:|")
+    numbers = dict.fromkeys(("bare loop, ms per turn", "live, ms per turn", "live, 95th percentile"), "{:.1f}")
+    table = results.table({"at once": "", "turns": "{}", **numbers, "live takes": "{:.2f} ×"})
     for name, traces, people in cases:
         alone, watched = _in_turns([bare] * traces, people, runs)
         turns = traces * len(TRAJECTORY)
         per_turn = [[taken / turns for taken in times] for times in (alone, watched)]
         medians = [statistics.median(times) for times in per_turn]
         late = _ninety_fifth(per_turn[1])
-        more = medians[1] / medians[0]
-        print(
-            f"| {name} | {turns} | {medians[0]:.1f} | {medians[1]:.1f} | {late:.1f} | {more:.2f} × |",
-            flush=True,
-        )
-    print(
-        "\nms a turn: the whole time by the turns of all traces, drawing the full spectrum included. "
+        table.row(name, turns, *medians, late, medians[1] / medians[0])
+    results.text(
+        "ms per turn: the whole time by the turns of all traces, drawing the full spectrum included. "
         "A page is told at most 25 times a second, so up to 40 ms of a live run are waiting, not work."
     )
 

@@ -28,8 +28,9 @@ from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.trajectory import Drafter
 from agent.trajectory.tags import TOOL_NAME
+from tests.benchmarks.results import Results
 
-TESTS = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CENTRES = (6563, 4861, 4686, 5876, 4340)
 LOOKS = len(CENTRES)
 
@@ -88,7 +89,8 @@ def main() -> None:
     parser.add_argument("--trajectories", type=int, default=40, help="inspections of each kind (40)")
     number = parser.parse_args().trajectories
     task, spectrum = tasks.load()["cv"], simulate("cv", "LAMOST", 20.0, 1)
-    print("| a turn with a look, ms | median | 95th percentile |\n|---|---:|---:|")
+    results = Results()
+    table = results.table({"a turn with a tool call, ms": "", "median": "{:.1f}", "95th percentile": "{:.1f}"})
     policy = AtOnce()
     run(spectrum, task, policy)
     policy.between.clear()
@@ -96,28 +98,27 @@ def main() -> None:
     for _ in range(number):
         run(spectrum, task, policy)
     seconds = time.perf_counter() - start
-    print(_row("loop", policy.between))
+    table.row("loop", *_median_and_95(policy.between))
     with scripted_server() as url:
         served = Timed(SpecO3(Endpoint(url)))
         run(spectrum, task, served)
         served.turns.clear()
         for _ in range(number):
             run(spectrum, task, served)
-    print(_row("through a server that answers at once", served.turns))
+    table.row("through a server that answers at once", *_median_and_95(served.turns))
     rate = number / seconds
-    print(f"\n{rate:.1f} trajectories of {LOOKS} looks a second on one core, with the full spectrum.")
+    results.text(f"{rate:.1f} trajectories of {LOOKS} tool calls per second on one core, the full spectrum included.")
 
 
-def _row(name: str, times: Sequence[float]) -> str:
-    ninety_fifth = statistics.quantiles(times, n=20)[-1]
-    return f"| {name} | {statistics.median(times):.1f} | {ninety_fifth:.1f} |"
+def _median_and_95(times: Sequence[float]) -> tuple[float, float]:
+    return statistics.median(times), statistics.quantiles(times, n=20)[-1]
 
 
 @contextmanager
 def scripted_server() -> Iterator[str]:
     """The address of the tests' model server, in a process of its own: it answers at once."""
-    command = [sys.executable, str(TESTS / "bad_server.py"), "--port", "0", "--delay", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "tests.support.model_server", "--port", "0", "--delay", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
             yield next(word for word in process.stdout.readline().split() if word.startswith("http"))

@@ -39,6 +39,7 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
+from tests.benchmarks.results import Results, Table
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.review_app import PASSWORD, serving, settled
 
@@ -149,12 +150,9 @@ def presses(page: Page, pause_ms: int) -> list[float]:
     return times
 
 
-def row(items: int, how: str, times: list[float]) -> str:
+def median_95_longest(times: list[float]) -> tuple[float, float, float]:
     ranked = sorted(times)
-    return (
-        f"| {items:,} | {how} | {statistics.median(times):.0f} "
-        f"| {ranked[int(0.95 * (len(ranked) - 1))]:.0f} | {ranked[-1]:.0f} |"
-    )
+    return statistics.median(times), ranked[int(0.95 * (len(ranked) - 1))], ranked[-1]
 
 
 # ---- the other people
@@ -249,16 +247,16 @@ async def _pause(rng: random.Random) -> None:
 # ---- the one who presses
 
 
-def measure(page: Page, items: int, how: str = "") -> None:
+def measure(page: Page, table: Table, items: int, how: str = "") -> None:
     expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
     settled(page)
     # The first few pay for the browser's own warming up.
     for _ in range(PRESSES // 10):
         page.wait_for_timeout(1500)
         page.evaluate(TIMED)
-    print(row(items, f"at reading pace{how}", presses(page, 1500)), flush=True)
+    table.row(items, f"at reading pace{how}", *median_95_longest(presses(page, 1500)))
     if items >= 2 * PRESSES + 20 and not how:
-        print(row(items, "key held down", presses(page, 0)), flush=True)
+        table.row(items, "key held down", *median_95_longest(presses(page, 0)))
 
 
 def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str], password: str = "") -> Page:
@@ -282,7 +280,8 @@ def team(db: Path) -> None:
 
 
 def main(sizes: list[int], db_dir: Path | None) -> None:
-    print("| trajectories | pressed | median | 95th percentile | longest |\n|---:|---|---:|---:|---:|")
+    numbers = {"median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"}
+    table = Results().table({"trajectories": "{:,}", "pressed": "", **numbers})
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
         kept = db_dir or Path(folder) / "filled"
@@ -293,7 +292,7 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
             with serving(db) as url:
                 for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
                     page = arriving(browser, url, "AB", filters)
-                    measure(page, items, how)
+                    measure(page, table, items, how)
                     page.context.close()
             if items != max(sizes):
                 continue
@@ -302,7 +301,7 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
             with serving(crowded) as url, others_at_work(url, PEOPLE - 1):
                 for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):
                     page = arriving(browser, url, "AB", filters, PASSWORD)
-                    measure(page, items, f"{how}, {PEOPLE} people")
+                    measure(page, table, items, f"{how}, {PEOPLE} people")
                     page.context.close()
         browser.close()
 

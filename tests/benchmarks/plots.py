@@ -1,21 +1,22 @@
-"""Plots of the measurements that depend on how much there is, from the tables of ``docs/measurements.md``.
+"""Plots of the measurements that depend on how much there is, from the JSON in docs/measurements.
 
-``python -m benchmarks`` draws them when its sections are written, and puts each below its table. They hold
-the numbers that the tables hold and no others; ``python -m benchmarks --plots`` draws them without measuring.
+``python -m tests.benchmarks --plots`` draws them again without measuring.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
+
+from tests.benchmarks.results import Block, rows
 
 INK, QUIET, GRID = "#1c2333", "#66728a", "#e3e8f0"
 COLOURS = ("#1f56d8", "#b35309", "#1a7f5a", "#8a3ffc", "#c2255c", "#0b7285", "#66728a")
@@ -31,6 +32,7 @@ STYLE = {
     # The same numbers give the same bytes.
     "svg.hashsalt": "spec-o3",
 }
+STORE_ITEMS = "items in the database"
 LINE_HEIGHT = 0.055
 """Of the height of the axes: as close as two names may stand."""
 
@@ -49,15 +51,15 @@ class Plot:
 
     file: str
     caption: str
-    draw: Callable[[str, Axes], bool]
+    draw: Callable[[Sequence[Block], Axes], bool]
 
 
-def drawn(plot: Plot, text: str, folder: Path) -> str | None:
+def drawn(plot: Plot, blocks: Sequence[Block], folder: Path) -> str | None:
     """Draw a section's plot into ``folder``; the file's name, None where the section has nothing to draw."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.8, 3.6), facecolor="white", layout="constrained")
         FigureCanvasAgg(figure)
-        if not plot.draw(text, figure.add_subplot()):
+        if not plot.draw(blocks, figure.add_subplot()):
             return None
         folder.mkdir(parents=True, exist_ok=True)
         name = f"measured-{plot.file}.svg"
@@ -68,61 +70,29 @@ def drawn(plot: Plot, text: str, folder: Path) -> str | None:
 # ---- what the tables say
 
 
-def table(text: str, first: str) -> Iterator[dict[str, str]]:
-    """The rows of the Markdown table whose first column has this heading, by heading."""
-    headings: list[str] = []
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
-        if not headings and cells[:1] == [first]:
-            headings = cells
-        elif headings and not cells:
-            return
-        elif headings and not set(cells[0]) <= set("-:"):
-            yield dict(zip(headings, cells, strict=True))
-
-
-def number(cell: str) -> float:
-    """The number with which a cell begins: "1,234.5 (1,200 to 1,300)" is 1234.5."""
-    found = re.match(r"[\d,]+(\.\d+)?", cell.strip("* "))
-    if found is None:
-        raise ValueError(f"no number in the cell {cell!r}")
-    return float(found[0].replace(",", ""))
-
-
-def store_series(text: str, names: Mapping[str, str]) -> list[Series]:
-    """What ``tests/benchmarks/store.py`` printed: ``names`` are its lines and what they are called here."""
+def series(table: Iterable[Mapping[str, Any]], name: str, n: str, median: str, late: str) -> list[Series]:
+    """One line of a plot per value of the column ``name``, in their order."""
     points: dict[str, list[tuple[float, float, float]]] = {}
-    items = 0.0
-    for line in text.splitlines():
-        if size := re.match(r"(\d+) items added", line):
-            items = float(size[1])
-        elif timed := re.match(r"  (.+?) +median +([\d.]+) ms +95 % +([\d.]+) ms", line):
-            points.setdefault(timed[1], []).append((items, float(timed[2]), float(timed[3])))
-    return [Series(names[line], tuple(found)) for line, found in points.items() if line in names]
+    for row in table:
+        points.setdefault(row[name], []).append((row[n], row[median], row[late]))
+    return [Series(which, tuple(found)) for which, found in points.items()]
 
 
-def next_item_series(text: str) -> list[Series]:
-    rows = list(table(text, "trajectories"))
-    pressed = dict.fromkeys(row["pressed"] for row in rows)
-    return [
-        Series(
-            how,
-            tuple(
-                (number(row["trajectories"]), number(row["median"]), number(row["95th percentile"]))
-                for row in rows
-                if row["pressed"] == how
-            ),
-        )
-        for how in pressed
-    ]
+def store_series(blocks: Sequence[Block], names: Mapping[str, str]) -> list[Series]:
+    """Of ``tests/benchmarks/store.py``: ``names`` are what it measures and what that is called here."""
+    table = [row for row in rows(blocks, STORE_ITEMS) if row["what"] in names]
+    found = series(table, "what", STORE_ITEMS, "median, ms", "95th percentile, ms")
+    return [Series(names[one.name], one.points) for one in found]
 
 
-def bulk_series(text: str) -> list[Series]:
-    """Processor's seconds a thousand of each line of ``tests/benchmarks/bulk.py`` with one process."""
-    rows = [row for row in table(text, "what") if row["processes"] == "1"]
-    whats = dict.fromkeys(row["what"] for row in rows)
-    points = [(row["what"], number(row["n"]), number(row["CPU s a thousand"])) for row in rows]
-    return [Series(what, tuple((n, cost, cost) for of, n, cost in points if of == what)) for what in whats]
+def next_item_series(blocks: Sequence[Block]) -> list[Series]:
+    return series(rows(blocks, "trajectories"), "pressed", "trajectories", "median", "95th percentile")
+
+
+def bulk_series(blocks: Sequence[Block]) -> list[Series]:
+    """CPU seconds per thousand of each line of ``tests/benchmarks/bulk.py`` with one process."""
+    table = [row for row in rows(blocks, "what") if row["processes"] == 1]
+    return series(table, "what", "n", "CPU s per thousand", "CPU s per thousand")
 
 
 # ---- the plots
@@ -166,7 +136,7 @@ def _name(axes: Axes, series: Sequence[Series]) -> None:
         axes.text(1.01, below, series[at].name, color=colours[at], transform=axes.transAxes, va="center")
 
 
-def _store(text: str, axes: Axes) -> bool:
+def _store(blocks: Sequence[Block], axes: Axes) -> bool:
     names = {
         "counts": "counts on the Progress page",
         "queue: survey id, one item in fifty": "queue, searched for an id",
@@ -176,31 +146,31 @@ def _store(text: str, axes: Axes) -> bool:
         "item": "open an item",
         "autosave": "keep what was typed",
     }
-    return lines(axes, store_series(text, names), "items in the database", "ms")
+    return lines(axes, store_series(blocks, names), "items in the database", "ms")
 
 
-def _next_item(text: str, axes: Axes) -> bool:
-    return lines(axes, next_item_series(text), "trajectories in the database", "ms from key press to picture")
+def _next_item(blocks: Sequence[Block], axes: Axes) -> bool:
+    return lines(axes, next_item_series(blocks), "trajectories in the database", "ms from key press to picture")
 
 
-def _bulk(text: str, axes: Axes) -> bool:
-    return lines(axes, bulk_series(text), "n", "CPU seconds a thousand, start included")
+def _bulk(blocks: Sequence[Block], axes: Axes) -> bool:
+    return lines(axes, bulk_series(blocks), "n", "CPU seconds per thousand, start included")
 
 
-def _pictures(text: str, axes: Axes) -> bool:
+def _pictures(blocks: Sequence[Block], axes: Axes) -> bool:
     """Bars: what each way to draw needs for each kind of picture."""
-    rows = list(table(text, "picture"))
+    table = list(rows(blocks, "picture"))
     ways = {"published order": QUIET, "matplotlib's figure": "#a9bdf0", "`png`": COLOURS[0]}
-    if not rows or not ways.keys() <= rows[0].keys():
+    if not table or not ways.keys() <= table[0].keys():
         return False
     height = 0.8 / len(ways)
     for place, (way, colour) in enumerate(ways.items()):
-        times = [number(row[way]) for row in rows]
-        places = [at + height * place for at in range(len(rows))]
+        times = [row[way][0] for row in table]
+        places = [at + height * place for at in range(len(table))]
         bars = axes.barh(places, times, 0.9 * height, color=colour, label=_way(way))
         axes.bar_label(bars, [f"{time:,.3g}" for time in times], padding=3, fontsize=7, color=QUIET)
-    axes.set(xscale="log", xlabel="CPU ms a picture, PNG included")
-    axes.set_yticks([at + height for at in range(len(rows))], [row["picture"] for row in rows])
+    axes.set(xscale="log", xlabel="CPU ms per picture, PNG included")
+    axes.set_yticks([at + height for at in range(len(table))], [row["picture"] for row in table])
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
@@ -224,7 +194,6 @@ NEXT_ITEM = Plot(
 PICTURES = Plot("draw", "CPU time of a picture by its kind and the way of drawing it; logarithmic axis.", _pictures)
 BULK = Plot(
     "bulk",
-    "Processor's time a thousand against how many there are, one process, the program's start included; "
-    "logarithmic axes.",
+    "CPU time per thousand against how many there are, one process, the program's start included; logarithmic axes.",
     _bulk,
 )

@@ -18,6 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
+from tests.benchmarks.results import Results
 
 
 def first_spectrum(path: Path) -> Spectrum:
@@ -53,13 +54,14 @@ def main(folder: Path) -> None:
             ends = float(row["wave_min"]), float(row["wave_max"])
             key = f"{row['path'].split('/')[0]}: {row['layout']}".replace("|", "/")
             results[key].append(best_of_three(folder / row["path"], *ends))
-    print("| layout | read | refused | wrong | median ms |\n|---|---:|---:|---:|---:|")
+    formats = {"layout": "", "read": "{}", "refused": "{}", "wrong": "{}", "median ms": "{:.1f}"}
+    table = Results().table(formats)
     for layout, files in [*sorted(results.items()), ("**all**", [f for fs in results.values() for f in fs])]:
         counts = [sum(r == kind for r, _ in files) for kind in ("read", "refused", "wrong")]
-        print(f"| {layout} | {' | '.join(map(str, counts))} | {statistics.median(t for _, t in files):.1f} |")
+        table.row(layout, *counts, statistics.median(t for _, t in files))
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python tests/benchmarks/readers.py FOLDER (with a MANIFEST.csv)")
+        sys.exit("usage: python -m tests.benchmarks.readers FOLDER (with a MANIFEST.csv)")
     main(Path(sys.argv[1]))

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
+from tests.benchmarks.results import Results, Table
 from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
 
@@ -68,10 +69,9 @@ def items() -> dict[str, Item]:
     return {name: spectrum_item(spectrum, name, windows=WINDOWS, selected="s2") for name, spectrum in spectra.items()}
 
 
-def report(page: Page, name: str, rounds: int) -> None:
+def report(page: Page, table: Table, name: str, rounds: int) -> None:
     times: dict[str, list[float]] = page.evaluate(MEASURE, {"name": name, "rounds": rounds})
-    cells = [f"{np.median(ms):6.1f} {np.percentile(ms, 95):6.1f}" for ms in times.values()]
-    print(f"{name:22}" + " ".join(f"{cell:>16}" for cell in cells), flush=True)
+    table.row(name, *((float(np.median(ms)), float(np.percentile(ms, 95))) for ms in times.values()))
 
 
 def main() -> None:
@@ -84,12 +84,12 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 760, "height": 800})
         page.goto(address)
         page.wait_for_function("window.ready")
-        print(
-            f"{'ms: median, 95 %':22}"
-            + " ".join(f"{what:>16}" for what in ("show", "to paint", "smooth", "z", "windows"))
-        )
+        results = Results()
+        results.text("Milliseconds: median, 95th percentile.")
+        timed = dict.fromkeys(("show", "to paint", "smooth", "z", "windows"), "{:.1f}, {:.1f}")
+        table = results.table({"spectrum": "", **timed})
         for name in made:
-            report(page, name, arguments.rounds)
+            report(page, table, name, arguments.rounds)
         browser.close()
 
 

@@ -27,6 +27,7 @@ from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.trajectory import Answer, Drafter, Think, Trajectory, Zoom
 from reviewer.rules.workflow import Verb
 from reviewer.store import Draft, QueueFilter, QueuePage, Store
+from tests.benchmarks.results import Results, Table
 
 CALLS = 200
 SPECTRA = 50
@@ -124,7 +125,7 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
                 store._refresh(db, item_id)
 
 
-def timed(what: str, call: Callable[[], object], calls: int = CALLS) -> None:
+def timed(table: Table, items: int, what: str, call: Callable[[], object], calls: int = CALLS) -> None:
     seconds = []
     for _ in range(calls):
         start = time.perf_counter()
@@ -132,10 +133,10 @@ def timed(what: str, call: Callable[[], object], calls: int = CALLS) -> None:
         seconds.append(time.perf_counter() - start)
     seconds.sort()
     median, late = statistics.median(seconds), seconds[int(0.95 * calls)]
-    print(f"  {what:<44} median {median * 1e3:7.2f} ms   95 % {late * 1e3:7.2f} ms")
+    table.row(items, what, median * 1e3, late * 1e3)
 
 
-def answer_times(items: int) -> None:
+def answer_times(results: Results, items: int) -> None:
     rng = random.Random(items)
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         start = time.perf_counter()
@@ -143,20 +144,23 @@ def answer_times(items: int) -> None:
         added = time.perf_counter()
         decide_all(store, ids, rng)
         decided = time.perf_counter()
-        print(f"{items} items added in {added - start:.1f} s, decided in {decided - added:.1f} s")
+        filled = results.table({"items": "{:,}", "added, s": "{:.1f}", "decided, s": "{:.1f}"})
+        filled.row(items, added - start, decided - added)
+        numbers = {"median, ms": "{:.2f}", "95th percentile, ms": "{:.2f}"}
+        table = results.table({"items in the database": "{:,}", "what": "", **numbers})
         for name, chosen in filters(items).items():
-            timed(f"queue: {name}", partial(page, store, chosen, "GH", rng, items))
+            timed(table, items, f"queue: {name}", partial(page, store, chosen, "GH", rng, items))
         mine = QueueFilter(mine=True)
-        timed("queue: mine of somebody who did most", partial(page, store, mine, "AB", rng, items))
-        timed("first_undone", partial(store.first_undone, mine, "GH"))
-        timed("neighbours, 3", lambda: store.neighbours(rng.randrange(items), mine, "GH", 3))
-        timed("position", lambda: store.position(rng.randrange(items), mine, "GH"))
-        timed("item", lambda: store.item(rng.randrange(items) + 1))
-        timed("facets", store.facets)
-        timed("counts", store.counts, 20)
-        timed("lease + decide", partial(decide_one, store, rng), min(CALLS, items // 5))
+        timed(table, items, "queue: mine of somebody who did most", partial(page, store, mine, "AB", rng, items))
+        timed(table, items, "first_undone", partial(store.first_undone, mine, "GH"))
+        timed(table, items, "neighbours, 3", lambda: store.neighbours(rng.randrange(items), mine, "GH", 3))
+        timed(table, items, "position", lambda: store.position(rng.randrange(items), mine, "GH"))
+        timed(table, items, "item", lambda: store.item(rng.randrange(items) + 1))
+        timed(table, items, "facets", store.facets)
+        timed(table, items, "counts", store.counts, 20)
+        timed(table, items, "lease + decide", partial(decide_one, store, rng), min(CALLS, items // 5))
         version_id = store.item(1).version.id
-        timed("autosave", lambda: store.autosave("GH", 1, version_id, {"text": "x" * 5000}))
+        timed(table, items, "autosave", lambda: store.autosave("GH", 1, version_id, {"text": "x" * 5000}))
 
 
 def filters(items: int) -> dict[str, QueueFilter]:
@@ -184,7 +188,7 @@ def decide_one(store: Store, rng: random.Random) -> None:
     store.decide("GH", item_id, item.version.id, verb, rng.randbytes(8).hex(), lease.token)
 
 
-def weigh(folder: Path, items: int = 1000) -> None:
+def weigh(results: Results, folder: Path, items: int = 1000) -> None:
     found = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         try:
@@ -209,7 +213,7 @@ def weigh(folder: Path, items: int = 1000) -> None:
         with Store.open(path) as store:
             store.add_items(drafts())
         pixels = sum(len(s) for s in found) / len(found)
-        print(
+        results.text(
             f"{items} trajectories on spectra like {len(found)} real ones (mean {pixels:.0f} pixels): "
             f"{path.stat().st_size / 1e6:.1f} MB"
         )
@@ -220,10 +224,11 @@ def main() -> None:
     parser.add_argument("--items", type=int, nargs="+", help="sizes of the databases to time")
     parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files to weigh a database with")
     arguments = parser.parse_args()
+    results = Results()
     for items in arguments.items or ():
-        answer_times(items)
+        answer_times(results, items)
     if arguments.size:
-        weigh(arguments.size)
+        weigh(results, arguments.size)
 
 
 if __name__ == "__main__":

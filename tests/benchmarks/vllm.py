@@ -40,6 +40,7 @@ from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint
 from agent.policies.spec_o3 import SpecO3, messages
 from agent.simulate import simulate
+from tests.benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLING = Sampling(max_tokens=300)
@@ -92,7 +93,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=16)
     chosen = parser.parse_args()
     if chosen.model is None or not chosen.python.exists():
-        print("Not run: it needs vLLM and a model; `make test-models` makes both.")
+        Results().text("Not run: it needs vLLM and a model; `make test-models` makes both.")
         return
     with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
         sources = _spectra(Path(folder), chosen.spectra)
@@ -101,19 +102,17 @@ def main() -> None:
         agent, recorded = _agent(url, sources, chosen.concurrency)
         _forget(url)
         bare = asyncio.run(_bare(url, recorded, chosen.concurrency))
-        print("| asked by | requests | prompt tokens | written | seconds | requests/s | agent's share |")
-        print("|---|---:|---:|---:|---:|---:|---:|")
-        print(_row(agent, agent), _row(bare, agent), sep="\n", flush=True)
+        numbers = {"requests": "{}", "prompt tokens": "{:.0f}", "written": "{:.0f}", "seconds": "{:.1f}"}
+        table = Results().table({"asked by": "", **numbers, "requests/s": "{:.2f}", "agent's share": "{:.0%}"})
+        table.row(*_row(agent, agent))
+        table.row(*_row(bare, agent))
         _forget(url)
-        print(_row(_own(url, chosen, bare, recorded), agent))
+        table.row(*_row(_own(url, chosen, bare, recorded), agent))
 
 
-def _row(result: Result, agent: Result) -> str:
-    return (
-        f"| {result.way} | {result.requests} | {result.prompt / result.requests:.0f} "
-        f"| {result.completion / result.requests:.0f} | {result.seconds:.1f} | {result.rate:.2f} "
-        f"| {agent.rate / result.rate:.0%} |"
-    )
+def _row(result: Result, agent: Result) -> tuple[str | int | float, ...]:
+    per_request = (result.prompt / result.requests, result.completion / result.requests)
+    return result.way, result.requests, *per_request, result.seconds, result.rate, agent.rate / result.rate
 
 
 def _spectra(folder: Path, number: int) -> list[Source]:

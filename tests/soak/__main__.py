@@ -1,24 +1,29 @@
 """Every long trial, one after the other, with the results in docs/measurements.md.
 
-    python -m soak [--only NAME ...]
+    python -m tests.soak [--only NAME ...]
 
-Each runs in a process of its own and prints Markdown, which goes into ``docs/measurements.md`` with date,
-machine and versions, whatever came out. Stopped by Ctrl C or SIGTERM, it prints what there is and leaves the
-document as it was. Exit status 1 if anything did not hold, or it was stopped.
+Each runs in a process of its own; its results are kept as JSON in ``docs/measurements`` with date, machine and
+versions. After Ctrl C or SIGTERM a trial prints what there is and the document stays as it was. Exit status 1
+if anything did not hold, or it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
+import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from tests.benchmarks.document import conditions, kept, write
+from tests.benchmarks.__main__ import ORDER
+from tests.benchmarks.results import VARIABLE, Block, conditions, keep, write_document
 from tests.soak.served import ROOT
 
 
@@ -61,7 +66,7 @@ TRIALS = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tests.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", choices=[t.name for t in TRIALS], help="try only these again")
     only = parser.parse_args().only
@@ -71,38 +76,39 @@ def main() -> int:
     for trial in TRIALS:
         if only is None or trial.name in only:
             print(f"{trial.title} ...", file=sys.stderr, flush=True)
-            status, text = tried(trial)
+            status, section = tried(trial)
             if status is None:
-                print(text)
                 return 1
             held = held and status == 0
-            write({**kept(), trial.title: text})
+            keep(trial.name, section)
+            write_document(ORDER)
     return 0 if held else 1
 
 
-def tried(trial: Trial) -> tuple[int | None, str]:
+def tried(trial: Trial) -> tuple[int | None, dict[str, Any]]:
     """Run it; its exit status (None: it was stopped) and its section."""
-    # In a session of its own, so that Ctrl C does not reach the browser of a trial that is about to close it.
-    process = subprocess.Popen(
-        [sys.executable, *trial.command], stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    )
-    stopped = threading.Event()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "results.json"
+        # In a session of its own, so that Ctrl C does not reach the browser of a trial that is about to close it.
+        process = subprocess.Popen(
+            [sys.executable, *trial.command], cwd=ROOT, start_new_session=True, env={**os.environ, VARIABLE: str(file)}
+        )
+        stopped = threading.Event()
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.set()
-        process.send_signal(signal.SIGINT)
+        def stop(number: int, frame: FrameType | None) -> None:
+            stopped.set()
+            process.send_signal(signal.SIGINT)
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        output, _ = process.communicate()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    # The section has its heading already.
-    printed = re.sub(r"\A## .*\n+", "", output).strip()
-    head = f"{trial.about}\n\n    python {' '.join(trial.command)}\n\n{conditions()}"
-    status = None if stopped.is_set() else process.returncode
-    return status, f"{head}\n\n{printed or f'Failed with exit status {process.returncode}.'}"
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            status = process.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        failed: list[Block] = [{"text": f"Failed with exit status {status}."}]
+        blocks = json.loads(file.read_text(encoding="utf-8")) if file.exists() else failed
+    section = {"title": trial.title, "about": trial.about, "command": f"python {' '.join(trial.command)}"}
+    return None if stopped.is_set() else status, {**section, "conditions": conditions(), "blocks": blocks}
 
 
 if __name__ == "__main__":

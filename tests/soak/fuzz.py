@@ -22,10 +22,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.results import Block, Results
 
 FINDS = Path("soak-finds")
 STALLED = 60.0
@@ -51,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in wanted:
         found[name] = _fuzzed(name, arguments.finds / name, seconds, arguments.seed)
         print(f"{name}: {found[name]['inputs']} inputs, {len(found[name]['finds'])} finds", file=sys.stderr)
-    print(_markdown(found, arguments))
+    results = Results()
+    for block in _blocks(found, arguments):
+        results.add(block)
     return 1 if any(state["finds"] for state in found.values()) else 0
 
 
@@ -143,30 +147,35 @@ def _replay(kept: Path) -> int:
         return subprocess.run([*asked, "--replay", str(kept)], check=False).returncode
 
 
-def _markdown(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> str:
+def _blocks(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> Iterator[Block]:
     how = "coverage of byte code (atheris)" if find_spec("atheris") else "lines that ran"
     total = sum(state["inputs"] for state in found.values())
-    lines = [
-        f"## Bad input, {arguments.minutes:g} minutes, seed {arguments.seed}",
-        "",
-        f"{total} inputs at {len(found)} doors, guided by {how}. Lines: of the lines of functions in modules "
-        "that a door enters, those that its corpus reached. Memory: the most that the process held.",
-        "",
-        "| door | inputs | a second | lines | memory, MiB | finds |",
-        "|---|---|---|---|---|---|",
-    ]
+    yield {
+        "text": f"{total} inputs at {len(found)} entry points in {arguments.minutes:g} minutes, seed {arguments.seed}, "
+        f"guided by {how}. Lines: of the lines of functions in modules that an entry point enters, those that its "
+        "corpus reached. Memory: the most that the process held."
+    }
+    columns = {
+        "entry point": "",
+        "inputs": "{}",
+        "per second": "{:.0f}",
+        "lines": "",
+        "memory, MiB": "{}",
+        "finds": "{}",
+    }
+    rows = []
     for name, state in found.items():
         rate = state["inputs"] / max(state["seconds"], 1.0)
         reached = f"{state['lines']} of {state['of']}" if state["of"] else "–"
-        memory = state["memory"] // 2**20
-        lines.append(f"| {name} | {state['inputs']} | {rate:.0f} | {reached} | {memory} | {len(state['finds'])} |")
-    told = [
+        rows.append([name, state["inputs"], rate, reached, state["memory"] // 2**20, len(state["finds"])])
+    yield {"columns": columns, "rows": rows}
+    finds = [
         f"- {name}: {kind} ({one['times']} times); "
         f"`python -m tests.soak.fuzz --replay {arguments.finds / name / one['file']}`"
         for name, state in found.items()
         for kind, one in state["finds"].items()
     ]
-    return "\n".join([*lines, "", *(told or ["Everything held."])])
+    yield {"text": "\n".join(finds or ["Everything held."])}
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.benchmarks.results import Block, Results, markdown
 from tests.soak import campaign, journal
 from tests.soak.client import Client
 from tests.soak.journal import Journals
@@ -138,18 +139,21 @@ class Trial:
 
     def told(self) -> str:
         """The result as Markdown."""
-        lines = ["| | |", "|---|---:|", *(f"| {what} | {number} |" for what, number in self._counts())]
-        of_kind = list(journal.counted(self.journals))
-        lines += ["", "| action | acknowledged | sent again | refused by the rules |", "|---|---:|---:|---:|"]
-        lines += [f"| {kind} | {heard:,} | {again} | {refused} |" for kind, heard, again, refused in of_kind]
-        lines += _listed("pages had to be opened again", self.not_ready)
-        lines += _listed("faults", self.faults)
+        return markdown(list(self.blocks()))
+
+    def blocks(self) -> Iterator[Block]:
+        """The result: tables and what is to be said about them."""
+        yield {"columns": {"": "", "number": ""}, "rows": [list(row) for row in self._counts()]}
+        numbers = {"acknowledged": "{:,}", "sent again": "{}", "refused by the rules": "{}"}
+        yield {"columns": {"action": "", **numbers}, "rows": [list(row) for row in journal.counted(self.journals)]}
+        for what, listed in (("pages had to be opened again", self.not_ready), ("faults", self.faults)):
+            if lines := _listed(what, listed):
+                yield {"text": "\n".join(lines).strip()}
         if self.done < self.wanted:
             why = "Stopped by hand" if self.stopped else "Ended"
-            lines += ["", f"**{why} after {self.done} of {self.wanted} kills.**"]
+            yield {"text": f"**{why} after {self.done} of {self.wanted} kills.**"}
         if not self.faults:
-            lines += ["", "Nothing was lost, nothing doubled, and every check held."]
-        return "\n".join(lines)
+            yield {"text": "Nothing was lost, nothing doubled, and every check held."}
 
     def _counts(self) -> list[tuple[str, str]]:
         of_kind = list(journal.counted(self.journals))
@@ -296,7 +300,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, signal.default_int_handler)
     print(f"The result so far is in {folder / 'result.md'}.", file=sys.stderr, flush=True)
     trial = run(given, folder)
-    print(trial.told())
+    results = Results()
+    for block in trial.blocks():
+        results.add(block)
     if trial.faults or trial.stopped:
         print(f"\nDatabase, journals and the app's log are kept in {folder}.", file=sys.stderr)
         return 1

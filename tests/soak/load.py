@@ -25,12 +25,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.results import Block, Results, markdown
 from tests.soak import campaign, journal
 from tests.soak.client import Client
 from tests.soak.journal import Journals
@@ -167,36 +168,32 @@ def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
 
 def told(trial: Trial) -> str:
     """The result as Markdown."""
+    return markdown(list(blocks(trial)))
+
+
+def blocks(trial: Trial) -> Iterator[Block]:
+    """The result: tables and what is to be said about them."""
     of_kind = list(journal.counted(trial.journals))
     times: dict[str, list[float]] = {
         kind: [one.ms for one in trial.journals if one.kind == kind and one.told] for kind, *_ in of_kind
     }
     times = {"**submits**": trial.submits(), **times, **trial.journals.asked}
     requests = sum(len(ms) for name, ms in times.items() if name != "**submits**")
-    lines = [
-        "| reviewers | minutes | requests | a second | acknowledged | refused | lost | doubled |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|",
-        f"| {trial.reviewers} | {trial.seconds / 60:.1f} | {requests:,} | "
-        f"{requests / max(trial.seconds, 1):.0f} | {sum(row[1] for row in of_kind):,} | "
-        f"{sum(row[3] for row in of_kind)} | {trial.lost} | {trial.doubled} |",
-        "",
-        "| ms, as the client sees it | number | median | 95th percentile | longest |",
-        "|---|---:|---:|---:|---:|",
-        *(_row(name, ms) for name, ms in times.items() if ms),
-        "",
-        _weighed(trial),
-    ]
-    faults = [*trial.faults, *trial.late()]
-    if faults:
-        lines += ["", f"**{len(faults)} faults:**", "", *(f"- {fault}" for fault in faults[:20])]
+    numbers = {"reviewers": "{}", "minutes": "{:.1f}", "requests": "{:,}", "per second": "{:.0f}"}
+    counts = {"acknowledged": "{:,}", "refused": "{}", "lost": "{}", "doubled": "{}"}
+    rate = requests / max(trial.seconds, 1)
+    acknowledged, refused = (sum(row[place] for row in of_kind) for place in (1, 3))
+    row = [trial.reviewers, trial.seconds / 60, requests, rate, acknowledged, refused, trial.lost, trial.doubled]
+    yield {"columns": {**numbers, **counts}, "rows": [row]}
+    columns = {"number": "{:,}", "median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"}
+    rows = [[name, len(ms), *map(float, np.percentile(ms, (50, 95))), max(ms)] for name, ms in times.items() if ms]
+    yield {"columns": {"ms, as the client sees it": "", **columns}, "rows": rows}
+    yield {"text": _weighed(trial)}
+    if faults := [*trial.faults, *trial.late()]:
+        yield {"text": f"**{len(faults)} faults:**"}
+        yield {"text": "\n".join(f"- {fault}" for fault in faults[:20])}
     else:
-        lines += ["", "No error, nothing lost, nothing doubled, and every goal was met."]
-    return "\n".join(lines)
-
-
-def _row(name: str, ms: list[float]) -> str:
-    median, late = np.percentile(ms, (50, 95))
-    return f"| {name} | {len(ms):,} | {median:.0f} | {late:.0f} | {max(ms):.0f} |"
+        yield {"text": "No error, nothing lost, nothing doubled, and every goal was met."}
 
 
 def _weighed(trial: Trial) -> str:
@@ -227,7 +224,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     folder = given.db_dir or Path(tempfile.mkdtemp(prefix="spec-o3-load-"))
     trial = run(folder, given.reviewers, 60 * given.minutes, given.items, given.seed)
-    print(told(trial))
+    results = Results()
+    for block in blocks(trial):
+        results.add(block)
     if trial.faults or trial.late():
         print(f"\nDatabase, journals and the app's log are kept in {folder}.")
         return 1

@@ -6,7 +6,7 @@
 
 Each request is answered by the next behaviour of the list, the last one for ever; or by what a function of
 the request's body gives (``talking`` makes one that holds whole conversations). As a program it serves until
-it is ended: ``python tests/support/model_server.py --port 8000 --delay 0.01``.
+it is ended: ``python -m tests.support.model_server --port 8000 --delay 0.01``.
 """
 
 from __future__ import annotations
