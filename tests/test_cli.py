@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,21 +15,17 @@ from agent.cli.command import ProgressBar
 from agent.tasks import FOLDER
 from reviewer.exchange.imports import own_row
 from reviewer.store import QueueFilter, Store
+from tests.support.cli import run
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess:
-    """``python app.py ARGUMENTS`` from another folder, as somebody might."""
-    return subprocess.run(
-        [sys.executable, str(ROOT / "app.py"), *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
+def test_it_starts_as_a_program_from_another_folder(tmp_path):
+    command = [sys.executable, str(ROOT / "app.py"), "doctor", "--help"]
+    started = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    forked = run("doctor", "--help", cwd=tmp_path)
+    assert (started.returncode, started.stdout) == (forked.returncode, forked.stdout) == (0, started.stdout)
 
 
 @pytest.fixture

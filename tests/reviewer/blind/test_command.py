@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ import pytest
 import app
 from reviewer.cli.blind import SUBCOMMANDS
 from reviewer.store import Store
+from tests.support import cli
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens
 from tests.support.campaign import Desk
 
@@ -186,13 +184,7 @@ def test_there_has_to_be_a_database(capsys, tmp_path) -> None:
 
 @pytest.mark.parametrize("command", [one.name for one in SUBCOMMANDS])
 def test_every_subcommand_helps(command, tmp_path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "app.py"), "blind", command, "--help"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-    )
+    done = cli.run("blind", command, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(f"usage: spec-o3 blind {command}")
 

@@ -33,6 +33,7 @@ from reviewer.store import (
 )
 from reviewer.web import app as server
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
+from tests.support.cli import run as spec_o3
 
 ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534
@@ -71,11 +72,6 @@ def fill(folder: Path) -> Path:
                 file.write(bytes(4096))
         except OSError:
             return ballast
-
-
-def spec_o3(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "app.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
