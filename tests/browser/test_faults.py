@@ -133,7 +133,7 @@ def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_w
     page.context.clear_cookies()
     page.context.add_cookies(cookies)
     at_item(page, app, 1, "RV")
-    expect(notice(page)).to_contain_text("is here again")
+    expect(notice(page)).to_contain_text("has been restored")
     expect(page.locator(".so-review .card.think").first).to_contain_text("Typed before. Typed after.")
     look(page, "text-is-here-again")
     saved(page)
@@ -259,7 +259,7 @@ def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(c
         page.wait_for_function("window.specO3?.review.current?.item.id === 6")
         settled(page)
         expect(page.locator(".so-review .card.think").first).to_contain_text("Before the night. After it.")
-        expect(notice(page)).to_contain_text("is here again")
+        expect(notice(page)).to_contain_text("has been restored")
         saved(page)
         assert unsent_here(page) == []
 

@@ -51,7 +51,9 @@ export class BlindDesk {
     this.heads = SIDES.map((side, at) =>
       h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side),
     )
-    this.notices = new Notices(parts.notice, parts.toasts)
+    this.notices = new Notices()
+    parts.notice = this.notices.line
+    parts.toasts = this.notices.toasts
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
     fill(
@@ -370,7 +372,8 @@ export class BlindDesk {
   // ---- telling
 
   notice(text, action, act, tone = '') {
-    this.notices.say(text, action, act, { tone })
+    if (text) this.notices.show(text, { label: action, onClick: act, tone })
+    else this.notices.clear()
   }
 
   tell(error) {

@@ -185,7 +185,7 @@ export class SessionCard {
           left ? `${left} answers are still missing; the results are what there is.` : 'Every answer is there.',
           'The results can be seen from then on, and scorers find the items in Review again.',
         ]
-    const sure = await openPanel(given ? `Give up session ${session.id}?` : `Close session ${session.id}?`, (dialog) =>
+    const sure = await openPanel(given ? `Give up session ${session.id}?` : `Close session ${session.id}?`, (close) =>
       h(
         'div',
         {},
@@ -193,18 +193,8 @@ export class SessionCard {
         h(
           'footer',
           {},
-          h('button', { type: 'button', onClick: () => dialog.close() }, 'Keep it'),
-          h(
-            'button.danger',
-            {
-              type: 'button',
-              onClick: () => {
-                dialog.result = true
-                dialog.close()
-              },
-            },
-            given ? 'Give it up' : 'Close it',
-          ),
+          h('button', { type: 'button', onClick: () => close() }, 'Keep it'),
+          h('button.danger', { type: 'button', onClick: () => close(true) }, given ? 'Give it up' : 'Close it'),
         ),
       ),
     )

@@ -2,9 +2,9 @@
 // other name of anything, so there is none here either.
 
 import { lasting } from '../common/browser_storage.js'
-import { Refused, getBytes, getJSON, newKey } from '../common/http.js'
+import { Refused, getJSON, newKey } from '../common/http.js'
 import { idle } from '../common/idle.js'
-import { unpackSpectrum } from '../review/items.js'
+import { getSpectrum } from '../common/data.js'
 import { prepare } from '../spectrum/scene.js'
 
 const KEPT = 12
@@ -59,7 +59,7 @@ async function fetchWhole(token) {
 
 async function spectrumOf(under) {
   try {
-    return unpackSpectrum(await getBytes(`${under}/spectrum`))
+    return await getSpectrum(`${under}/spectrum`)
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return null // only pictures came
     throw error

@@ -1,14 +1,18 @@
-// Building elements. Text always goes in as text, so no trace, comment or name can become markup.
+// Building elements. Text is always added as text, so no trace, comment or name can become markup.
+
+/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
 
 /**
  * An element with properties, attributes, listeners and children.
- * @param {string} tag  "div", or "div.card.selected"
- * @param {Object} props  on* are listeners, data-/aria-/role/title go in as attributes, the rest as properties
- * @param {...(Node|string|null|false|Array)} children
+ * @template {string} Tag
+ * @param {Tag} tag e.g. "div" or "div.card.selected"
+ * @param {Record<string, any>} props on* are listeners; names that the element has are properties, others attributes
+ * @param {...Child} children
+ * @returns {ElementOf<Tag>}
  */
 export function h(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.')
-  const element = document.createElement(name)
+  const element = /** @type {any} */ (document.createElement(name))
   if (classes.length) element.className = classes.join(' ')
   for (const [key, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue
@@ -20,15 +24,19 @@ export function h(tag, props = {}, ...children) {
   return element
 }
 
+/** @param {Element} element @param {Child[]} children */
 function append(element, children) {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue
     if (Array.isArray(child)) append(element, child)
-    else element.append(child)
+    else element.append(/** @type {Node | string} */ (child))
   }
 }
 
-/** Replace what an element holds. */
+/**
+ * Replace the children of an element.
+ * @template {Element} E @param {E} element @param {...Child} children @returns {E}
+ */
 export function fill(element, ...children) {
   element.replaceChildren()
   append(element, children)
@@ -36,10 +44,10 @@ export function fill(element, ...children) {
 }
 
 /** A key cap, drawn as on the keyboard. */
-export const cap = (key) => h('kbd.cap', {}, key)
+export const cap = (/** @type {string} */ key) => h('kbd.cap', {}, key)
 
-/** A sentence in which our own commands are set apart, so that they can be read and copied whole. */
-export const withCommands = (sentence) =>
+/** A sentence with its `spec-o3` commands set in code, so that they can be copied whole. */
+export const withCommands = (/** @type {string} */ sentence) =>
   sentence
     .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
     .map((part, at) => (at % 2 ? h('code.command', {}, part) : part))

@@ -1,7 +1,8 @@
-// Talking to the server: one place that knows how a refusal looks and what "does not answer" means.
+// Requests to the server: one place that knows the form of a refusal and what "the server does not answer" means.
 
-/** The server understood and said no. `kind` is stable, `message` is for the person. */
+/** The server understood the request and refused it. `kind` is stable, `message` is for the person. */
 export class Refused extends Error {
+  /** @param {number} status @param {{error?: string, kind?: string, detail?: any} | null} body */
   constructor(status, body) {
     super(body?.error ?? `the server answered ${status}`)
     this.status = status
@@ -9,104 +10,117 @@ export class Refused extends Error {
     this.detail = body?.detail ?? {}
   }
 
-  /** What was refused may be taken later as it is: the disk was full, another program held the file, nobody was signed in. */
-  get passes() {
-    return this.kind === 'store' || this.kind in AWAY
+  /** Whether the same request may succeed later: the disk was full, the file locked, nobody signed in. */
+  get temporary() {
+    return this.kind === 'store' || this.kind in CONNECTION_STATES
   }
 }
 
-/** No answer: server gone, network cut. What was sent may or may not have arrived, so send it again with the same key. */
+/** No answer: server down, network cut. The request may have arrived, so it is repeated with the same key. */
 export class Unreachable extends Error {
   constructor() {
-    super('The server does not answer. What you wrote is kept and is sent when it is back.')
+    super('The server does not answer. What you wrote is kept and is sent when it answers again.')
   }
 }
 
-/** Tells after each call whether there is a server for this page: 'heard', 'unreachable', 'signed-out' or 'somebody-else'. */
-export const line = new EventTarget()
+/**
+ * Dispatches "changed" after each request, with `detail.state`: "connected", "unreachable", "signed-out" or
+ * "somebody-else".
+ */
+export const connection = new EventTarget()
 
-const AWAY = { signed_out: 'signed-out', other_person: 'somebody-else' }
-const PATIENCE = 20_000 // ms for what is sent again anyway; a cable that was pulled is not told by the network
-const PROXYS_OWN = [502, 503, 504] // a proxy that found no server behind it
+/** @type {Record<string, string>} by kind of refusal */
+const CONNECTION_STATES = { signed_out: 'signed-out', other_person: 'somebody-else' }
+const TIMEOUT = 20_000 // ms, for requests that are repeated; the network does not report a pulled cable
+const PROXY_ERRORS = [502, 503, 504] // of a proxy with no server behind it
 
+/** @type {string | null} */
 let initials = null
 
-/** Whose page this is. The server does nothing for it once somebody else has signed in in this browser. */
-export const speakFor = (who) => {
-  initials = who
+/** Set whose page this is. The server refuses its requests once another person has signed in in this browser. */
+export const setPerson = (/** @type {string} */ person) => {
+  initials = person
 }
 
-const report = (state, message) => line.dispatchEvent(new CustomEvent('became', { detail: { state, message } }))
+/** @param {string} state @param {string} [message] */
+const report = (state, message) => connection.dispatchEvent(new CustomEvent('changed', { detail: { state, message } }))
 
-async function call(path, { headers, ...options } = {}) {
+/** @param {string} path @param {RequestInit} options */
+async function request(path, { headers, ...options } = {}) {
+  const person = initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }
   let response
   try {
-    response = await fetch(path, {
-      credentials: 'same-origin',
-      headers: { ...headers, ...(initials && { 'X-Spec-O3-Person': encodeURIComponent(initials) }) },
-      ...options,
-    })
+    response = await fetch(path, { credentials: 'same-origin', headers: { ...headers, ...person }, ...options })
   } catch {
     report('unreachable')
     throw new Unreachable()
   }
   if (response.ok) {
-    report('heard')
+    report('connected')
     return response
   }
   const body = await response.json().catch(() => null)
-  if (!body?.kind && PROXYS_OWN.includes(response.status)) {
+  if (!body?.kind && PROXY_ERRORS.includes(response.status)) {
     report('unreachable')
     throw new Unreachable()
   }
   const refused = new Refused(response.status, body)
-  report(AWAY[refused.kind] ?? 'heard', refused.message)
+  report(CONNECTION_STATES[refused.kind] ?? 'connected', refused.message)
   throw refused
 }
 
-export const getJSON = async (path) => (await call(path)).json()
-export const getText = async (path) => (await call(path)).text()
-export const getBytes = async (path) => (await call(path)).arrayBuffer()
+/** @param {string} path @returns {Promise<any>} */
+export const getJSON = async (path) => (await request(path)).json()
+/** @param {string} path */
+export const getText = async (path) => (await request(path)).text()
+/** @param {string} path */
+export const getBytes = async (path) => (await request(path)).arrayBuffer()
 
-/** A short body is sent even while its page is being closed; browsers let only 64 KiB go that way. */
-function sent(body) {
+/**
+ * @param {string} path @param {any} body
+ * @param {{timeout?: number | null}} options ms after which there is no answer; null waits as long as it takes
+ * @returns {Promise<any>}
+ */
+export async function postJSON(path, body, { timeout = null } = {}) {
   const text = JSON.stringify(body)
-  return { body: text, keepalive: text.length < 20_000 }
+  const response = await request(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: text,
+    keepalive: text.length < 20_000, // sent even while the page is being closed; browsers allow 64 KiB in all
+    ...(timeout && { signal: AbortSignal.timeout(timeout) }),
+  })
+  return response.json()
 }
 
-/** @param {{patience?: number | null}} options  ms after which no answer is no answer; null: as long as it takes */
-export const postJSON = async (path, body, { patience = null } = {}) =>
-  (
-    await call(path, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      ...sent(body),
-      ...(patience && { signal: AbortSignal.timeout(patience) }),
-    })
-  ).json()
+/** POST what may arrive twice without harm. @param {string} path @param {any} body */
+export const postRepeatable = (path, body) => postJSON(path, body, { timeout: TIMEOUT })
 
-/** For what does no harm when it arrives twice. */
-export const postSoon = (path, body) => postJSON(path, body, { patience: PATIENCE })
+/** @param {string} path @param {FormData} form @returns {Promise<any>} */
+export const postForm = async (path, form) => (await request(path, { method: 'POST', body: form })).json()
 
-export const postForm = async (path, form) => (await call(path, { method: 'POST', body: form })).json()
+/** @param {string} path */
 export const remove = async (path) => {
-  await call(path, { method: 'DELETE' })
+  await request(path, { method: 'DELETE' })
 }
 
-/** A key that makes a submit happen once, however often it is sent. Made when the form is drawn. */
+/** An idempotency key: a submission with it happens once, however often it is sent. */
 export const newKey = () =>
   crypto.randomUUID?.() ??
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('')
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Send again on Unreachable until it arrives or is refused; `onWait` hears of each failed try. */
-export async function postUntilHeard(path, body, onWait, wait = 2000) {
+/**
+ * Repeat while the server does not answer, until it accepts or refuses.
+ * @param {string} path @param {any} body @param {(error: Unreachable) => void} onRetry @param {number} wait ms
+ */
+export async function postUntilAnswered(path, body, onRetry, wait = 2000) {
   for (;;) {
     try {
-      return await postSoon(path, body)
+      return await postRepeatable(path, body)
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error
-      onWait(error)
-      await new Promise((done) => setTimeout(done, wait))
+      onRetry(error)
+      await new Promise((resolve) => setTimeout(resolve, wait))
     }
   }
 }

@@ -2,14 +2,13 @@
 
 import { cap, fill, h } from './dom.js'
 
-export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
-  const about = spectrum
+export function drawHeader(root, { item, spectrum, onGuide, toast }) {
   const facts = [
-    about?.survey || item.row.survey || 'no survey',
-    dateOf(about),
+    spectrum?.survey || item.row.survey || 'no survey',
+    dateOf(spectrum),
     item.row.snr === null ? null : `S/N ${item.row.snr.toPrecision(3)}`,
   ].filter(Boolean)
-  const place = about?.position
+  const place = spectrum?.position
   fill(
     root,
     h(
@@ -34,9 +33,9 @@ export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
       'div.facts-line',
       {},
       facts.map((fact, at) => [at > 0 && ' · ', h('bdi', {}, fact)]),
-      about?.catalogue_class && [
+      spectrum?.catalogue_class && [
         ' · ',
-        h('span', { title: 'class in the catalogue or header' }, about.catalogue_class),
+        h('span', { title: 'class in the catalogue or header' }, spectrum.catalogue_class),
       ],
       place && [
         ' · ',
@@ -53,11 +52,11 @@ export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
           place.text.replace('-', '−'),
         ),
       ],
-      (about?.links ?? []).map((link) => [
+      (spectrum?.links ?? []).map((link) => [
         ' · ',
         h('a', { href: link.url, target: '_blank', rel: 'noopener noreferrer' }, link.name),
       ]),
-      about === null &&
+      spectrum === null &&
         h(
           'span.look',
           {},
@@ -70,8 +69,8 @@ export function drawHeader(root, { item, spectrum, task, onGuide, toast }) {
 /** "Cataclysmic Variable (CV)" is CV to whoever works on it; shorter titles stay whole. */
 const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.[1] ?? title) : title)
 
-function dateOf(about) {
-  const date = about?.meta?.date_obs ?? about?.meta?.['date-obs'] ?? about?.meta?.date
+function dateOf(spectrum) {
+  const date = spectrum?.meta?.date_obs ?? spectrum?.meta?.['date-obs'] ?? spectrum?.meta?.date
   return typeof date === 'string' ? date.slice(0, 10) : null
 }
 

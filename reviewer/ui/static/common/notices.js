@@ -1,67 +1,82 @@
-// What a tab says to the person: a line over the trace that stays until it is over, and a word that goes by itself.
+// Messages of a tab: a line above the trace that stays until it no longer applies, and toasts that go by themselves.
 
 import { fill, h } from './dom.js'
+import { Unreachable } from './http.js'
 
 const TOAST_TIME = 3500 // ms
 
+/**
+ * @typedef {Object} NoticeOptions
+ * @property {string | null} [label] of a button in the line
+ * @property {(() => void) | null} [onClick] of that button
+ * @property {string | null} [until] the event after which the line is removed: "edit", the next change of the text;
+ *   "saved", the next successful save; "lease", the item is leased to this person
+ * @property {string} [tone] a CSS class: "good" or "done"
+ */
+
 export class Notices {
-  /** @param {HTMLElement} line  @param {HTMLElement} toasts */
-  constructor(line, toasts) {
-    this.line = line
-    this.toasts = toasts
+  /** @type {string | null} */
+  #until = null
+
+  constructor() {
+    this.line = h('div.notice', { hidden: true, role: 'status' })
+    this.toasts = h('div.toasts', { role: 'status' })
   }
 
-  /**
-   * A line over the trace; without a text it goes.
-   * @param {{until?: string | null, tone?: string}} more  `until` names what makes it untrue: "edit", the next change;
-   *        "heard", the server's next answer; "held", the item is this person's again
-   */
-  say(text, action = null, act = null, { until = null, tone = '' } = {}) {
+  get shown() {
+    return !this.line.hidden
+  }
+
+  /** @param {string} text @param {NoticeOptions} options */
+  show(text, { label = null, onClick = null, until = null, tone = '' } = {}) {
     const { line } = this
-    this.until = until
-    line.hidden = !text
+    this.#until = until
+    line.hidden = false
     line.className = tone ? `notice ${tone}` : 'notice'
-    if (!text) return
-    const close = () => {
+    const act = () => {
       line.hidden = true
+      onClick?.()
     }
     fill(
       line,
       h('span', {}, text),
-      action &&
-        h(
-          'button',
-          {
-            type: 'button',
-            onClick: () => {
-              close()
-              act()
-            },
-          },
-          action,
-        ),
-      h('button.link', { type: 'button', 'aria-label': 'close', onClick: close }, '✕'),
+      label && h('button', { type: 'button', onClick: act }, label),
+      h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => (line.hidden = true) }, '✕'),
     )
     keepInView(line.parentElement)
   }
 
-  /** Something came about: a line that waited for it goes. */
-  over(event) {
-    if (this.until === event) this.say(null)
+  clear() {
+    this.#until = null
+    this.line.hidden = true
   }
 
+  /** Remove the line if it was shown until this event. @param {string} event */
+  happened(event) {
+    if (this.#until === event) this.clear()
+  }
+
+  /** @param {string | null | undefined} text */
   toast(text) {
     if (!text) return
-    for (const same of [...this.toasts.children].filter((toast) => toast.textContent === text)) same.remove()
-    while (this.toasts.children.length > 1) this.toasts.firstChild.remove()
+    const shown = /** @type {HTMLElement[]} */ ([...this.toasts.children])
+    for (const same of shown.filter((toast) => toast.textContent === text)) same.remove()
+    while (this.toasts.children.length > 1) this.toasts.firstChild?.remove()
     const toast = h('div.toast', {}, text)
     this.toasts.append(toast)
     setTimeout(() => toast.remove(), TOAST_TIME)
   }
+
+  /** Show why something failed. @param {any} error @param {string} [prefix] what was not done */
+  error(error, prefix = '') {
+    const unreachable = error instanceof Unreachable
+    this.show(prefix + (unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message))
+    if (!error.kind && !unreachable) console.error(error)
+  }
 }
 
-/** The line pushes the trace down: what is being typed stays where it can be seen. */
+/** The line moves the trace down: scroll the field being typed in back into view. @param {HTMLElement | null} pane */
 function keepInView(pane) {
-  const typing = document.activeElement
-  if (pane?.contains(typing) && typing.matches('textarea, input')) typing.scrollIntoView({ block: 'nearest' })
+  const field = document.activeElement
+  if (pane?.contains(field) && field?.matches('textarea, input')) field.scrollIntoView({ block: 'nearest' })
 }

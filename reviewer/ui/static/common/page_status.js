@@ -1,11 +1,24 @@
-// The right end of the tab row: when the last change was saved, who one is, and the few page-wide switches.
+// What the page shows above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip while
+// the server cannot be used.
 
 import { lasting, thisTab } from './browser_storage.js'
 import { cap, fill, h } from './dom.js'
-import { getJSON, line } from './http.js'
+import { connection, getJSON } from './http.js'
 
+const RETRY_AFTER = 3000 // ms
+const FIRST_RETRY_AFTER = 700 // ms; a single failed request is not shown before the second one has failed
+const RETURN_TO = 'so-return'
+
+/** The right end of the tab row. */
 export class TopBar {
-  /** @param {{onKeys, onDark, onVerdictFirst}} callbacks */
+  /** Whether a decision or a version waits to be sent: shown until something is saved. */
+  #waiting = false
+
+  /**
+   * @param {Person} me
+   * @param {{onKeys: () => void, onDark: () => void, onVerdictFirst: () => void}} callbacks
+   * @param {boolean} verdictFirst
+   */
   constructor(me, callbacks, verdictFirst) {
     this.state = h('span.saved', { role: 'status' })
     this.first = h('button', { type: 'button', onClick: callbacks.onVerdictFirst })
@@ -27,120 +40,129 @@ export class TopBar {
     )
   }
 
+  /** @param {boolean} on */
   setVerdictFirst(on) {
     this.first.className = on ? 'on' : ''
     this.first.title = 'my verdict first: hide the answer until I have mine (p)'
     fill(this.first, on ? 'verdict first: on' : 'verdict first: off')
   }
 
+  /** @param {string} iso */
   saved(iso) {
-    this.notSent = false
+    this.#waiting = false
     this.state.className = 'saved'
     this.state.title = ''
     this.state.textContent = `saved ${new Date(iso).toLocaleTimeString('sv')}`
   }
 
   sending() {
-    this.notSent = false
-    this.#look('sending …', '')
+    this.#waiting = false
+    this.#show('sending …', '')
   }
 
-  /** Unsent text that the server does not have. Where something was to be sent and was not, that is said, until it is saved. */
-  unsaved(message) {
-    if (!this.notSent) this.#look('not saved yet', message)
+  /** The server does not have the present text. @param {string} message why */
+  notSaved(message) {
+    if (!this.#waiting) this.#show('not saved yet', message)
   }
 
-  /** A decision or a version that waits for the server. */
-  unsent(message) {
-    this.notSent = true
-    this.#look('not sent yet', message)
+  /** A decision or a version waits for the server. @param {string} message why */
+  notSent(message) {
+    this.#waiting = true
+    this.#show('not sent yet', message)
   }
 
-  #look(text, title) {
+  /** @param {string} text @param {string} title */
+  #show(text, title) {
     this.state.className = 'saved look'
     this.state.textContent = text
     this.state.title = title
   }
 }
 
-const LOOK_AGAIN = 3000 // ms
-const SOON = 700 // a single call that failed is not told before a second one has
-const RETURN_TO = 'so-return'
+/**
+ * A strip below the tabs while the page has no server: it does not answer, nobody is signed in, or another person is.
+ * It covers nothing, and goes when requests succeed again.
+ */
+export class ConnectionStrip {
+  #state = 'connected'
+  #failures = 0
+  #storageFull = false
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer
 
-export class Away {
-  /** @param {string} who  whose page it is  @param {() => void} onBack  the server answers this person again */
-  constructor(who, onBack) {
-    this.who = who
-    this.onBack = onBack
-    this.state = 'heard'
-    this.failed = 0
+  /** @param {string} initials of the person of this page @param {() => void} onReconnected */
+  constructor(initials, onReconnected) {
+    this.initials = initials
+    this.onReconnected = onReconnected
     this.strip = h('div.so-away', { role: 'status', hidden: true })
     document.body.append(this.strip)
-    line.addEventListener('became', ({ detail }) => this.#became(detail))
-    document.addEventListener('visibilitychange', () => document.hidden || this.state === 'heard' || this.#look())
-    addEventListener('focus', () => this.state === 'heard' || this.#look())
+    connection.addEventListener('changed', (event) => this.#changed(/** @type {CustomEvent} */ (event).detail))
+    const check = () => this.#state !== 'connected' && !document.hidden && checkServer()
+    document.addEventListener('visibilitychange', check)
+    addEventListener('focus', check)
   }
 
-  #became({ state, message }) {
-    this.failed = state === 'unreachable' ? this.failed + 1 : 0
-    if (state === 'unreachable' && this.failed === 1 && this.state === 'heard') return this.#again(SOON)
-    const before = this.state
-    this.state = state
-    if (state === 'heard') {
-      if (before === 'heard') return undefined
-      clearTimeout(this.timer)
-      this.#show(null)
-      return this.onBack()
+  /** @param {{state: string, message: string}} change @returns {void} */
+  #changed({ state, message }) {
+    const before = this.#state
+    this.#failures = state === 'unreachable' ? this.#failures + 1 : 0
+    if (state === 'unreachable' && this.#failures === 1 && before === 'connected') {
+      return this.#checkAfter(FIRST_RETRY_AFTER)
     }
-    if (state !== before || lasting.refused !== this.refused) this.#show(this.#told(state, message))
-    return this.#again(LOOK_AGAIN)
+    this.#state = state
+    if (state === 'connected') {
+      if (before === 'connected') return undefined
+      clearTimeout(this.#timer)
+      this.#show(null)
+      return this.onReconnected()
+    }
+    if (state !== before || lasting.refused !== this.#storageFull) this.#show(this.#content(state, message))
+    return this.#checkAfter(RETRY_AFTER)
   }
 
-  #again(after) {
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => this.#look(), after)
+  /** @param {number} ms */
+  #checkAfter(ms) {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(checkServer, ms)
   }
 
-  #look() {
-    getJSON('/api/me').catch(() => {}) // what became of it is told by `line`
-  }
-
-  #told(state, message) {
+  /** @param {string} state @param {string} message */
+  #content(state, message) {
     const kept = lasting.refused
-      ? 'This browser keeps no copy of it (its storage is full or forbidden): leave this page open.'
+      ? 'This browser keeps no copy of your text (its storage is full or forbidden): leave this page open.'
       : 'What you write is kept in this browser.'
     if (state === 'unreachable') return [h('span', {}, `The server does not answer. ${kept} Trying again …`)]
     if (state === 'signed-out') return [h('span', {}, `You are signed out. ${kept}`), this.#signIn()]
     return [h('span', {}, message), h('button', { type: 'button', onClick: () => location.reload() }, 'Reload')]
   }
 
-  /** In this tab where the text is kept in the browser; else in another one, so that this page lives on. */
+  /** Sign in in this tab if the text is kept in the browser; otherwise in another tab, so that this page stays open. */
   #signIn() {
     if (lasting.refused) return h('a', { href: '/sign-in', target: '_blank' }, 'Sign in in another tab')
-    return h(
-      'button',
-      {
-        type: 'button',
-        onClick: () => {
-          thisTab.set(RETURN_TO, `${this.who} ${location.hash}`)
-          location.assign('/sign-in')
-        },
-      },
-      'Sign in again',
-    )
+    const signIn = () => {
+      thisTab.set(RETURN_TO, `${this.initials} ${location.hash}`)
+      location.assign('/sign-in')
+    }
+    return h('button', { type: 'button', onClick: signIn }, 'Sign in again')
   }
 
+  /** @param {HTMLElement[] | null} content */
   #show(content) {
-    this.refused = lasting.refused
+    this.#storageFull = lasting.refused
     this.strip.hidden = content === null
     document.documentElement.classList.toggle('so-is-away', content !== null)
     if (content) fill(this.strip, content)
   }
 }
 
-/** After signing in again, the item that was in front. */
-export function comeBackToItem(who) {
-  const [whose, hash] = (thisTab.get(RETURN_TO) ?? '').split(' ')
+/** Any request reports on `connection` whether the server answers. */
+function checkServer() {
+  getJSON('/api/me').catch(() => {})
+}
+
+/** After signing in again: return to the item shown before. @param {string} initials */
+export function restoreItem(initials) {
+  const [person, hash] = (thisTab.get(RETURN_TO) ?? '').split(' ')
   thisTab.remove(RETURN_TO)
-  if (whose === who && hash && !location.hash) history.replaceState(null, '', hash)
+  if (person === initials && hash && !location.hash) history.replaceState(null, '', hash)
 }

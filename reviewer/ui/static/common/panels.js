@@ -2,28 +2,42 @@
 
 import { cap, h } from './dom.js'
 
-/** Open a dialog; resolves with what it was closed with. Esc closes; focus goes back to where it was. */
+/**
+ * Open a dialog; Esc and a click outside close it, and the focus returns to where it was.
+ * @template T
+ * @param {string} title
+ * @param {Node | ((close: (result?: T) => void, dialog: HTMLDialogElement) => Node)} content
+ * @returns {Promise<T | null>} what it was closed with
+ */
 export function openPanel(title, content, { wide = false } = {}) {
-  document.querySelector('dialog.panel')?.close()
-  const before = document.activeElement
-  return new Promise((done) => {
-    const dialog = h(
-      `dialog.panel${wide ? '.wide' : ''}`,
-      { 'aria-label': title },
+  ;/** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.panel'))?.close()
+  const focused = document.activeElement
+  return new Promise((resolve) => {
+    /** @type {T | null} */
+    let result = null
+    const close = (/** @type {T | undefined} */ value) => {
+      result = value ?? null
+      dialog.close()
+    }
+    const dialog = /** @type {HTMLDialogElement} */ (
       h(
-        'header',
-        {},
-        h('h2', {}, title),
-        h('button', { type: 'button', 'aria-label': 'close', onClick: () => dialog.close('') }, cap('Esc')),
-      ),
+        `dialog.panel${wide ? '.wide' : ''}`,
+        { 'aria-label': title },
+        h(
+          'header',
+          {},
+          h('h2', {}, title),
+          h('button', { type: 'button', 'aria-label': 'close', onClick: () => close() }, cap('Esc')),
+        ),
+      )
     )
-    dialog.append(typeof content === 'function' ? content(dialog) : content)
+    dialog.append(typeof content === 'function' ? content(close, dialog) : content)
     dialog.addEventListener('close', () => {
       dialog.remove()
-      before?.focus?.()
-      done(dialog.result ?? null)
+      if (focused instanceof HTMLElement) focused.focus()
+      resolve(result)
     })
-    dialog.addEventListener('click', (event) => event.target === dialog && dialog.close(''))
+    dialog.addEventListener('click', (event) => event.target === dialog && close())
     document.body.append(dialog)
     dialog.tabIndex = -1
     dialog.showModal()
@@ -33,10 +47,11 @@ export function openPanel(title, content, { wide = false } = {}) {
 
 export const panelIsOpen = () => document.querySelector('dialog.panel[open]') !== null
 
+/** @param {string} line */
 const bold = (line) => line.split(/\*\*(.+?)\*\*/g).map((part, at) => (at % 2 ? h('strong', {}, part) : part))
 
-/** The guide's markdown as elements: bullets, bold, nothing else, so no markup can come in by a task file. */
-export function guideElements(text) {
+/** The guide's Markdown as elements: bullets and bold only, so a task file cannot add markup. */
+export function guideElements(/** @type {string} */ text) {
   return text
     .split('\n')
     .filter((line) => line.trim())
@@ -48,6 +63,7 @@ export function guideElements(text) {
     })
 }
 
+/** @param {TaskText | undefined} task */
 export function openGuide(task) {
   return openPanel(
     task?.title ?? 'Guide',
@@ -61,5 +77,5 @@ export function openGuide(task) {
 }
 
 /** A picture at full size. */
-export const openPicture = (url) =>
+export const openPicture = (/** @type {string} */ url) =>
   openPanel('What the agent saw', h('img.full', { src: url, alt: 'the picture at full size' }), { wide: true })

@@ -1,5 +1,4 @@
-// The bar of the Live tab, where the decision bar is in Review: what is asked of whom, run and stop, and what is done
-// with the trace.
+// The bar of the Live tab: task, policy, samples and settings of the next run; run and stop; send and download.
 
 import { lasting } from '../common/browser_storage.js'
 import { cap, fill, h, withCommands } from '../common/dom.js'
@@ -8,12 +7,16 @@ import { getJSON } from '../common/http.js'
 const FIRST_QUESTION = 'cv' // until somebody chooses another
 
 export class LiveBar {
+  #drawn = ''
+
   /**
-   * @param {HTMLElement} root
-   * @param {{tasks: Object, policies: Object, keys: Object, options: Object}} parts  `options` is changed in place
-   * @param {{onPrimary, onSend, onOptions, downloads: () => Array<{text: string, url: string}>}} callbacks
+   * @param {{tasks: Record<string, TaskText>, policies: Policies, keys: import('../common/keys.js').Keys,
+   *   options: RunOptions}} parts `options` is changed in place
+   * @param {{onPrimary: () => void, onSend: () => void, onOptions: () => void,
+   *   downloads: () => {text: string, format: string, url: string}[]}} callbacks
    */
-  constructor(root, { tasks, policies, keys, options }, callbacks) {
+  constructor({ tasks, policies, keys, options }, callbacks) {
+    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Run' })
     this.on = callbacks
     this.keys = keys
     this.options = options
@@ -48,22 +51,34 @@ export class LiveBar {
     const downloads = new Menu(this.load, 'Downloads', () =>
       this.on
         .downloads()
-        .map(({ text, what, url }) =>
-          h('a.option', { href: url, download: '', onClick: () => downloads.close() }, text, h('span.muted', {}, what)),
+        .map(({ text, format, url }) =>
+          h(
+            'a.option',
+            { href: url, download: '', onClick: () => downloads.close() },
+            text,
+            h('span.muted', {}, format),
+          ),
         ),
     )
     for (const menu of [settings, downloads]) menu.root.classList.add('right')
-    fill(root, this.primary, this.task, policies.root, this.many, settings.root, this.send, downloads.root)
-    for (const select of root.querySelectorAll('select')) select.addEventListener('change', () => letGo(select))
+    fill(this.root, this.primary, this.task, policies.root, this.many, settings.root, this.send, downloads.root)
+    for (const select of this.root.querySelectorAll('select')) {
+      // Chosen with the mouse, a list gives up the focus; a person who uses the keyboard stays in it.
+      select.addEventListener('change', () => select.matches(':focus-visible') || select.blur())
+    }
     this.draw({ run: null, row: null })
   }
 
+  /** @param {string} key */
   setTask(key) {
     this.options.task = this.task.value = key
     this.on.onOptions()
   }
 
-  /** @param {{run: Object|null, row: Object|null, going: number, stopping: boolean, sent: string|null, sendable: number}} state */
+  /**
+   * @param {{run: Run | null, row: BenchRow | null, stopping?: boolean, sent?: string | null, sendable?: number}} state
+   *   `sent`: the label if the samples have been sent already; `sendable`: how many can be sent
+   */
   draw({ run, row, stopping = false, sent = null, sendable = 0 }) {
     const key = JSON.stringify([
       run?.id,
@@ -75,24 +90,24 @@ export class LiveBar {
       this.options,
       this.policies.chosen,
     ])
-    if (key === this.drawn) return
-    this.drawn = key
-    const going = run?.state === 'running'
-    this.primary.disabled = (!row && !going) || stopping
-    this.primary.classList.toggle('stop', going)
+    if (key === this.#drawn) return
+    this.#drawn = key
+    const running = run?.state === 'running'
+    this.primary.disabled = (!row && !running) || stopping
+    this.primary.classList.toggle('stop', running)
     fill(
       this.primary,
-      going
+      running
         ? [stopping ? 'Stopping …' : 'Stop ', !stopping && cap(this.keys.of('stop'))]
         : [run ? 'Again ' : 'Run ', cap(this.keys.of('run'))],
     )
     this.task.value = this.options.task
     this.task.title = this.task.selectedOptions[0]?.textContent ?? ''
-    const alike = this.policies.chosen?.samples_ok === false
-    this.samples.value = alike ? 1 : this.options.samples
-    this.samples.disabled = alike
-    this.many.title = alike
-      ? 'This policy says the same each time: one sample is enough.'
+    const deterministic = this.policies.chosen?.samples_ok === false
+    this.samples.value = String(deterministic ? 1 : this.options.samples)
+    this.samples.disabled = deterministic
+    this.many.title = deterministic
+      ? 'This policy gives the same answer each time: one sample is enough.'
       : 'independent samples of the same spectrum, for a vote (1 to 16)'
     fill(this.manyWord, Number(this.samples.value) === 1 ? 'sample' : 'samples')
     fill(this.settings, '⚙', h('span', {}, settingsText(this.options.settings)))
@@ -106,9 +121,11 @@ export class LiveBar {
     this.load.disabled = !run
   }
 
-  /** How many samples are to be asked for. */
-  get wanted() {
-    return this.policies.chosen?.samples_ok === false ? 1 : this.options.samples
+  /** The settings of the next run. @returns {RunSettings} */
+  get runSettings() {
+    const { chosen } = this.policies
+    const samples = chosen?.samples_ok === false ? 1 : this.options.samples
+    return { task: this.options.task, policy: chosen?.key ?? '', samples, ...this.options.settings }
   }
 
   #samplesChanged() {
@@ -128,14 +145,9 @@ export class LiveBar {
   }
 }
 
-/** Chosen with the mouse, a list gives the keyboard back; whoever walks it by keys stays in it. */
-function letGo(select) {
-  if (!select.matches(':focus-visible')) select.blur()
-}
+const STORED = 'so-live-options'
 
-const KEPT = 'so-live-options'
-
-/** name, label, title, and what the server does where it is left empty. */
+/** The settings of a run; `empty` says what happens where the field is left empty. */
 const SETTINGS = [
   {
     name: 'temperature',
@@ -144,7 +156,7 @@ const SETTINGS = [
     max: 2,
     step: 0.1,
     empty: "the server's; several: 1",
-    title: '0 takes the likeliest word each time',
+    title: '0 takes the most likely token each time',
   },
   {
     name: 'seed',
@@ -153,16 +165,16 @@ const SETTINGS = [
     max: 2 ** 31 - 1,
     step: 1,
     empty: "the server's choice",
-    title: 'the same seed, model and server say the same again; sample 2 has the next seed',
+    title: 'the same seed, model and server give the same answer; sample 2 has the next seed',
   },
   {
     name: 'max_tokens',
-    label: 'Tokens a turn',
+    label: 'Tokens per turn',
     min: 1,
     max: 32768,
     step: 1,
     empty: '2048',
-    title: 'a turn is cut after so many',
+    title: 'a turn ends after this many tokens',
   },
   {
     name: 'max_turns',
@@ -171,17 +183,20 @@ const SETTINGS = [
     max: 32,
     step: 1,
     empty: '8',
-    title: 'turns of the agent; the call of the last one is not run',
+    title: 'turns of the agent; the tool call of the last one is not run',
   },
 ]
 
-/** What was chosen last. */
-export const remembered = () => ({ samples: 1, settings: {}, ...lasting.read(KEPT) })
+/** The options chosen last. @returns {RunOptions} */
+export const remembered = () => ({ samples: 1, settings: {}, ...lasting.read(STORED) })
 
-export const remember = (options) => lasting.set(KEPT, JSON.stringify(options))
+export const remember = (/** @type {RunOptions} */ options) => lasting.set(STORED, JSON.stringify(options))
 
-/** The fields of the settings sheet. `change(name, number | undefined)` hears of each. */
-export function settingFields(settings, change) {
+/**
+ * The fields of the settings sheet.
+ * @param {Record<string, number | undefined>} settings @param {(name: string, value: number | undefined) => void} change
+ */
+function settingFields(settings, change) {
   return SETTINGS.map(({ name, label, empty, title, ...range }) =>
     h(
       'label',
@@ -202,8 +217,8 @@ export function settingFields(settings, change) {
   )
 }
 
-/** "T 0.7 · 12 turns": the settings that are not left to the server. */
-export const settingsText = ({ temperature, seed, max_tokens: tokens, max_turns: turns }) =>
+/** The settings that are not left to the server, e.g. "T 0.7 · 12 turns". */
+const settingsText = ({ temperature, seed, max_tokens: tokens, max_turns: turns }) =>
   [
     temperature !== undefined && `T ${temperature}`,
     seed !== undefined && `seed ${seed}`,
@@ -213,10 +228,12 @@ export const settingsText = ({ temperature, seed, max_tokens: tokens, max_turns:
     .filter(Boolean)
     .join(' · ')
 
+/** A sheet that opens over a button of the bar: settings, downloads, the server's health. */
 export class Menu {
+  /** @type {Menu | null} */
   static #open = null
 
-  /** Close the one that is open; false where none is. */
+  /** Close the menu that is open; false where none is. */
   static closeOpen() {
     if (!Menu.#open) return false
     Menu.#open.close()
@@ -225,8 +242,8 @@ export class Menu {
 
   /**
    * @param {HTMLButtonElement} button
-   * @param {string} label  what a screen reader calls the sheet
-   * @param {() => *} content  made anew each time it opens
+   * @param {string} label of the sheet, for screen readers
+   * @param {() => any} content made each time it opens
    */
   constructor(button, label, content) {
     this.button = button
@@ -238,7 +255,7 @@ export class Menu {
     this.content = content
     document.addEventListener(
       'pointerdown',
-      (event) => !this.root.contains(event.target) && this.close({ focus: false }),
+      (event) => !this.root.contains(/** @type {Node} */ (event.target)) && this.close({ focus: false }),
     )
   }
 
@@ -254,8 +271,9 @@ export class Menu {
   close({ focus = true } = {}) {
     if (this.sheet.hidden) return
     Menu.#open = null
-    const within = this.sheet.contains(document.activeElement)
-    if (within) document.activeElement.blur() // what was typed is taken over before it is out of sight
+    const focused = document.activeElement
+    const within = focused instanceof HTMLElement && this.sheet.contains(focused)
+    if (within) focused.blur() // what was typed is accepted before the sheet is hidden
     this.sheet.hidden = true
     this.button.setAttribute('aria-expanded', 'false')
     if (focus && within) this.button.focus()
@@ -270,64 +288,65 @@ export class Menu {
   }
 }
 
-const EVERY = 10_000
+const CHECK_EVERY = 10_000 // ms
 
+/** The choice of a policy, and the health of its server, checked while the tab is visible. */
 export class Policies {
   /**
-   * @param {{looking: () => boolean, onChoose: (key: string) => void}} options
-   *   looking: whether somebody sees the tab
+   * @param {{isVisible: () => boolean, onChoose: (key: string) => void}} options
+   *   `isVisible`: whether the tab is visible
    */
-  constructor({ looking, onChoose }) {
-    this.looking = looking
+  constructor({ isVisible, onChoose }) {
+    /** @type {Policy[]} */
     this.all = []
+    /** @type {any} */
     this.health = null
-    this.select = h('select', {
-      'aria-label': 'Who is asked',
-      title: 'who is asked',
-      onChange: () => this.#chosen(onChoose),
-    })
+    /** @type {string | undefined} */
+    this.drawnHealth = undefined
+    this.select = h('select', { 'aria-label': 'Policy', title: 'the policy', onChange: () => this.#chosen(onChoose) })
     this.words = h('button.health', { type: 'button' })
     this.menu = new Menu(this.words, 'The server', () => this.#facts())
     this.root = h('span.policy', {}, this.select, this.menu.root)
-    setInterval(() => this.looking() && this.look(), EVERY)
+    setInterval(() => isVisible() && this.check(), CHECK_EVERY)
   }
 
-  /** @param {string} [wanted]  the key to choose, if there is such a policy */
+  /** @param {string} [wanted] the key to choose, if there is such a policy */
   async load(wanted) {
     this.all = await getJSON('/api/live/policies')
     fill(
       this.select,
       this.all.map(({ key, title }) => h('option', { value: key }, title)),
     )
-    this.select.value = this.all.some(({ key }) => key === wanted) ? wanted : this.all[0].key
-    this.select.title = this.chosen.note || 'who is asked'
-    this.look()
+    this.select.value = (this.all.find(({ key }) => key === wanted) ?? this.all[0]).key
+    this.select.title = this.chosen?.note || 'the policy'
+    this.check()
   }
 
   get chosen() {
     return this.all.find(({ key }) => key === this.select.value) ?? null
   }
 
+  /** @param {string} key */
   titleOf = (key) => this.all.find((policy) => policy.key === key)?.title ?? key
 
   #chosen(onChoose) {
     this.health = null
-    this.select.title = this.chosen.note || 'who is asked'
+    this.select.title = this.chosen?.note || 'the policy'
     this.#draw()
-    this.look()
+    this.check()
     onChoose(this.select.value)
   }
 
-  async look() {
-    const asked = this.select.value
-    if (!asked) return
+  async check() {
+    const policy = this.select.value
+    if (!policy) return
     let health
     try {
-      health = await getJSON(`/api/live/health?${new URLSearchParams({ policy: asked })}`)
+      health = await getJSON(`/api/live/health?${new URLSearchParams({ policy })}`)
     } catch (error) {
-      health = { ok: false, sentence: `It is not known how it is: ${error.message}` }
+      health = { ok: false, sentence: `The state of the server is unknown: ${/** @type {Error} */ (error).message}` }
     }
-    if (asked !== this.select.value) return
+    if (policy !== this.select.value) return
     this.health = health
     this.#draw()
     if (this.menu.isOpen) this.menu.redraw()
@@ -336,16 +355,16 @@ export class Policies {
   #draw() {
     const { health } = this
     const key = JSON.stringify(health)
-    if (key === this.drawn) return
-    this.drawn = key
+    if (key === this.drawnHealth) return
+    this.drawnHealth = key
     this.words.className = `health ${health === null ? 'unknown' : health.ok ? 'well' : 'ill'}`
     this.words.title = health?.sentence ?? ''
-    fill(this.words, h('span.dot'), h('span.words', {}, inWords(health)))
+    fill(this.words, h('span.dot'), h('span.words', {}, healthText(health)))
   }
 
   #facts() {
     const { health, chosen } = this
-    if (!health) return h('p', {}, 'Asking …')
+    if (!health) return h('p', {}, 'Checking …')
     const rows = [
       ['model', health.model],
       ['server', health.server],
@@ -366,9 +385,9 @@ export class Policies {
   }
 }
 
-/** Which model on which server, and how busy; what to do where it is not well. */
-function inWords(health) {
-  if (health === null) return 'asking …'
+/** Which model on which server and how busy it is, or what to do if it does not work. @param {any} health */
+function healthText(health) {
+  if (health === null) return 'checking …'
   if (!health.ok) return withCommands(health.sentence)
   const busy =
     health.running || health.waiting ? `${health.running ?? 0} running, ${health.waiting ?? 0} waiting` : null

@@ -1,4 +1,4 @@
-// The bench: the spectra a person has brought, in the queue's place. Files are dropped anywhere on the tab.
+// The bench: the spectra that a person has added, from files dropped anywhere on the tab or from the library.
 
 import { cap, fill, h } from '../common/dom.js'
 import { getJSON, postForm, postJSON, remove } from '../common/http.js'
@@ -7,23 +7,30 @@ import { nameInQueue, surveyOf } from '../common/item_header.js'
 import { TONES } from './labels.js'
 
 export class Bench {
+  #drawn = ''
+
   /**
-   * @param {HTMLElement} root  the column
-   * @param {HTMLElement} tab  where files may be dropped
-   * @param {{onSelect, onRemove, onAdded, onLibrary, onRunAll, onProblem, statusOf: (row: Object) => {running?: string, outcome?: string}}} callbacks
+   * @param {HTMLElement} tab where files may be dropped
+   * @param {{onSelect: (id: string) => void, onRemove: (id: string) => void, onAdded: (rows: BenchRow[]) => void,
+   *   onLibrary: () => void, onRunAll: () => void,
+   *   statusOf: (row: BenchRow) => {running?: string, outcome?: string | null}}} callbacks
    */
-  constructor(root, tab, callbacks) {
-    this.root = root
+  constructor(tab, callbacks) {
+    this.root = h('aside.queue')
     this.on = callbacks
+    /** @type {BenchRow[]} */
     this.rows = []
+    /** @type {string | null} */
     this.current = null
-    this.reading = [] // names of the files on their way
+    /** @type {string[]} names of the files being read */
+    this.reading = []
+    this.runningAll = false
     this.files = h('input', {
       type: 'file',
       multiple: true,
       hidden: true,
       onChange: () => {
-        this.#take([...this.files.files])
+        this.#addFiles([...(this.files.files ?? [])])
         this.files.value = ''
       },
     })
@@ -31,7 +38,7 @@ export class Bench {
     this.problems = h('ul.problems', { role: 'status' })
     this.list = h('div.rows', { role: 'list', 'aria-label': 'Bench' })
     fill(
-      root,
+      this.root,
       this.title,
       h(
         'div.bring',
@@ -52,24 +59,28 @@ export class Bench {
     this.draw()
   }
 
+  /** Open the file dialog. */
   choose() {
     this.files.click()
   }
 
+  /** @param {BenchRow[]} rows */
   show(rows) {
     this.rows = rows
     this.draw()
   }
 
+  /** @param {string} id */
   select(id) {
     this.current = id
     this.draw()
     this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
   }
 
+  /** @param {string | null} id */
   row = (id) => this.rows.find((row) => row.id === id) ?? null
 
-  /** Draw what is new: a row that stays the same is not put in anew under somebody's pointer. */
+  /** Draw, if anything has changed: rows are not replaced under the pointer otherwise. */
   draw() {
     const key = JSON.stringify([
       this.rows,
@@ -78,8 +89,8 @@ export class Bench {
       this.reading,
       this.runningAll,
     ])
-    if (key === this.drawn) return
-    this.drawn = key
+    if (key === this.#drawn) return
+    this.#drawn = key
     const focused = this.list.contains(document.activeElement)
       ? document.activeElement.closest('.row')?.dataset.bench
       : null
@@ -113,6 +124,7 @@ export class Bench {
     if (focused) this.list.querySelector(`[data-bench="${focused}"] .pick`)?.focus()
   }
 
+  /** @param {BenchRow} row */
   #row(row) {
     const { running, outcome } = this.on.statusOf(row)
     return h(
@@ -144,8 +156,8 @@ export class Bench {
         'button.off',
         {
           type: 'button',
-          'aria-label': `take ${row.name} off the bench`,
-          title: 'take it off the bench',
+          'aria-label': `remove ${row.name} from the bench`,
+          title: 'remove from the bench',
           onClick: () => this.on.onRemove(row.id),
         },
         '×',
@@ -155,6 +167,7 @@ export class Bench {
 
   // ---- files
 
+  /** @param {HTMLElement} tab */
   #listen(tab) {
     const holdsFiles = (event) => event.dataTransfer?.types.includes('Files')
     tab.addEventListener('dragover', (event) => {
@@ -167,12 +180,12 @@ export class Bench {
       if (!holdsFiles(event)) return
       event.preventDefault()
       tab.classList.remove('dropping')
-      this.#take([...event.dataTransfer.files])
+      this.#addFiles([...event.dataTransfer.files])
     })
   }
 
-  /** One file at a time: the first is on the bench while the others travel. */
-  async #take(files) {
+  /** Upload one file at a time: the first is on the bench while the others are being sent. @param {File[]} files */
+  async #addFiles(files) {
     fill(this.problems)
     this.reading.push(...files.map((file) => file.name))
     this.draw()
@@ -182,7 +195,7 @@ export class Bench {
         const form = new FormData()
         form.append('files', file)
         const { added, problems } = await postForm('/api/live/files', form)
-        for (const sentence of problems) this.#problem(sentence)
+        for (const message of problems) this.#problem(message)
         this.rows.push(...added.filter((row) => !this.row(row.id)))
         if (added.length && first) this.on.onAdded(added)
         first &&= added.length === 0
@@ -194,102 +207,116 @@ export class Bench {
     }
   }
 
-  #problem(sentence) {
+  /** @param {string} message */
+  #problem(message) {
     const problem = h(
       'li',
       {},
-      sentence,
+      message,
       h('button.link', { type: 'button', 'aria-label': 'close', onClick: () => problem.remove() }, '✕'),
     )
     this.problems.append(problem)
   }
 }
 
-export class Bringing {
-  /** @param desk  the Live page */
-  constructor(desk) {
-    this.desk = desk
+/**
+ * @typedef {Object} AddSpectraOptions
+ * @property {Record<string, TaskText>} tasks
+ * @property {Bench} bench
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {(id: string) => Promise<Run>} findRun
+ * @property {() => boolean} isRunning whether the run shown is running
+ * @property {(id: string) => Promise<void>} select a row of the bench
+ * @property {(task: string) => void} setTask of the next run
+ * @property {() => void} showEmpty
+ */
+
+/** Adds spectra to the bench and removes them. */
+export class AddSpectra {
+  /** @param {AddSpectraOptions} options */
+  constructor(options) {
+    this.on = options
+    this.bench = options.bench
+    this.notices = options.notices
   }
 
-  /** The bench as the server has it, each row's last run found again. */
+  /** Load the bench from the server, with the last run of each row. */
   async load() {
-    const { bench, runs } = this.desk
+    const { bench } = this
     bench.show(await getJSON('/api/live/bench'))
-    // A run that is not kept any more leaves its row as one that was not asked about.
-    await Promise.all(
-      bench.rows.filter((row) => row.runs.length).map((row) => runs.find(row.runs.at(-1)).catch(() => null)),
-    )
+    const last = bench.rows.flatMap((row) => row.runs.slice(-1))
+    // A row whose run the server no longer keeps is shown as not asked about.
+    await Promise.all(last.map((id) => this.on.findRun(id).catch(() => null)))
     bench.draw()
   }
 
-  /** Files have been read: the first is put in front, unless somebody watches a run. */
+  /** Files have been read: select the first, unless a run is being watched. @param {BenchRow[]} rows */
   added(rows) {
-    if (this.desk.shownRun?.state === 'running') this.desk.bench.draw()
-    else this.desk.select(rows[0].id)
+    if (this.on.isRunning()) this.bench.draw()
+    else this.on.select(rows[0].id)
   }
 
-  async takeOff(id) {
-    const { bench } = this.desk
+  /** @param {string} id */
+  async remove(id) {
+    const { bench } = this
     const at = bench.rows.findIndex((row) => row.id === id)
     try {
       await remove(`/api/live/bench/${id}`)
       bench.show(bench.rows.filter((row) => row.id !== id))
       if (bench.row(bench.current)) return
       const next = bench.rows[Math.min(at, bench.rows.length - 1)]
-      if (next) await this.desk.select(next.id)
-      else this.desk.showEmpty()
+      if (next) await this.on.select(next.id)
+      else this.on.showEmpty()
     } catch (error) {
-      this.desk.tell(error)
+      this.notices.error(error)
     }
   }
 
-  /** Let the person pick a spectrum of the library, and the question it is there for. */
+  /** Let the person pick a spectrum of the library; its task becomes that of the next run. */
   async fromLibrary() {
-    const picked = await pickFromLibrary(this.desk.me.tasks)
-    if (picked) await this.#take(picked)
+    const picked = await pickFromLibrary(this.on.tasks)
+    if (picked) await this.#add(picked)
   }
 
   async tryOne() {
     try {
       const [first] = await findInLibrary('', 1)
-      if (first) await this.#take(first)
-      else this.desk.notice('The library holds no spectra yet. Drop a file on the page instead.')
+      if (first) await this.#add(first)
+      else this.notices.show('The library holds no spectra yet. Drop a file on the page instead.')
     } catch (error) {
-      this.desk.tell(error)
+      this.notices.error(error)
     }
   }
 
-  async #take({ item, task }) {
-    const { bench, bar, me } = this.desk
+  /** @param {LibraryRow} row */
+  async #add({ item, task }) {
+    const { bench } = this
     try {
-      const made = await postJSON('/api/live/bench', { item })
-      if (!bench.row(made.id)) bench.show([...bench.rows, made])
-      if (task in me.tasks) bar.setTask(task)
-      await this.desk.select(made.id)
+      const row = await postJSON('/api/live/bench', { item })
+      if (!bench.row(row.id)) bench.show([...bench.rows, row])
+      if (task in this.on.tasks) this.on.setTask(task)
+      await this.on.select(row.id)
     } catch (error) {
-      this.desk.tell(error)
+      this.notices.error(error)
     }
   }
 }
 
-const SHOWN = 30
+const MOST_FOUND = 30
 
-/** Spectra that fit some words, most fitting first. */
-export const findInLibrary = (q, limit = SHOWN) => getJSON(`/api/live/library?${new URLSearchParams({ q, limit })}`)
+/** Spectra of the library that match some words, the best match first. @returns {Promise<LibraryRow[]>} */
+const findInLibrary = (/** @type {string} */ words, limit = MOST_FOUND) =>
+  getJSON(`/api/live/library?${new URLSearchParams({ q: words, limit: String(limit) })}`)
 
-/** Let the person pick one. Resolves with its row of the library, or null. */
-export function pickFromLibrary(tasks) {
+/** @param {Record<string, TaskText>} tasks @returns {Promise<LibraryRow | null>} the one that the person picks */
+function pickFromLibrary(tasks) {
   return openPanel(
     'From the library',
-    (dialog) => {
+    (close, dialog) => {
       const found = h('div.found', { role: 'listbox', 'aria-label': 'Spectra in the library' })
-      const take = (row) => {
-        dialog.result = row
-        dialog.close()
-      }
-      let asked = 0
-      const look = async () => {
-        const ticket = ++asked
+      let tickets = 0
+      const search = async () => {
+        const ticket = ++tickets
         let rows
         try {
           rows = await findInLibrary(field.value.trim())
@@ -297,29 +324,30 @@ export function pickFromLibrary(tasks) {
           fill(found, h('p.note.look', {}, error.message))
           return
         }
-        if (ticket !== asked) return
+        if (ticket !== tickets) return
         fill(
           found,
-          rows.map((row) => option(row, tasks, take)),
+          rows.map((row) => option(row, tasks, close)),
           !rows.length &&
             h(
               'p.muted',
               {},
               field.value.trim()
-                ? 'Nothing in the library fits these words.'
+                ? 'Nothing in the library matches these words.'
                 : 'The library holds no spectra yet. Drop a file on the page instead.',
             ),
         )
       }
-      let soon
+      /** @type {ReturnType<typeof setTimeout> | undefined} */
+      let timer
       const field = h('input', {
         type: 'search',
         placeholder: 'part of a name, a survey, a class',
         'aria-label': 'Search the library',
         autocomplete: 'off',
         onInput: () => {
-          clearTimeout(soon)
-          soon = setTimeout(look, 150)
+          clearTimeout(timer)
+          timer = setTimeout(search, 150)
         },
         onKeydown: (event) => {
           if (event.key === 'Enter') {
@@ -328,8 +356,8 @@ export function pickFromLibrary(tasks) {
           }
         },
       })
-      dialog.addEventListener('keydown', (event) => walk(event, [field, ...found.querySelectorAll('button')]))
-      look()
+      dialog.addEventListener('keydown', (event) => moveFocus(event, [field, ...found.querySelectorAll('button')]))
+      search()
       queueMicrotask(() => field.focus())
       return h('div.picking', {}, field, found)
     },
@@ -337,10 +365,11 @@ export function pickFromLibrary(tasks) {
   )
 }
 
-function option(row, tasks, take) {
+/** @param {LibraryRow} row @param {Record<string, TaskText>} tasks @param {(row: LibraryRow) => void} pick */
+function option(row, tasks, pick) {
   return h(
     'button.option',
-    { type: 'button', role: 'option', onClick: () => take(row) },
+    { type: 'button', role: 'option', onClick: () => pick(row) },
     h('span.name', {}, row.name),
     h(
       'span.muted',
@@ -353,8 +382,8 @@ function option(row, tasks, take) {
   )
 }
 
-/** Arrow keys go through the field and what was found. */
-function walk(event, places) {
+/** Arrow keys move through the field and the results. @param {KeyboardEvent} event @param {HTMLElement[]} places */
+function moveFocus(event, places) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (!by) return
   event.preventDefault()

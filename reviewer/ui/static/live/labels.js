@@ -1,18 +1,19 @@
-// What a run says of itself, in words. Pure functions.
+// The texts of the Live tab: labels of runs and traces, and what is shown before the first run. Pure functions.
 
 import { cap, h } from '../common/dom.js'
 import { number } from '../common/format.js'
 import { guideElements } from '../common/panels.js'
 
-/** The end of a text in which a tag may have begun. */
+/** An incomplete tag at the end of a text. */
 const HALF_TAG = /<\/?[a-z_]*$/
 const HALF_BOX = /\\(?:b(?:o(?:x(?:e(?:d\s*)?)?)?)?)?$/
 
 /**
- * A turn's tagged text, so far as it is written, as somebody would read it aloud.
- * Returns {thought, calling, answer}: `answer` is null until one is begun. What the steps say in the end is the server's.
+ * The parts of a turn's tagged text, as far as it has been written; the final steps come from the server.
+ * @param {string} text
+ * @returns {{thought: string, calling: boolean, answer: string | null}} `answer` is null until it begins
  */
-export function aloud(text) {
+export function partsOf(text) {
   const [call, answer] = ['<tool_call>', '<answer>'].map((tag) => text.indexOf(tag))
   const ends = [call, answer].filter((at) => at >= 0)
   const thought = ends.length ? text.slice(0, Math.min(...ends)) : text.replace(HALF_TAG, '')
@@ -23,7 +24,7 @@ export function aloud(text) {
   }
 }
 
-const unboxed = (text) =>
+const unboxed = (/** @type {string} */ text) =>
   text
     .replace(/<\/answer>[\s\S]*/, '')
     .replace(HALF_TAG, '')
@@ -31,46 +32,53 @@ const unboxed = (text) =>
     .replace(HALF_BOX, '')
     .trim()
 
-/** 3.2 s, 14 s, 2 min 05 s */
+/** E.g. 3.2 s, 14 s, 2 min 05 s. @param {number} seconds */
 export function duration(seconds) {
   if (seconds < 9.95) return `${number(seconds, 1)} s`
   const whole = Math.round(seconds)
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`
 }
 
-/** "3 450 tokens read (2 900 from the cache), 512 written", empty where nobody counted. */
+/** E.g. "3 450 tokens read (2 900 from the cache), 512 written"; empty where they were not counted. @param {any} usage */
 export function tokens(usage) {
   if (!usage || !(usage.prompt || usage.completion)) return ''
   const cached = usage.cached ? ` (${number(usage.cached)} from the cache)` : ''
   return `${number(usage.prompt)} tokens read${cached}, ${number(usage.completion)} written`
 }
 
-/** Why a trace ended, as a sentence for the person, and how loud it is to be said. */
+/** Why a trace ended, as a message with a tone. */
 export function ending({ reason, detail }, { maxTurns }) {
   switch (reason) {
     case 'answered':
       return { tone: '', text: '' }
     case 'stopped':
-      return { tone: 'grey', text: 'Stopped by you. What was said until then is kept.' }
+      return { tone: 'grey', text: 'Stopped by you. What was written until then is kept.' }
     case 'turn limit':
       return { tone: 'amber', text: `No answer in ${maxTurns} turns. The limit can be set higher in the settings.` }
     case 'no call and no answer':
-      return { tone: 'amber', text: 'The agent ended its turn without looking and without an answer.' }
+      return { tone: 'amber', text: 'The agent ended its turn without a tool call and without an answer.' }
     default:
       return { tone: 'red', text: detail || reason }
   }
 }
 
-/** What is said of a sample on its chip. */
-export function inShort(trace) {
-  if (!trace.ended) return trace.overview ? '…' : 'waits'
+/** The label of a sample. */
+export function sampleLabel(trace) {
+  if (!trace.ended) return trace.overview ? '…' : 'waiting'
   if (trace.verdict) return trace.verdict
   return { stopped: 'stopped', 'policy failed': 'failed' }[trace.ended.reason] ?? 'no answer'
 }
 
+/** The label of an outcome. @param {string} label */
+export const ask = (label) => (label === 'ask a person' ? 'Ask a person' : label)
+
+/** @type {Record<string, string>} colours of outcomes */
 export const TONES = { YES: 'green', NO: 'red', 'ask a person': 'amber' }
 
-/** The outcome of a run that is over: YES, NO or "ask a person"; null where it failed or was stopped before anybody answered. */
+/**
+ * The outcome of a finished run: YES, NO or "ask a person"; null where it failed or was stopped before any answer.
+ * @param {Run} run @returns {string | null}
+ */
 export function outcome(run) {
   if (run.state === 'running') return null
   const answered = run.traces.some((trace) => trace.verdict)
@@ -87,7 +95,8 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
     h(
       'p',
       {},
-      'It thinks, asks for a picture of a wavelength window, looks, thinks again, and answers YES or NO. You see each step beside the spectrum, and decide what is kept.',
+      'It thinks, requests a picture of a wavelength window, thinks again, and answers YES or NO. ' +
+        'You see each step next to the spectrum, and decide what is kept.',
     ),
     h(
       'ol',
@@ -95,8 +104,8 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
       h(
         'li',
         {},
-        h('strong', {}, 'Bring a spectrum. '),
-        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are known by their layout.',
+        h('strong', {}, 'Add a spectrum. '),
+        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by their layout.',
         h(
           'div.buttons',
           {},
@@ -109,15 +118,16 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         'li',
         {},
         h('strong', {}, 'Choose'),
-        ' the question and who is asked, in the bar below. The measuring baseline is always there; a model needs a server.',
+        ' the question and the policy in the bar below. ',
+        'The measuring baseline is always available; a model needs a server.',
       ),
-      h('li', {}, h('strong', {}, 'Run'), ' ', cap('r'), ' and watch. ', cap('Esc'), ' stops at any moment.'),
+      h('li', {}, h('strong', {}, 'Run'), ' ', cap('r'), ' and watch. ', cap('Esc'), ' stops at any time.'),
     ),
     h('p.muted', {}, 'Nothing goes to the reviewers unless you send it. ', cap('?'), ' shows all keys.'),
   )
 }
 
-export function nothingYet({ task, policy, keys, onRun }) {
+export function notAskedYet({ task, policy, keys, onRun }) {
   return h(
     'div.welcome',
     {},

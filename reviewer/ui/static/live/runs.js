@@ -1,12 +1,12 @@
-// A run as the page knows it, made from nothing but the server's events: a page that comes late, or comes back, hears
-// them all again and knows the same.
+// Runs of the agent, built from the server's numbered events alone: a page that opens later receives them all again and
+// has the same state. A lost connection resumes without missing an event.
 
 import { Refused, getJSON, postJSON } from '../common/http.js'
 import { pause } from '../common/idle.js'
-import { aloud, outcome } from './labels.js'
+import { outcome, partsOf } from './labels.js'
 
-/** What the server says of a run, before any of its events. */
-export function newRun(about) {
+/** A run before its first event. @param {any} about what the server knows of it */
+function newRun(about) {
   const traces = Array.from({ length: about.samples }, () => ({
     overview: null,
     maxTurns: null,
@@ -23,17 +23,18 @@ export function newRun(about) {
   return { ...about, state: 'running', last: 0, traces, consensus: null, changed: 0 }
 }
 
-/** Take over one event; one that was heard before changes nothing. */
-export function hear(run, event, number) {
+/** Apply an event; one that was applied before changes nothing. @param {any} run @param {any} event @param {number} number */
+function apply(run, event, number) {
   if (number <= run.last) return
   run.last = number
   run.changed += 1
   if (event.kind === 'over') run.state = event.state
   else if (event.kind === 'consensus') run.consensus = event
-  else HEARD[event.kind]?.(run.traces[event.sample], event)
+  else HANDLERS[event.kind]?.(run.traces[event.sample], event)
 }
 
-const HEARD = {
+/** How each kind of event changes its trace. @type {Record<string, (trace: LiveTraceState, event: any) => void>} */
+const HANDLERS = {
   started(trace, { overview, max_turns: maxTurns, drafter }) {
     Object.assign(trace, { overview, maxTurns, drafter })
   },
@@ -63,7 +64,7 @@ const HEARD = {
   },
   ended(trace, event) {
     trace.ended = event
-    trace.drafter = event.drafter // by now it is known which model it was
+    trace.drafter = event.drafter // the model is known by now
   },
 }
 
@@ -74,19 +75,22 @@ function inTurn(trace, turn) {
 
 const WAITING = { id: 'coming-think', kind: 'think', text: '' }
 
-/** The steps after the last whole one, as far as they are known; see `TraceView.grow`. */
-export function coming(trace, medium) {
+/**
+ * The steps after the last complete one, as far as they are known; see `TraceView.grow`.
+ * @param {LiveTraceState} trace @param {Medium} medium @returns {Step[]}
+ */
+export function pendingSteps(trace, medium) {
   if (trace.ended || !trace.overview || trace.steps.at(-1)?.kind === 'answer') return []
-  const { thought, calling, answer } = aloud(trace.text)
+  const { thought, calling, answer } = partsOf(trace.text)
   const steps = []
   if (!trace.thought && (thought || (!calling && answer === null))) steps.push({ ...WAITING, text: thought })
-  if (trace.call) steps.push(called(trace.call, medium))
+  if (trace.call) steps.push(pendingZoom(trace.call, medium))
   else if (calling) steps.push({ id: 'coming-zoom', kind: 'zoom', arguments: {}, pending: '…' })
   else if (answer !== null) steps.push({ id: 'coming-answer', kind: 'answer', verdict: null, explanation: answer })
   return steps
 }
 
-function called({ window, label, frame, z }, medium) {
+function pendingZoom({ window, label, frame, z }, medium) {
   return {
     id: 'coming-zoom',
     kind: 'zoom',
@@ -98,47 +102,49 @@ function called({ window, label, frame, z }, medium) {
   }
 }
 
-/** Whether the trace is still being made, and has not only been waiting for its turn. */
-export const isGoing = (trace) => trace.overview !== null && trace.ended === null
-
-/** Of a run without an outcome; what became of one that is gone is not known. */
-const WITHOUT = { stopped: 'stopped', failed: 'failed', done: 'no answer', gone: null }
+/** The label of a run without an outcome. That of a run the server has lost is not known.
+ * @type {Record<string, string | null>} */
+const WITHOUT_OUTCOME = { stopped: 'stopped', failed: 'failed', done: 'no answer', gone: null }
 const LOST = 'connection lost, trying again …'
+const GONE = 'The server was restarted and no longer knows this run. What it wrote until then is still shown.'
 
 export class Runs {
-  /** @param {{onChange: (run: Object) => void, onOver: (run: Object) => void, titleOf: (policy: string) => string}} callbacks */
+  /**
+   * @param {{onChange: (run: Run) => void, onOver: (run: Run) => void, titleOf: (policy: string) => string}} callbacks
+   */
   constructor(callbacks) {
     this.on = callbacks
+    /** @type {Map<string, Run>} */
     this.known = new Map()
   }
 
+  /** @param {string} id */
   get = (id) => this.known.get(id) ?? null
 
-  /** The last run on a row of the bench, as far as it is known here. */
-  lastOf = (row) => this.get(row.runs.at(-1))
+  /** The last run on a row of the bench, if this page knows it. @param {BenchRow} row */
+  lastOf = (row) => this.get(row.runs.at(-1) ?? '')
 
-  isGoing = (row) => this.lastOf(row)?.state === 'running'
+  /** @param {BenchRow} row */
+  isRunning = (row) => this.lastOf(row)?.state === 'running'
 
-  /** What a row of the bench says of its last run: how far it is, or what came of it. */
+  /** The progress or the outcome of a row's last run. @param {BenchRow} row */
   statusOf(row) {
     const run = this.lastOf(row)
     if (!run) return { outcome: row.verdict }
-    if (run.state !== 'running') return { outcome: outcome(run) ?? WITHOUT[run.state] }
+    if (run.state !== 'running') return { outcome: outcome(run) ?? WITHOUT_OUTCOME[run.state] }
     const done = run.traces.filter((trace) => trace.ended).length
     return { running: run.samples > 1 ? `${done} of ${run.samples}` : `turn ${Math.max(1, run.traces[0].turn)}` }
   }
 
-  /** Start a run on a row. :raises Refused, Unreachable */
-  async start(row, wanted) {
-    const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...wanted })
+  /** Start a run on a row. @param {BenchRow} row @param {RunSettings} settings */
+  async start(row, settings) {
+    const { run: id } = await postJSON('/api/live/runs', { bench: row.id, ...settings })
     row.runs.push(id)
-    return this.#listen(
-      { id, bench: row.id, spectrum: row.spectrum, task: wanted.task, policy: wanted.policy, samples: wanted.samples },
-      Date.now(),
-    )
+    const { task, policy, samples } = settings
+    return this.#listen({ id, bench: row.id, spectrum: row.spectrum, task, policy, samples }, Date.now())
   }
 
-  /** A run of before, with everything it has said. */
+  /** An earlier run with all its events. @param {string} id @returns {Promise<Run>} */
   async find(id) {
     const known = this.get(id)
     if (known) return known
@@ -146,6 +152,7 @@ export class Runs {
     return this.get(id) ?? this.#listen({ id, bench, spectrum, task, policy, samples }, Date.parse(started))
   }
 
+  /** @param {Run} run */
   stop(run) {
     run.stopping = true
     this.on.onChange(run)
@@ -165,24 +172,24 @@ export class Runs {
       sent: new Map(),
     })
     this.known.set(run.id, run)
-    run.over = new Promise((done) => {
-      run.isOver = done
+    run.over = new Promise((resolve) => {
+      run.isOver = resolve
     })
-    const told = (lost) => {
+    const setLost = (/** @type {string} */ lost) => {
       run.lost = lost
       this.on.onChange(run)
     }
     new Feed(run.id, {
       onEvent: (event, number) => {
-        hear(run, event, number)
+        apply(run, event, number)
         this.on.onChange(run)
         if (event.kind === 'over') this.#over(run)
       },
-      onLost: () => told(LOST),
-      onFound: () => run.lost && told(''),
+      onLost: () => setLost(LOST),
+      onFound: () => run.lost && setLost(''),
       onGone: () => {
         run.state = 'gone'
-        told('The server was started again and does not know this run any more. What it said until then is still here.')
+        setLost(GONE)
         this.#over(run)
       },
     })
@@ -196,52 +203,59 @@ export class Runs {
   }
 }
 
-export class Feed {
+/** The events of a run, also after a lost connection: none is missed and none is applied twice. */
+class Feed {
+  #closed = false
+  #last = 0 // number of the last event received
+  /** @type {EventSource} */
+  #source
+
   /**
    * @param {string} run
-   * @param {{onEvent: (event: Object, number: number) => void, onLost: () => void, onFound: () => void, onGone: (error: Error) => void}} callbacks
+   * @param {{onEvent: (event: any, number: number) => void, onLost: () => void, onFound: () => void,
+   *   onGone: () => void}} callbacks
    */
   constructor(run, callbacks) {
     this.run = run
     this.on = callbacks
-    this.heard = 0
-    this.#open()
+    this.#source = this.#open()
   }
 
   close() {
-    this.closed = true
-    this.source.close()
+    this.#closed = true
+    this.#source.close()
   }
 
   #open() {
-    this.source = new EventSource(`/api/live/runs/${this.run}/events?after=${this.heard}`)
-    this.source.addEventListener('open', () => this.on.onFound())
-    this.source.addEventListener('error', () => this.#lost())
-    this.source.addEventListener('message', (message) => this.#message(message))
+    const source = new EventSource(`/api/live/runs/${this.run}/events?after=${this.#last}`)
+    source.addEventListener('open', () => this.on.onFound())
+    source.addEventListener('error', () => this.#lost())
+    source.addEventListener('message', (message) => this.#message(message))
+    return source
   }
 
   #message({ data, lastEventId }) {
     const event = JSON.parse(data)
-    this.heard = Number(lastEventId)
-    this.on.onEvent(event, this.heard)
+    this.#last = Number(lastEventId)
+    this.on.onEvent(event, this.#last)
     if (event.kind === 'over') this.close()
   }
 
-  /** The browser tries again by itself, unless the server answered with an error: then we ask what it is. */
+  /** The browser reconnects by itself unless the server answered with an error: then find out which. */
   async #lost() {
-    if (this.closed) return
+    if (this.#closed) return
     this.on.onLost()
-    if (this.source.readyState !== EventSource.CLOSED) return
+    if (this.#source.readyState !== EventSource.CLOSED) return
     try {
       await pause(1500)
       await getJSON(`/api/live/runs/${this.run}`)
     } catch (error) {
       if (error instanceof Refused && error.status === 404) {
-        this.closed = true
-        this.on.onGone(error)
+        this.#closed = true
+        this.on.onGone()
         return
       }
     }
-    if (!this.closed) this.#open()
+    if (!this.#closed) this.#source = this.#open()
   }
 }

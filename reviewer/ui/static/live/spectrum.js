@@ -1,55 +1,42 @@
-// The right side of the Live tab: the spectrum in front, the lines that the question is about, the windows looked at.
+// The right side of the Live tab: the spectrum in front, the lines of the question, the windows of the trace.
 
-import { getBytes } from '../common/http.js'
-import { Items, unpackSpectrum } from '../review/items.js'
+import { Cache, getAtlas, getSpectrum, getTemplate } from '../common/data.js'
+import { h } from '../common/dom.js'
 import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 
-const KEPT = 24 // spectra
+/** @typedef {{row: BenchRow, spectrum: Spectrum, task: string, atlas: Atlas, template?: any}} ShownSpectrum */
 
 export class LiveSpectrum {
-  /**
-   * @param {HTMLElement} root
-   * @param {(id: string) => void} onSelect  a window was chosen on the spectrum
-   */
-  constructor(root, onSelect) {
-    this.root = root
-    this.view = new SpectrumView(root, { onSelect, onState: keepForNextVisit, state: lastVisit() })
-    this.items = new Items(() => false) // its atlases and templates
-    this.spectra = new Map()
-    this.shown = null // {row, spectrum, task, atlas}
+  #spectra = new Cache(24)
+  #drawn = '' // what is drawn, to skip drawing the same again
+
+  /** @param {(id: string) => void} onSelect a window was chosen on the spectrum */
+  constructor(onSelect) {
+    this.root = h('section.spectrum.absent', { 'aria-label': 'Spectrum' })
+    this.view = new SpectrumView(this.root, { onSelect, onState: keepForNextVisit, state: lastVisit() })
+    /** @type {ShownSpectrum | null} */
+    this.shown = null
   }
 
-  /** What `show` wants: a row's spectrum, and the lines of a question about it. */
+  /** Fetch what `show` needs. @param {BenchRow} row @param {string} task @returns {Promise<ShownSpectrum>} */
   async fetch(row, task) {
-    const [spectrum, atlas] = await Promise.all([this.#spectrumOf(row), this.items.atlas(row.survey, task)])
+    const fetchSpectrum = () => getSpectrum(`/api/live/spectrum/${row.spectrum}`)
+    const [spectrum, atlas] = await Promise.all([
+      this.#spectra.get(row.spectrum, fetchSpectrum),
+      getAtlas(row.survey, task),
+    ])
     return { row, spectrum, task, atlas }
   }
 
-  #spectrumOf({ spectrum }) {
-    if (!this.spectra.has(spectrum)) {
-      const bytes = getBytes(`/api/live/spectrum/${spectrum}`).then(unpackSpectrum)
-      bytes.catch(() => this.spectra.delete(spectrum))
-      this.spectra.set(spectrum, bytes)
-      if (this.spectra.size > KEPT) this.spectra.delete(this.spectra.keys().next().value)
-    }
-    return this.spectra.get(spectrum)
-  }
-
-  /** Put a spectrum in front, without windows. */
+  /** Show a spectrum without windows. @param {ShownSpectrum} shown */
   show(shown) {
-    const { row, spectrum, atlas } = (this.shown = shown)
+    this.shown = shown
+    const { row, spectrum, atlas } = shown
+    const { lines, bands } = atlas
     this.root.classList.remove('absent')
-    this.view.show({
-      id: row.id,
-      spectrum,
-      redshift: spectrum.redshift,
-      windows: [],
-      lines: atlas.lines,
-      bands: atlas.bands,
-      editable: false,
-    })
-    this.drawn = '[]'
+    this.view.show({ id: row.id, spectrum, redshift: spectrum.redshift, windows: [], lines, bands, editable: false })
+    this.#drawn = '[]'
   }
 
   hide() {
@@ -57,31 +44,34 @@ export class LiveSpectrum {
     this.root.classList.add('absent')
   }
 
-  /** Draw the lines that another question is about. */
-  async ask(task) {
-    const at = this.shown
-    if (task === at.task) return
-    const atlas = await this.items.atlas(at.row.survey, task)
-    Object.assign(at, { task, atlas, template: undefined })
-    if (at === this.shown) this.show(at)
+  /** Draw the lines of another question. @param {string} task */
+  async setTask(task) {
+    const { shown } = this
+    if (!shown || task === shown.task) return
+    const atlas = await getAtlas(shown.row.survey, task)
+    Object.assign(shown, { task, atlas, template: undefined })
+    if (shown === this.shown) this.show(shown)
   }
 
-  /** The windows looked at, and which is selected. False where all is as it was, and nothing is drawn. */
-  paint(windows, selected) {
+  /**
+   * Draw the windows of the trace; false where nothing has changed.
+   * @param {StepWindow[]} windows @param {string | null | undefined} selected
+   */
+  showWindows(windows, selected) {
     const key = JSON.stringify([windows, selected])
-    if (key === this.drawn) return false
-    this.drawn = key
+    if (key === this.#drawn) return false
+    this.#drawn = key
     this.view.update({ windows, selected })
     return true
   }
 
-  /** Show the template of the question's class, or hide it again. */
-  async template() {
-    const at = this.shown
-    if (!at) return
-    const known = at.template
-    at.template ??= await this.items.template(at.task)
+  /** Show the template of the question's class, or hide it. */
+  async toggleTemplate() {
+    const { shown } = this
+    if (!shown) return
+    const known = shown.template
+    shown.template ??= await getTemplate(shown.task)
     this.view.command('template', known ? undefined : true)
-    this.view.update({ template: at.template })
+    this.view.update({ template: shown.template })
   }
 }

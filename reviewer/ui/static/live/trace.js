@@ -1,25 +1,26 @@
-// The middle of the Live tab: one trace as it grows, how far it is, how it ended. It follows the newest card until the
-// person looks at an earlier one.
+// The middle of the Live tab: one trace as it grows, its progress and how it ended. It follows the newest card until the
+// person selects an earlier one or scrolls up.
 
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { TraceView } from '../trace/view.js'
-import { TONES, duration, ending, inShort, outcome, tokens } from './labels.js'
-import { coming } from './runs.js'
+import { TONES, ask, duration, ending, outcome, sampleLabel, tokens } from './labels.js'
+import { pendingSteps } from './runs.js'
 
 const NEAR = 40 // px from the end that still count as being there
 
 export class LiveTrace {
   /**
-   * @param {HTMLElement} root
-   * @param {{onSelect: (id: string) => void, onPicture, onAgain, onSample: (sample: number | "vote") => void, keys: Object}} callbacks
+   * @param {{onSelect: (id: string | null) => void, onPicture: (url: string) => void, onAgain: () => void,
+   *   onSample: (sample: number | 'vote') => void, keys: import('../common/keys.js').Keys}} callbacks
    */
-  constructor(root, callbacks) {
+  constructor(callbacks) {
+    this.root = h('div.pane')
     this.on = callbacks
     this.turn = h('span.turn')
     this.spinner = h('span.spinner')
     this.lost = h('span.lost', { role: 'status' })
     this.by = h('span.by')
-    this.said = h('span')
+    this.outcome = h('span')
     this.head = h(
       'div.run-head',
       { hidden: true },
@@ -28,7 +29,7 @@ export class LiveTrace {
       h('span.spring'),
       this.lost,
       this.by,
-      this.said,
+      this.outcome,
     )
     this.chips = h('div.samples', { role: 'tablist', 'aria-label': 'Trace of which sample', hidden: true })
     this.cards = h('div')
@@ -40,7 +41,7 @@ export class LiveTrace {
       this.end,
     )
     this.chip = h('button.follow', { type: 'button', hidden: true, onClick: () => this.follow() }, 'follow ↓')
-    fill(root, this.head, this.chips, this.scroller, this.chip)
+    fill(this.root, this.head, this.chips, this.scroller, this.chip)
     this.view = new TraceView(this.cards, {
       onSelect: (id) => this.on.onSelect(id),
       onPicture: (url) => this.on.onPicture(url),
@@ -49,7 +50,7 @@ export class LiveTrace {
     this.shown = null
   }
 
-  /** Something else than a trace: what to do first, or the vote. */
+  /** Show something other than a trace: the first steps, or the vote. @param {...any} content */
   showInstead(...content) {
     this.shown = null
     this.head.hidden = this.chips.hidden = this.chip.hidden = true
@@ -68,7 +69,7 @@ export class LiveTrace {
     this.#drawChips(run, 'vote')
   }
 
-  /** Show a sample of a run from its first card; a run that goes on is followed. */
+  /** Show a sample of a run from its first card; a run in progress is followed. */
   show(run, sample, medium) {
     const trace = run.traces[sample]
     this.shown = { run, sample, trace, medium, drawn: 0, end: null }
@@ -93,13 +94,13 @@ export class LiveTrace {
     if (!this.following) this.scroller.scrollTop = 0
   }
 
-  /** Bring what is shown up to what is known. Cards that are there stay as they are. */
+  /** Add what is new. Cards that are complete stay as they are. */
   paint() {
     if (!this.shown) return
     const { run, sample, trace, medium } = this.shown
     if (!this.shown.withOverview && trace.overview) return this.show(run, sample, medium)
     for (; this.shown.drawn < trace.steps.length; this.shown.drawn += 1) this.view.append(trace.steps[this.shown.drawn])
-    this.view.grow(coming(trace, medium))
+    this.view.grow(pendingSteps(trace, medium))
     this.#drawHead()
     this.#drawChips(run, this.shown.sample)
     this.#drawEnd()
@@ -121,7 +122,7 @@ export class LiveTrace {
     this.paint()
   }
 
-  /** The person looks at an earlier card: stay there. */
+  /** Stop following the newest card. */
   stay() {
     this.following = false
     if (this.shown) this.chip.hidden = this.shown.run.state !== 'running'
@@ -140,7 +141,7 @@ export class LiveTrace {
     if (upwards && !atEnd) this.stay()
   }
 
-  // ---- how far it is
+  // ---- progress
 
   #drawHead() {
     const { run, trace } = this.shown
@@ -155,26 +156,27 @@ export class LiveTrace {
     this.lost.textContent = run.state === 'running' ? run.lost : ''
     this.by.textContent = run.policyTitle
     this.by.title = byLine(trace.drafter, run)
-    this.said.className = verdict ? `pill ${TONES[verdict] ?? 'grey'}` : ''
-    this.said.textContent = verdict ?? ''
+    this.outcome.className = verdict ? `pill ${TONES[verdict] ?? 'grey'}` : ''
+    this.outcome.textContent = verdict ?? ''
   }
 
   #progress() {
     const { run, trace } = this.shown
-    if (!trace.overview) return trace.ended ? 'not begun' : run.traces.length > 1 ? 'waits for its turn' : 'starting …'
+    if (!trace.overview)
+      return trace.ended ? 'not started' : run.traces.length > 1 ? 'waiting for its turn' : 'starting …'
     const turn = `turn ${Math.max(1, Math.min(trace.turn, trace.maxTurns))} of ${trace.maxTurns}`
     if (trace.ended) return trace.ended.seconds >= 0.05 ? `${turn} · ${duration(trace.ended.seconds)}` : turn
     return `${turn} · ${duration(Math.max(0, Date.now() - run.since) / 1000)}`
   }
 
-  /** Seconds go on while nothing else happens. */
+  /** Update the seconds. */
   tick() {
     if (this.shown && !this.shown.trace.ended) this.turn.textContent = this.#progress()
   }
 
   #drawChips(run, sample) {
     this.chips.hidden = run.traces.length === 1
-    const key = JSON.stringify([run.id, sample, run.traces.map(inShort), run.consensus !== null])
+    const key = JSON.stringify([run.id, sample, run.traces.map(sampleLabel), run.consensus !== null])
     if (this.chips.hidden || key === this.chipsDrawn) return
     this.chipsDrawn = key
     drawChips(this.chips, run, sample, this.on.onSample)
@@ -190,7 +192,12 @@ export class LiveTrace {
     if (!trace.ended) {
       const gone =
         run.state !== 'running' &&
-        h('article.ending.red', {}, h('p', {}, run.lost || 'This run ended before the trace did.'), this.#again())
+        h(
+          'article.ending.red',
+          {},
+          h('p', {}, run.lost || 'This run ended before the trace was complete.'),
+          this.#again(),
+        )
       fill(this.end, gone)
       return
     }
@@ -203,8 +210,7 @@ export class LiveTrace {
       h(
         `article.ending${tone && `.${tone}`}`,
         { 'aria-label': 'How it ended' },
-        verdict &&
-          h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, verdict === 'ask a person' ? 'Ask a person' : verdict),
+        verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, ask(verdict)),
         verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
         text && h('p', {}, withCommands(text)),
         h(
@@ -246,9 +252,9 @@ export class LiveTrace {
     )
 }
 
-/** Why no YES or NO is given, and what was answered. */
+/** Why a person has to decide, and what the agent answered. */
 export const reasonList = (consensus, answered) => [
-  answered && h('p', {}, `The agent says ${answered}. A person should look, because:`),
+  answered && h('p', {}, `The agent answered ${answered}. A person should decide, because:`),
   h(
     'ul.reasons',
     {},
@@ -256,7 +262,7 @@ export const reasonList = (consensus, answered) => [
   ),
 ]
 
-/** "vote · 1 YES · 2 NO …": which trace is shown. */
+/** The choice of the trace shown, e.g. "vote · 1 YES · 2 NO …". */
 function drawChips(root, run, chosen, onSample) {
   const vote =
     run.consensus &&
@@ -269,20 +275,20 @@ function drawChips(root, run, chosen, onSample) {
     root,
     vote,
     run.traces.map((trace, at) => {
-      const said = inShort(trace)
-      const going = said === '…'
+      const label = sampleLabel(trace)
+      const running = label === '…'
       return h(
-        `button.sample${TONES[said] ? `.${TONES[said]}` : ''}`,
+        `button.sample${TONES[label] ? `.${TONES[label]}` : ''}`,
         {
           type: 'button',
           role: 'tab',
           'aria-selected': String(chosen === at),
-          title: `sample ${at + 1}: ${going ? 'going on' : said}`,
+          title: `sample ${at + 1}: ${running ? 'running' : label}`,
           onClick: () => onSample(at),
         },
         String(at + 1),
         ' ',
-        going ? h('span.spinner') : h('span', {}, said),
+        running ? h('span.spinner') : h('span', {}, label),
       )
     }),
   )

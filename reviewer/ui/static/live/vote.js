@@ -1,38 +1,38 @@
-// The vote of several samples: how they were cast, what comes of it, where they looked, and where the traces part.
+// The vote of several samples: the counts, the outcome, the windows of all samples, and where the traces differ.
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
-import { TONES, outcome } from './labels.js'
+import { TONES, ask, outcome } from './labels.js'
 import { reasonList } from './trace.js'
 
 const percent = (x) => `${Math.round(100 * x)}`
 
 export class Vote {
   /**
-   * @param {Object} run  one with a consensus
-   * @param {number|null} redshift  of its spectrum
+   * @param {Run} run with a consensus
+   * @param {number | null} redshift of its spectrum
    * @param {{onWindow: (id: string) => void, onStep: (sample: number, turn: number) => void}} callbacks
-   *   somebody chooses a window of the tree, or wants to see a sample's step
+   *   a window of the tree was chosen, or a step of a sample
    */
   constructor(run, redshift, callbacks) {
     const { consensus } = run
-    const said = outcome(run)
+    const verdict = outcome(run)
     this.on = callbacks
     this.samples = consensus.samples
     this.windows = windowsOfTree(consensus.paths, redshift)
     this.element = h(
       'article.vote',
       { 'aria-label': 'The vote' },
-      said && h(`strong.outcome.${TONES[said]}`, {}, said === 'ask a person' ? 'Ask a person' : said),
+      verdict && h(`strong.outcome.${TONES[verdict]}`, {}, ask(verdict)),
       counts(consensus),
       fraction(consensus),
       consensus.ask && reasonList(consensus),
-      h('h3', {}, parting(consensus)),
+      h('h3', {}, difference(consensus)),
       h('div.paths', {}, this.#branches(consensus.paths)),
     )
   }
 
-  /** Mark every line of the tree that is about this window. */
+  /** Highlight every line of the tree with this window. @param {string} id */
   select(id) {
     for (const line of this.element.querySelectorAll('.path[data-window]')) {
       line.classList.toggle('selected', line.dataset.window === id)
@@ -40,11 +40,11 @@ export class Vote {
     }
     const line = this.element.querySelector('.path.selected')
     line?.scrollIntoView({ block: 'nearest' })
-    // Whoever has clicked a line and goes on with the arrow keys takes the cursor along.
+    // After a click on a line the arrow keys move the focus too.
     if (this.element.contains(document.activeElement)) line?.querySelector('.does').focus({ preventScroll: true })
   }
 
-  /** A tree read downwards: what all did alike stays in one column, and each branch is set in. */
+  /** A tree from top to bottom: common turns stay in one column, and each branch is indented. */
   #branches(nodes) {
     const list = nodes.map((node) => [this.#line(node), node.next?.length > 0 && this.#branches(node.next)])
     return nodes.length === 1 ? list : list.map((branch) => h('div.branch', {}, branch))
@@ -53,7 +53,7 @@ export class Vote {
   #line(node) {
     const { turn, samples } = node
     const window = node.window && this.windows.find(({ id }) => id === idOf(node.window))
-    const see = (sample, text) =>
+    const showTurn = (sample, text) =>
       h(
         'button.link',
         {
@@ -82,15 +82,17 @@ export class Vote {
         h(
           'span.who',
           {},
-          all ? see(samples[0], 'all') : samples.map((sample, at) => [at > 0 && ' ', see(sample, String(sample + 1))]),
+          all
+            ? showTurn(samples[0], 'all')
+            : samples.map((sample, at) => [at > 0 && ' ', showTurn(sample, String(sample + 1))]),
         ),
     )
   }
 }
 
 /**
- * Where the samples looked, as the spectrum draws it: each window of the tree once, numbered as it comes when the tree is
- * read downwards. Windows that read the same are one. The tree has observed wavelengths.
+ * The windows of the tree as the spectrum draws them: each once, numbered from top to bottom. Windows with the same text
+ * are one. The tree has observed wavelengths.
  */
 function windowsOfTree(nodes, redshift) {
   const found = new Map()
@@ -118,7 +120,7 @@ function windowsOfTree(nodes, redshift) {
 
 const idOf = (window) => windowText(...window)
 
-/** A bar of the votes as they were cast; its words say the same. */
+/** A bar of the answers, and the same in words. */
 function counts({ samples, yes, no, none }) {
   const parts = [
     ['green', yes, 'YES'],
@@ -153,9 +155,9 @@ function fraction({ yes_fraction: share, interval, definition }) {
   )
 }
 
-function parting({ parts_at: turn, samples }) {
-  if (samples < 2) return 'The way of the trace'
-  return turn === null ? 'All went the same way' : `The traces part in turn ${turn}`
+function difference({ parts_at: turn, samples }) {
+  if (samples < 2) return 'The turns of the trace'
+  return turn === null ? 'All samples took the same turns' : `The traces differ from turn ${turn}`
 }
 
 function does({ what, window, label, verdict }) {

@@ -1,4 +1,4 @@
-// The decision bar: at the same place in every round, only its verbs change. Each button carries its key.
+// The decision bar: at the same place in every round; only its verbs change. Each button shows its key.
 
 import { cap, fill, h } from '../common/dom.js'
 
@@ -11,13 +11,20 @@ const ACTION = {
   reject: 'decide-no',
   abstain: 'decide-abstain',
 }
-const DOUBLE_CLICK = 500 // ms; its second half would decide the next item, which nobody has seen
-const LOOK = { 'decide-yes': '.primary', 'decide-no': '.danger' }
+const DOUBLE_CLICK = 500 // ms; the second half would decide the next item, unseen
+const STYLE = { 'decide-yes': '.primary', 'decide-no': '.danger' }
 
 export class DecisionBar {
-  /** @param {{onVerb, onVerdict, onComment, onUndo, onNext, onHistory}} callbacks */
-  constructor(root, keys, callbacks) {
-    this.root = root
+  /** @type {{at: number, item: number | undefined} | undefined} */
+  #lastClick
+
+  /**
+   * @param {import('../common/keys.js').Keys} keys
+   * @param {{onVerb: (verb: string) => void, onVerdict: (verdict: string) => void, onComment: (text: string) => void,
+   *   onUndo: () => void, onNext: () => void, onHistory: () => void}} callbacks
+   */
+  constructor(keys, callbacks) {
+    this.root = h('div.decision-bar', { role: 'toolbar', 'aria-label': 'Decision' })
     this.keys = keys
     this.on = callbacks
     this.comment = h('input.comment', {
@@ -35,9 +42,9 @@ export class DecisionBar {
     })
   }
 
-  /** @param {{item: Object|null, dirty: boolean, message: string}} state */
+  /** @param {{item: Item | null, dirty: boolean, message: string}} state `message`: shown instead of the item's history */
   show({ item, dirty, message }) {
-    this.shown = item?.id
+    this.itemId = item?.id
     if (!item) {
       fill(this.root, h('span.muted', {}, message), h('span.spring'), this.#undo())
       return
@@ -57,7 +64,7 @@ export class DecisionBar {
   #undo() {
     return h(
       'button',
-      { type: 'button', onClick: () => this.on.onUndo(), title: 'take back your last decision' },
+      { type: 'button', onClick: () => this.on.onUndo(), title: 'undo your last decision' },
       'Undo ',
       cap(this.keys.of('undo')),
     )
@@ -89,7 +96,7 @@ export class DecisionBar {
         const action = ACTION[verb]
         const text = verb === 'submit' && dirty ? 'Save and submit' : label
         return h(
-          `button${LOOK[action] ?? ''}`,
+          `button${STYLE[action] ?? ''}`,
           {
             type: 'button',
             disabled: refusal !== null,
@@ -104,20 +111,20 @@ export class DecisionBar {
     ]
   }
 
+  /** Ignore the second half of a double click if the first half has changed the item. */
   #once(event, act) {
-    const { clicked, on } = this.last ?? {}
-    this.last = { clicked: event.timeStamp, on: this.shown }
-    if (event.timeStamp - clicked < DOUBLE_CLICK && on !== this.shown) return
+    const last = this.#lastClick
+    this.#lastClick = { at: event.timeStamp, item: this.itemId }
+    if (last && event.timeStamp - last.at < DOUBLE_CLICK && last.item !== this.itemId) return
     act()
   }
 
   #info(item, message) {
-    const said = item.standing.decisions.at(-1)
-    const last = said?.comment ? `${said.person}: “${said.comment}”` : said ? `${said.person}: ${said.verb}` : ''
-    const by =
-      item.version.number > 1
-        ? `v${item.version.number} by ${item.version.author ?? '?'}${item.version.reason ? ` · “${item.version.reason}”` : ''}`
-        : `draft by ${item.row.drafter.name}`
+    const decision = item.standing.decisions.at(-1)
+    const last = decision && `${decision.person}: ${decision.comment ? `“${decision.comment}”` : decision.verb}`
+    const { number, author, reason } = item.version
+    const version = `v${number} by ${author ?? '?'}${reason ? ` · “${reason}”` : ''}`
+    const by = number > 1 ? version : `draft by ${item.row.drafter.name}`
     const refused =
       !item.hidden && item.may.verbs.length && item.may.verbs.every((v) => v.refusal) ? item.may.verbs[0].refusal : ''
     return [
@@ -140,5 +147,8 @@ export class DecisionBar {
   }
 }
 
-/** The verb of this item that an action stands for: "decide-yes" is keep, submit, pass or approve by the round. */
+/**
+ * The verb that an action means in the round of this item: "decide-yes" is keep, submit, pass or approve.
+ * @param {Item | null} item @param {string} action
+ */
 export const verbFor = (item, action) => item?.may.verbs.find((v) => ACTION[v.verb] === action)?.verb ?? null

@@ -1,243 +1,271 @@
-// Marks, verdicts, versions and decisions: what is sent under a key, and what is done when it is refused.
+// Marks, verdicts, versions and decisions: what is sent under an idempotency key, and what happens when it is refused.
 
-import { Refused, newKey, postUntilHeard } from '../common/http.js'
+import { Refused, newKey, postUntilAnswered } from '../common/http.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
-/** Of refusals after which the item is shown as it is now. */
-const MOVED_ON = ['version_moved', 'lease_lost', 'not_allowed']
+/** Refusals after which the item is loaded again: it is not as it was. */
+const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
 
-const SLOW = 700 // ms after which it is said that something is on its way
+const SLOW = 700 // ms after which the page shows that something is being sent
 
-export class Deciding {
-  /** @param desk  the Review page */
-  constructor(desk) {
-    this.desk = desk
-    this.busy = false
+/** @type {Record<string, string>} */
+const DONE = {
+  keep: 'Kept',
+  submit: 'Submitted',
+  pass: 'Passed',
+  approve: 'Approved',
+  reject: 'Rejected',
+  return: 'Returned',
+  abstain: 'Abstained',
+}
+
+/**
+ * @typedef {Object} DecisionsOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('./lease.js').Lease} lease
+ * @property {import('./recovery.js').Recovery} recovery
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {import('../common/page_status.js').TopBar} topBar
+ * @property {() => Promise<void>} windowsDrawn resolves when the tool has drawn every requested window
+ * @property {(marks: Record<string, Mark>) => void} showMarks
+ * @property {(id: number, change?: Partial<QueueRow>) => void} onChanged an item changed on the server
+ * @property {(id: number) => Promise<void>} open
+ * @property {(id: number | null) => Promise<void>} next open this item, or the next one under the filter
+ * @property {() => Promise<void>} refresh load and draw the item shown again
+ */
+
+export class Decisions {
+  #sending = false
+
+  /** @param {DecisionsOptions} options */
+  constructor(options) {
+    this.on = options
+    this.state = options.state
+    this.lease = options.lease
+    this.notices = options.notices
+    this.topBar = options.topBar
   }
 
+  /** Mark a step. @param {string} id @param {string} mark @param {string} [note] */
   async mark(id, mark, note) {
-    const { item } = this.desk.current
-    if (item.hidden) return
-    const before = item.marks.mine[id]
-    const kept = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
-    if (mark === 'cleared') delete item.marks.mine[id]
-    else item.marks.mine[id] = { mark, note: kept }
-    this.desk.trace.refresh({ marks: item.marks.mine })
+    const { item } = this.state
+    if (!item || item.hidden) return
+    const { mine } = item.marks
+    const before = mine[id]
+    const text = note ?? (mark === 'cleared' ? '' : (before?.note ?? ''))
+    if (mark === 'cleared') delete mine[id]
+    else mine[id] = { mark, note: text }
+    this.on.showMarks(mine)
     try {
-      const { at } = await postUntilHeard(
-        `/api/item/${item.id}/mark`,
-        { version: item.version.id, step: id, mark, note: kept, key: newKey() },
-        (e) => this.desk.top.unsaved(e.message),
-      )
-      this.desk.top.saved(at)
+      const body = { version: item.version.id, step: id, mark, note: text, key: newKey() }
+      const { at } = await postUntilAnswered(`/api/item/${item.id}/mark`, body, (e) => this.topBar.notSaved(e.message))
+      this.topBar.saved(at)
     } catch (error) {
-      if (before) item.marks.mine[id] = before
-      else delete item.marks.mine[id]
-      this.desk.trace.refresh({ marks: item.marks.mine })
-      this.desk.tell(error)
+      if (before) mine[id] = before
+      else delete mine[id]
+      this.on.showMarks(mine)
+      this.notices.error(error)
     }
   }
 
+  /** Give one's own verdict, after which the hidden answer is shown. @param {string} verdict */
   async commitVerdict(verdict) {
-    const { item } = this.desk.current
-    if (!item.hidden) return
+    const { item } = this.state
+    if (!item?.hidden) return
     try {
-      await postUntilHeard(`/api/item/${item.id}/verdict`, { version: item.version.id, verdict }, (e) =>
-        this.desk.top.unsent(e.message),
-      )
-      this.desk.items.stale(item.id)
-      await this.desk.open(item.id)
+      const body = { version: item.version.id, verdict }
+      await postUntilAnswered(`/api/item/${item.id}/verdict`, body, (e) => this.topBar.notSent(e.message))
+      this.on.onChanged(item.id)
+      await this.on.open(item.id)
     } catch (error) {
-      this.desk.tell(error)
+      this.notices.error(error)
     }
   }
 
-  /** Save the edits as a version; the new version's id, or null where it was refused (the text is kept). */
+  /** Save the edits as a version and draw the item with it. */
+  async saveAndRefresh() {
+    const before = this.state.item?.version.id
+    const version = await this.saveVersion()
+    if (!version || version === before) return
+    await this.on.refresh()
+    this.notices.toast('Saved as a version.')
+  }
+
+  /**
+   * Save the edits as a version.
+   * @returns {Promise<number | null>} the version, or null where it was refused; the text is kept then
+   */
   async saveVersion() {
-    await this.desk.editing.settled()
-    if (!this.desk.drafting.dirty) return this.desk.current.item.version.id
-    const { item } = this.desk.current
-    const {
-      drafting,
-      drafting: { steps },
-    } = this.desk
+    await this.on.windowsDrawn()
+    const { draft, item } = this.state
+    if (!draft || !item) return null
+    if (!draft.dirty) return item.version.id
+    const { steps } = draft
     try {
-      const made = await this.#underLease(`/api/item/${item.id}/version`, {
-        base: item.version.id,
-        steps,
-        reason: drafting.comment,
-        key: newKey(),
-      })
-      if (made === null) return null
-      if (this.desk.drafting.steps === steps) drafting.close()
-      this.desk.top.saved(made.at)
-      return made.version
+      const body = { base: item.version.id, steps, reason: draft.comment, key: newKey() }
+      const saved = await this.#postLeased(`/api/item/${item.id}/version`, body)
+      if (saved === null) return null
+      if (draft.steps === steps) draft.close()
+      this.topBar.saved(saved.at)
+      return saved.version
     } catch (error) {
-      if (error.kind === 'version_moved')
-        this.conflict(
-          error.message,
-          item.version.id,
-          steps,
-          error.detail.steps,
-          `v${error.detail.number} by ${error.detail.author ?? '?'}`,
-        )
-      else if (error instanceof Refused && MOVED_ON.includes(error.kind)) await this.#asItIsNow(item, error)
-      else this.desk.tell(error)
+      if (!(error instanceof Refused)) this.notices.error(error)
+      else if (error.kind === 'version_moved') {
+        const { number, author, steps: theirs } = error.detail
+        this.on.recovery.resolveConflict({
+          message: error.message,
+          base: item.version.id,
+          mine: steps,
+          theirs,
+          whose: `v${number} by ${author ?? '?'}`,
+        })
+      } else if (ITEM_CHANGED.includes(error.kind)) await this.#showPresentItem(item, error)
+      else this.notices.error(error)
       return null
     }
   }
 
   /**
-   * Send what needs the lease, under one key until it is heard. A lease that ran out is asked for again; null where
-   * somebody else has the item by then, which has been told.
+   * Send what needs the lease, with the same key until the server answers. A lease that has run out is requested again
+   * once. Resolves with null where another person has the item; the page shows that already.
+   * @param {string} path @param {Object} body @returns {Promise<any>}
    */
-  async #underLease(path, body) {
-    const { top, holding } = this.desk
-    const slow = setTimeout(() => top.sending(), SLOW)
+  async #postLeased(path, body) {
+    const { lease, topBar } = this
+    const slow = setTimeout(() => topBar.sending(), SLOW)
     try {
-      for (let tried = 0; ; tried += 1) {
-        const lease = await holding.sure()
-        if (lease === null) return top.unsent('Somebody else has the item.') ?? null
+      for (let attempt = 0; ; attempt += 1) {
+        const name = await lease.ensure()
+        if (name === null) {
+          topBar.notSent('Another person has the item.')
+          return null
+        }
         try {
-          return await postUntilHeard(path, { ...body, lease }, (error) => top.unsent(error.message))
+          return await postUntilAnswered(path, { ...body, lease: name }, (error) => topBar.notSent(error.message))
         } catch (error) {
-          if (error.kind !== 'lease_lost' || tried) throw error
-          holding.lease = null
+          if (!(error instanceof Refused) || error.kind !== 'lease_lost' || attempt) throw error
+          lease.lost()
         }
       }
     } catch (error) {
-      top.unsent(error.message)
+      topBar.notSent(/** @type {Error} */ (error).message)
       throw error
     } finally {
       clearTimeout(slow)
     }
   }
 
-  /** Somebody else's version came first. `base`: the version my text was written on, under which it is kept. */
-  async conflict(message, base, mine, theirs, who) {
-    const choice = await dialogs.openConflict(message, mine, theirs, who)
-    if (!choice) return
-    const { item } = this.desk.current
-    if (choice === 'discard') await this.desk.unsent.discardOn(item, base)
-    await this.desk.refresh()
-    if (choice !== 'rebase' || !this.desk.editable || this.desk.current.item.id !== item.id) return
-    this.desk.notice(null)
-    this.desk.editing.restep(mine)
-    await this.desk.drafting.flush()
-    if (!this.desk.drafting.pending) await this.desk.unsent.discardOn(item, base)
-  }
-
+  /** @param {string} verb @param {{stay?: boolean}} options `stay`: show the same item afterwards */
   async decide(verb, { stay = false } = {}) {
-    if (this.busy || !this.desk.current || this.desk.current.item.hidden) return
-    const { item } = this.desk.current
-    const allowed = item.may.verbs.find((v) => v.verb === verb)
-    if (!allowed || allowed.refusal) return this.desk.toast(allowed?.refusal ?? `“${verb}” is not for this round.`)
-    let reason = ''
-    let comment = this.desk.bar.comment.value.trim()
-    if (verb === 'reject') {
-      const why = await dialogs.askReason(this.desk.me.reasons, comment)
-      if (!why) return
-      ;({ reason, comment } = why)
-    } else if (verb === 'return' && !comment) {
-      comment = await dialogs.askText('Return to revision: what should be changed?', '', 'Return')
-      if (!comment) return
-    } else if (verb === 'submit') {
-      await this.desk.editing.settled()
-      const missing = problems(this.desk.drafting.steps)
-      if (missing.length) return this.desk.notice(`Not yet: ${missing.join('; ')}.`, null, null, 'edit')
+    const { draft, item } = this.state
+    if (this.#sending || !draft || !item || item.hidden) return
+    const offered = item.may.verbs.find((one) => one.verb === verb)
+    if (!offered || offered.refusal) {
+      this.notices.toast(offered?.refusal ?? `“${verb}” is not possible in this round.`)
+      return
     }
-    this.busy = true
+    const given = await this.#reasonFor(verb, draft)
+    if (!given) return
+    this.#sending = true
     try {
-      await this.#send(item, verb, reason, comment, stay)
+      await this.#send(item, verb, given, stay)
     } finally {
-      this.busy = false
+      this.#sending = false
     }
   }
 
-  async #send(item, verb, reason, comment, stay) {
-    const following = this.desk.current.place?.next[0] ?? null
-    const {
-      drafting,
-      drafting: { steps, comment: typed },
-    } = this.desk
+  /**
+   * Ask for what a decision needs; null where the person does not give it.
+   * @param {string} verb @param {import('./drafts.js').Draft} draft
+   * @returns {Promise<{reason: string, comment: string} | null>}
+   */
+  async #reasonFor(verb, draft) {
+    const comment = draft.comment.trim()
+    if (verb === 'reject') return dialogs.askReason(this.state.me.reasons, comment)
+    if (verb === 'return' && !comment) {
+      const text = await dialogs.askText('Return to revision: what should be changed?', '', 'Return')
+      return text ? { reason: '', comment: text } : null
+    }
+    if (verb === 'submit') {
+      await this.on.windowsDrawn()
+      const missing = problems(this.state.steps)
+      if (missing.length) {
+        this.notices.show(`Not yet: ${missing.join('; ')}.`, { until: 'edit' })
+        return null
+      }
+    }
+    return { reason: '', comment }
+  }
+
+  /** @param {Item} item @param {string} verb @param {{reason: string, comment: string}} given @param {boolean} stay */
+  async #send(item, verb, { reason, comment }, stay) {
+    const { current, draft } = this.state
+    if (!draft) return
+    const following = current?.place?.next[0] ?? null
+    const { steps, comment: typed } = draft
+    /** @type {number | null} */
     let version = item.version.id
     try {
-      await drafting.hold()
+      await draft.pause()
       if (verb === 'submit') version = await this.saveVersion()
       if (version === null) return
-      const answer = await this.#underLease(`/api/item/${item.id}/decide`, {
-        version,
-        verb,
-        reason,
-        comment,
-        key: this.desk.decideKey,
-      })
+      const body = { version, verb, reason, comment, key: this.state.decisionKey }
+      const answer = await this.#postLeased(`/api/item/${item.id}/decide`, body)
       if (answer === null) return
-      drafting.decided(steps, typed) // what was typed meanwhile stays, as unsent text on the version before
-      this.desk.lastDecided = item.id
-      this.desk.top.saved(new Date().toISOString())
-      this.desk.items.stale(item.id)
-      this.desk.queue.update(item.id, { state: answer.state, ...countsOf(answer.progress) })
-      this.desk.toast(`${shown(verb)} · now ${answer.progress}`)
-      if (this.desk.current?.item.id !== item.id) return // opened another one while this waited for the server
-      if (this.desk.lease) this.desk.lease.ended = true
-      if (stay) await this.desk.open(item.id)
-      else await this.desk.next(following)
+      draft.decided(steps, typed) // what was typed meanwhile stays, as unsent text on the version before
+      this.state.lastDecided = item.id
+      this.topBar.saved(new Date().toISOString())
+      this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
+      this.notices.toast(`${DONE[verb]} · now ${answer.progress}`)
+      if (!this.state.isShown(item.id)) return // another item was opened meanwhile
+      this.lease.finish()
+      if (stay) await this.on.open(item.id)
+      else await this.on.next(following)
     } catch (error) {
-      this.desk.decideKey = newKey()
-      this.desk.tell(error)
+      this.state.decisionKey = newKey()
+      this.notices.error(error)
       const saved = version !== null && version !== item.version.id
-      if (saved || (error instanceof Refused && MOVED_ON.includes(error.kind))) await this.#asItIsNow(item, error)
+      const changed = error instanceof Refused && ITEM_CHANGED.includes(error.kind)
+      if (saved || changed) await this.#showPresentItem(item, /** @type {Error} */ (error))
     } finally {
-      drafting.goOn()
+      draft.resume()
     }
   }
 
-  /** What was refused because the item is not as it was: shown as it is, with the reason beside it. */
-  async #asItIsNow(item, error) {
-    if (this.desk.current?.item.id !== item.id) return
-    const kept = this.desk.drafting.dirty ? ' What you wrote is kept as unsent text.' : ''
+  /** Load an item that is not as it was, and show the reason of the refusal. @param {Item} item @param {Error} error */
+  async #showPresentItem(item, error) {
+    const { state } = this
+    if (!state.isShown(item.id)) return
+    const kept = state.dirty ? ' What you wrote is kept as unsent text.' : ''
     try {
-      await this.desk.refresh()
-      await this.desk.holding.take(item.id, this.desk.current.item)
-      if (this.desk.notices.line.hidden) this.desk.notice(error.message + kept)
-      else this.desk.toast(error.message)
+      await this.on.refresh()
+      if (state.item) await this.lease.take(state.item)
+      if (this.notices.shown) this.notices.toast(error.message)
+      else this.notices.show(error.message + kept)
     } catch (failed) {
-      this.desk.tell(failed)
+      this.notices.error(failed)
     }
   }
 
+  /** Undo this person's last decision on the item shown, or else the last one made on this page. */
   async undo() {
-    const id = this.desk.current?.item.may.undo ? this.desk.current.item.id : this.desk.lastDecided
-    if (!id) return this.desk.toast('There is no decision of yours to take back here.')
+    const { item, lastDecided } = this.state
+    const id = item?.may.undo ? item.id : lastDecided
+    if (!id) {
+      this.notices.toast('You have made no decision here that can be undone.')
+      return
+    }
     try {
-      const answer = await postUntilHeard(`/api/item/${id}/undo`, { key: newKey() }, (e) =>
-        this.desk.top.unsaved(e.message),
+      const answer = await postUntilAnswered(`/api/item/${id}/undo`, { key: newKey() }, (error) =>
+        this.topBar.notSaved(error.message),
       )
-      this.desk.lastDecided = null
-      this.desk.items.stale(id)
-      this.desk.queue.update(id, { state: answer.state })
-      this.desk.toast(`Taken back · now ${answer.state}`)
-      await this.desk.open(id)
+      this.state.lastDecided = null
+      this.on.onChanged(id, { state: answer.state })
+      this.notices.toast(`Undone · now ${answer.state}`)
+      await this.on.open(id)
     } catch (error) {
-      this.desk.tell(error)
+      this.notices.error(error)
     }
   }
-}
-
-const shown = (verb) =>
-  ({
-    keep: 'Kept',
-    submit: 'Submitted',
-    pass: 'Passed',
-    approve: 'Approved',
-    reject: 'Rejected',
-    return: 'Returned',
-    abstain: 'Abstained',
-  })[verb]
-
-const countsOf = (progress) => {
-  const counted = /(\d+) of (\d+)/.exec(progress)
-  return counted ? { cast: Number(counted[1]), wanted: Number(counted[2]) } : { cast: 0, wanted: 1 }
 }

@@ -4,10 +4,14 @@ import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
 
-/** Ask why: digits choose, Enter rejects. Resolves with {reason, comment} or null. */
+/**
+ * Ask for the reason of a rejection: digits choose, Enter rejects.
+ * @param {Record<string, string>} reasons @param {string} comment
+ * @returns {Promise<{reason: string, comment: string} | null>}
+ */
 export function askReason(reasons, comment) {
   const entries = Object.entries(reasons)
-  return openPanel('Reject: why?', (dialog) => {
+  return openPanel('Reject: why?', (close, dialog) => {
     const text = h('textarea', {
       value: comment,
       rows: 3,
@@ -38,15 +42,14 @@ export function askReason(reasons, comment) {
       const missing = !reason
         ? 'Choose a reason.'
         : reason === 'other' && !text.value.trim()
-          ? 'Say in a few words why.'
+          ? 'Give the reason in a few words.'
           : null
       if (missing) {
         note.hidden = false
         fill(note, missing)
         return
       }
-      dialog.result = { reason, comment: text.value.trim() }
-      dialog.close()
+      close({ reason: String(reason), comment: text.value.trim() })
     }
     form.addEventListener('submit', (event) => {
       event.preventDefault()
@@ -75,13 +78,16 @@ export function askReason(reasons, comment) {
   })
 }
 
-/** Ask for a line or two of text. Resolves with it, or null. */
+/**
+ * Ask for a line or two of text.
+ * @param {string} title @param {string} value @param {string} action the label of the button
+ * @returns {Promise<string | null>}
+ */
 export function askText(title, value, action) {
-  return openPanel(title, (dialog) => {
+  return openPanel(title, (close) => {
     const area = h('textarea', { value, rows: 3, 'aria-label': title })
     const take = () => {
-      dialog.result = area.value.trim()
-      dialog.close()
+      close(area.value.trim())
     }
     area.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && !event.shiftKey) {
@@ -182,13 +188,9 @@ export function openHistory(history) {
 /** Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or null. */
 function chooseBetween(title, told, mine, theirs, choices) {
   const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
-  const take = (dialog, name) => {
-    dialog.result = name
-    dialog.close()
-  }
   return openPanel(
     title,
-    (dialog) =>
+    (/** @type {(name: string) => void} */ close) =>
       h(
         'div.history',
         {},
@@ -208,8 +210,8 @@ function chooseBetween(title, told, mine, theirs, choices) {
         h(
           'footer',
           {},
-          choices.map(([name, label, look]) =>
-            h(`button${look}`, { type: 'button', onClick: () => take(dialog, name) }, label),
+          choices.map(([name, label, style]) =>
+            h(`button${style}`, { type: 'button', onClick: () => close(name) }, label),
           ),
         ),
       ),

@@ -1,72 +1,112 @@
-// The text somebody is working on: the steps as edited, a way back, a copy on the server after each change, and one in the
-// browser until the server has it.
+// The text being edited: the steps with undo, an autosave on the server after each change, and a copy in the browser
+// until the server has it.
 
 import { lasting } from '../common/browser_storage.js'
-import { Unreachable, newKey, postSoon } from '../common/http.js'
+import { Refused, Unreachable, newKey, postRepeatable } from '../common/http.js'
 import { sameSteps } from '../trace/steps.js'
 
 const AFTER_TYPING = 400 // ms
-const TRY_AGAIN = 3000
-const MOST_UNHEARD = 100
+const RETRY_AFTER = 3000 // ms
+const MOST_UNANSWERED = 100
+const PREFIX = 'so-kept'
 
-export class Drafting {
-  /**
-   * @param {Object} item  drawn from its version
-   * @param {KeptText} kept
-   * @param {{onSaved: (iso: string) => void, onUnsaved: (error: Error) => void, onOther: (other: Object) => void}} callbacks
-   *        onOther: the server had another text of this person here, from another page; it is replaced there
-   */
-  constructor(item, kept, callbacks) {
+/**
+ * A text found in the browser's storage.
+ * @typedef {Object} StoredText
+ * @property {string} name in the storage
+ * @property {string | null} raw as stored
+ * @property {number} base the version it was written on
+ * @property {string} born when that version was made
+ * @property {string} at when it was stored
+ * @property {Step[]} steps
+ * @property {string} comment
+ * @property {string | null} after the autosave that this text followed
+ * @property {string[]} sent digests of what was being sent
+ */
+
+/**
+ * @typedef {Object} DraftCallbacks
+ * @property {(iso: string) => void} onSaved the server has the text
+ * @property {(error: any) => void} onUnsaved it does not, yet
+ * @property {(other: Autosave) => void} onOther the autosave replaced one that another page of this person had sent
+ */
+
+export class Draft {
+  #callbacks
+  #copies
+  /** @type {Step[][]} */
+  #undo = []
+  /** @type {string | null} */
+  #lastField = null
+  #closed = false
+  #paused = false
+  /** Whether the browser took the copy. */
+  #copied = true
+  /** @type {Promise<any> | null} */
+  #request = null
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer
+
+  /** @param {Item} item @param {LocalCopies} copies @param {DraftCallbacks} callbacks */
+  constructor(item, copies, callbacks) {
+    this.#callbacks = callbacks
+    this.#copies = copies
     this.item = item
     this.base = item.version.id
     this.original = item.trajectory.steps
     this.steps = this.original
     this.comment = ''
-    this.kept = kept
-    this.on = callbacks
-    this.past = []
     this.pending = false
-    this.closed = false
-    this.held = false
+    /** @type {string | null} the autosave that the next one follows */
     this.after = item.autosave?.base === this.base ? item.autosave.at : null
-    this.sent = [] // digests of what is on its way, or whose answer was lost
-    this.adopted = [] // what was found in the browser and is here now
+    /** @type {string[]} digests of what is being sent, or whose answer was lost */
+    this.sent = []
+    /** @type {StoredText[]} texts found in the browser that are part of this one now */
+    this.adopted = []
+  }
+
+  get closed() {
+    return this.#closed
   }
 
   get dirty() {
     return !sameSteps(this.steps, this.original)
   }
 
-  /** Whether something would be lost if the page were closed now. */
-  get onlyHere() {
-    return (this.pending || this.sent.length > 0) && this.keptHere === false
+  /** Whether closing the page now would lose something. */
+  get onlyOnPage() {
+    return (this.pending || this.sent.length > 0) && !this.#copied
   }
 
-  /** Take new steps. Typing in one field is one step of the way back, not one a letter. */
-  change(steps, { field = null } = {}) {
-    if (field === null || field !== this.lastField) this.past.push(this.steps)
-    this.lastField = field
+  /** Set new steps. All typing in one field is one undo step. @param {Step[]} steps @param {string | null} field */
+  change(steps, field) {
+    if (field === null || field !== this.#lastField) this.#undo.push(this.steps)
+    this.#lastField = field
     this.steps = steps
     this.#save()
   }
 
   undo() {
-    const before = this.past.pop()
+    const before = this.#undo.pop()
     if (!before) return false
     this.steps = before
-    this.lastField = null
+    this.#lastField = null
     this.#save()
     return true
   }
 
+  /** @param {string} text */
   setComment(text) {
     this.comment = text
     this.#save()
   }
 
-  /** Steps found again after a reload or a crash. `entry`: kept in the browser, so the server is sent them. */
+  /**
+   * Continue a text found after a reload or a crash. One from the browser (`entry`) is sent to the server.
+   * @param {Step[]} steps @param {string} comment @param {StoredText | null} entry
+   */
   restore(steps, comment, entry = null) {
-    this.past.push(this.steps)
+    this.#undo.push(this.steps)
     this.steps = steps
     this.comment = comment ?? ''
     if (!entry) return
@@ -74,12 +114,15 @@ export class Drafting {
     this.#save()
   }
 
-  /** Go on with what was written before on the same version; `editable`: whether that may be more than the comment. */
+  /**
+   * Continue what was written before on the same version.
+   * @param {Draft} former @param {boolean} editable whether more than the comment can be written
+   */
   takeOver(former, editable) {
     this.comment = former.comment
-    if (editable && former.past.length) {
+    if (editable && former.#undo.length) {
       this.steps = former.steps
-      this.past = former.past
+      this.#undo = former.#undo
     }
     const { after, sent, adopted } = former
     Object.assign(this, { after: after ?? this.after, sent, adopted })
@@ -89,79 +132,88 @@ export class Drafting {
 
   #save() {
     this.pending = true
-    this.#keep()
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => this.flush(), AFTER_TYPING)
+    this.#copy()
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.flush(), AFTER_TYPING)
   }
 
-  #keep() {
-    this.keptHere = this.kept.keep(this.item, this)
+  #copy() {
+    this.#copied = this.#copies.keep(this.item, this)
   }
 
-  /** Until `goOn` nothing more is sent; resolves once what is on its way has arrived or failed. After a decision it would come back. */
-  async hold() {
-    this.held = true
-    await this.flying?.catch(() => {})
+  /** Send nothing until `resume`, or an autosave would arrive after the decision. Resolves when none is being sent. */
+  async pause() {
+    this.#paused = true
+    await this.#request?.catch(() => {})
   }
 
-  goOn() {
-    this.held = false
+  resume() {
+    this.#paused = false
     this.flush()
   }
 
-  /** A decision was sent with these: only what was typed since is unsent, and the decision took the rest away on the server. */
+  /**
+   * A decision with this text was accepted and the server has removed its autosave: only later changes are unsent.
+   * @param {Step[]} steps @param {string} comment
+   */
   decided(steps, comment) {
     if (this.comment === comment) this.comment = ''
     if (this.steps === steps && !this.comment) this.close()
-    else if (!this.closed) this.#save()
+    else if (!this.#closed) this.#save()
   }
 
-  /** Send what is not yet on the server. Kept trying while the page is open. */
+  /** Send what is not yet on the server; retried while the page is open. */
   async flush() {
-    clearTimeout(this.timer)
-    if (!this.pending || this.closed || this.held) return
+    clearTimeout(this.#timer)
+    if (!this.pending || this.#closed || this.#paused) return
     this.pending = false
-    const unheard = this.sent
+    const unanswered = this.sent
     const body = { base: this.base, steps: this.steps, comment: this.comment, after: this.after }
-    this.sent = [...unheard.slice(-MOST_UNHEARD), digest(asText(body))]
-    this.#keep()
+    this.sent = [...unanswered.slice(-MOST_UNANSWERED), digest(asText(body))]
+    this.#copy()
     try {
-      this.flying = postSoon(`/api/item/${this.item.id}/autosave`, body)
-      const { at, replaced } = await this.flying
-      this.#heard(at)
-      if (replaced && !unheard.includes(digest(asText(replaced.body)))) this.on.onOther(replaced)
+      this.#request = postRepeatable(`/api/item/${this.item.id}/autosave`, body)
+      const { at, replaced } = await this.#request
+      this.#saved(at)
+      if (replaced && !unanswered.includes(digest(asText(replaced.body)))) this.#callbacks.onOther(replaced)
     } catch (error) {
       this.pending = true
-      if (this.closed) return
-      this.on.onUnsaved(error)
-      if (error instanceof Unreachable || error.passes) this.timer = setTimeout(() => this.flush(), TRY_AGAIN)
+      if (this.#closed) return
+      this.#callbacks.onUnsaved(error)
+      const passes = error instanceof Unreachable || (error instanceof Refused && error.temporary)
+      if (passes) this.#timer = setTimeout(() => this.flush(), RETRY_AFTER)
     }
   }
 
-  #heard(at) {
-    if (this.closed) return
+  /** @param {string} at */
+  #saved(at) {
+    if (this.#closed) return
     this.after = at
     this.sent = []
-    for (const entry of this.adopted.splice(0)) this.kept.forget(entry)
-    if (!this.pending) this.kept.drop(this.item)
-    else this.#keep()
-    this.on.onSaved(at)
+    this.#forgetAdopted()
+    if (!this.pending) this.#copies.drop(this.item)
+    else this.#copy()
+    this.#callbacks.onSaved(at)
   }
 
-  /** Nothing more is sent from here. */
+  #forgetAdopted() {
+    for (const entry of this.adopted.splice(0)) this.#copies.forget(entry)
+  }
+
+  /** Send nothing more. */
   stop() {
-    this.closed = true
-    clearTimeout(this.timer)
+    this.#closed = true
+    clearTimeout(this.#timer)
   }
 
-  /** After its text became a version, or was thrown away, there is nothing unsent left. */
+  /** The text was saved as a version or discarded: nothing is unsent. */
   close() {
     this.stop()
-    for (const entry of this.adopted.splice(0)) this.kept.forget(entry)
-    this.kept.drop(this.item)
+    this.#forgetAdopted()
+    this.#copies.drop(this.item)
   }
 
-  /** Thrown away: what is saved a moment later, before the page shows the item as it is, is not this any more. */
+  /** Discard the text, also for anything saved before the page is drawn again. */
   discard() {
     this.close()
     this.steps = this.original
@@ -169,66 +221,73 @@ export class Drafting {
   }
 }
 
-const PREFIX = 'so-kept'
-
-/** A short name of a text, to know again what was sent (FNV-1a, and its length). */
+/** A short name of a text, to recognise what was sent (FNV-1a and the length). @param {string} text */
 export function digest(text) {
   let hash = 2166136261
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619)
   return `${(hash >>> 0).toString(36)}.${text.length}`
 }
 
-/** What an autosave holds, as text; the same for what is here and for what the server gives back. */
-export const asText = ({ steps, comment }) => JSON.stringify([steps ?? [], comment ?? ''])
+/** What an autosave holds, as text; the same for a text of this page and for one that the server returns. */
+export const asText = (/** @type {{steps?: Step[], comment?: string}} */ { steps, comment }) =>
+  JSON.stringify([steps ?? [], comment ?? ''])
 
-export class KeptText {
-  /** @param {string} who  initials: several people may share a browser, and nobody is shown another's text */
-  constructor(who) {
-    this.who = who
-    this.page = newKey().slice(0, 8)
+/**
+ * Copies of unsaved texts in the browser's storage, by person, item, version and page, so that two tabs never overwrite
+ * each other. A copy is removed when the server has its text.
+ */
+export class LocalCopies {
+  #page = newKey().slice(0, 8)
+
+  /** @param {string} initials several people may share a browser, and nobody is shown another's text */
+  constructor(initials) {
+    this.initials = initials
   }
 
   /**
-   * Keep a text; false where the browser has no room or forbids it.
-   * `after`: when the server last took this text's predecessor; `sent`: the digest of what is on its way there.
+   * Store a copy; false where the browser has no room or forbids it.
+   * @param {Item} item
+   * @param {{steps: Step[], comment: string, after: string | null, sent: string[]}} text
+   * @param {string} page
    */
-  keep(item, { steps, comment, after, sent }, page = this.page) {
+  keep(item, { steps, comment, after, sent }, page = this.#page) {
     const { id, version } = item
-    return lasting.set(
-      this.#name(id, version.id, page),
-      JSON.stringify({ at: new Date().toISOString(), born: version.at, steps, comment, after, sent }),
-    )
+    const copy = { at: new Date().toISOString(), born: version.at, steps, comment, after, sent }
+    return lasting.set(this.#name(id, version.id, page), JSON.stringify(copy))
   }
 
-  /** The server has the text of this page. */
+  /** Remove this page's copy. @param {Item} item */
   drop(item) {
-    lasting.remove(this.#name(item.id, item.version.id, this.page))
+    lasting.remove(this.#name(item.id, item.version.id, this.#page))
   }
 
-  /** All that is kept of this person on an item, the latest first. Another database behind the same address has other versions. */
-  found(item) {
-    const prefix = `${PREFIX} ${this.who} ${item.id} `
-    const entries = lasting
+  /**
+   * All copies of this person's texts on an item, the latest first. Copies from another database behind the same
+   * address are left out: its versions were made at other times.
+   * @param {Item} item @returns {StoredText[]}
+   */
+  find(item) {
+    const prefix = `${PREFIX} ${this.initials} ${item.id} `
+    return lasting
       .names(prefix)
-      .map((name) => ({
-        ...lasting.read(name),
-        name,
-        raw: lasting.get(name),
-        base: Number(name.slice(prefix.length).split(' ')[0]),
-      }))
-    return entries
-      .filter(
-        (entry) =>
-          Array.isArray(entry.steps) &&
-          (entry.base === item.version.id ? entry.born === item.version.at : entry.born < item.version.at),
-      )
+      .map((name) => {
+        const base = Number(name.slice(prefix.length).split(' ')[0])
+        return { ...lasting.read(name), name, raw: lasting.get(name), base }
+      })
+      .filter((entry) => {
+        const { id, at } = item.version
+        return Array.isArray(entry.steps) && (entry.base === id ? entry.born === at : entry.born < at)
+      })
       .sort((a, b) => (a.at < b.at ? 1 : -1))
   }
 
-  /** Take an entry away, unless its page has gone on writing since it was found. */
+  /** Remove a copy, unless its page has written to it since it was found. @param {StoredText} entry */
   forget({ name, raw }) {
     if (lasting.get(name) === raw) lasting.remove(name)
   }
 
-  #name = (item, version, page) => `${PREFIX} ${this.who} ${item} ${version} ${page}`
+  /** @param {number} item @param {number} version @param {string} page */
+  #name(item, version, page) {
+    return `${PREFIX} ${this.initials} ${item} ${version} ${page}`
+  }
 }

@@ -1,198 +1,209 @@
-// Changing the steps of the item in front: text, windows, order. Every new window is looked at by the server's tool.
+// Editing the steps of the item shown: text, windows, order. The server's tool draws every new window.
 
 import { postJSON } from '../common/http.js'
-import { insertAfter, newStepId, replaceStep, windowOf } from '../trace/steps.js'
+import { insertAfter, moveStep, newStepId, removeStep, replaceStep, windowOf } from '../trace/steps.js'
 
-/** Windows are kept to a tenth of an ångström: finer than any pixel here, and readable. */
+/** Windows are rounded to 0.1 Å: finer than any pixel here, and readable. @param {number} x */
 const round = (x) => Math.round(x * 10) / 10
 
-const WIDEST_NEW_WINDOW = 400
-const PICTURES = 20
+const WIDEST_NEW_WINDOW = 400 // Å
+const MOST_PICTURES = 20
 
-/** A window for a new zoom: what is in view, or its middle 200 Å where that is most of the spectrum; in the tool's frame. */
+/**
+ * The window of a new zoom, in the tool's frame: what is visible, or its middle 200 Å where more is visible.
+ * @param {number[]} visible @param {number} stretch
+ */
 function newWindow([lo, hi], stretch) {
   const middle = (lo + hi) / 2
   const [from, to] = hi - lo <= WIDEST_NEW_WINDOW ? [lo, hi] : [middle - 100, middle + 100]
   return [round(from / stretch), round(to / stretch)]
 }
 
-/** What hints are known by: they follow from the spectrum and from what the tool is asked, whichever step asks it. */
-const asked = (item, step) => `${item} ${JSON.stringify(step.arguments)}`
+/** Hints depend on the spectrum and on the tool's arguments, whichever step has them. */
+const hintKey = (/** @type {number} */ item, /** @type {Step} */ step) => `${item} ${JSON.stringify(step.arguments)}`
+
+/**
+ * @typedef {Object} EditingOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('./item_view.js').ItemView} view
+ * @property {import('../common/notices.js').Notices} notices
+ */
 
 export class Editing {
-  /** @param desk  the Review page: what is in front, and how to draw it again */
-  constructor(desk) {
-    this.desk = desk
-    this.looks = new Map()
-    this.underway = new Set()
-    this.hints = new Map()
-    this.pictures = new Map() // as they came with the look: asked for by name, they would come later
+  /** @type {Map<string, number>} tool calls so far, by step: only the answer to the last one counts */
+  #calls = new Map()
+  /** @type {Set<Promise<void>>} */
+  #running = new Set()
+  /** @type {Map<string, Hint[] | undefined>} by `hintKey`; undefined while they are being measured */
+  #hints = new Map()
+  /** @type {Map<string, string>} pictures that came with the tool's answer: fetched by name they would come later */
+  #pictures = new Map()
+
+  /** @param {EditingOptions} options */
+  constructor({ state, view, notices }) {
+    this.state = state
+    this.view = view
+    this.notices = notices
+    state.addEventListener('steps', (event) => {
+      if (!(/** @type {CustomEvent} */ (event).detail.inCard)) this.#showHints()
+    })
   }
 
-  /** A change made inside a card, which shows it already. */
-  edit(steps, field) {
-    this.desk.drafting.change(steps, { field })
-    this.desk.trace.state.steps = steps
-    this.desk.trace.state.editedBy = this.desk.drawing.editedBy()
-    this.desk.over('edit')
-    this.desk.showBar()
+  /** The picture of a step, if it came with an answer of the tool. @param {string} name */
+  picture = (name) => this.#pictures.get(name)
+
+  /** @param {string} id @param {string} text */
+  setText(id, text) {
+    this.state.changeSteps(replaceStep(this.state.steps, id, { text }), { field: id })
   }
 
-  /** A change made from outside the cards. */
-  restep(steps) {
-    const before = this.desk.drafting.steps
-    if (steps === before) return
-    this.desk.drafting.change(steps)
-    this.#redraw(before)
+  /** @param {string} id @param {Partial<Step>} change */
+  setAnswer(id, change) {
+    this.state.changeSteps(replaceStep(this.state.steps, id, change), { field: id })
   }
 
-  /** Draw the steps as they are now; where the selected one is gone, the one in its place is selected. */
-  #redraw(before) {
-    const {
-      drafting: { steps },
-      trace,
-    } = this.desk
-    const { selected } = trace
-    this.desk.over('edit')
-    trace.state.editedBy = this.desk.drawing.editedBy()
-    trace.setSteps(steps)
-    if (selected && !steps.some((s) => s.id === selected)) {
-      const instead = steps[before.findIndex((s) => s.id === selected)] ?? steps.at(-1)
-      if (instead) this.desk.select(instead.id)
+  /** @param {string} id @param {number} by */
+  move(id, by) {
+    if (this.state.editable) this.state.changeSteps(moveStep(this.state.steps, id, by))
+  }
+
+  /** @param {string} id */
+  remove(id) {
+    if (this.state.editable) this.state.changeSteps(removeStep(this.state.steps, id))
+  }
+
+  undo() {
+    return this.state.undoSteps()
+  }
+
+  /** Take over the server's hints on the version shown. @param {Record<string, Hint[]>} hints by step */
+  setHints(hints) {
+    const { item } = this.state
+    if (!item) return
+    for (const step of item.trajectory.steps) {
+      if (step.kind === 'zoom') this.#hints.set(hintKey(item.id, step), hints[step.id] ?? [])
     }
-    this.desk.updateWindows()
-    this.desk.showBar()
     this.#showHints()
   }
 
-  /** The server's hints on the version in front have come. */
-  hintsCame(hints) {
-    const { item } = this.desk.current
-    for (const step of item.trajectory.steps)
-      if (step.kind === 'zoom') this.hints.set(asked(item.id, step), hints[step.id] ?? [])
-    this.#showHints()
-  }
-
-  /** Beside each zoom what was measured in its present window; a window found again, or taken back to, is measured if need be. */
+  /** Show with each zoom what was measured in its present window; measure what is not known, e.g. after an undo. */
   #showHints() {
-    const { item, spectrum } = this.desk.current
-    if (!spectrum) return
-    const saved = new Map(item.trajectory.steps.map((s) => [s.id, asked(item.id, s)]))
-    const zooms = this.desk.drafting.steps.filter((s) => s.kind === 'zoom')
-    this.desk.current.hints = Object.fromEntries(zooms.map((s) => [s.id, this.hints.get(asked(item.id, s))]))
-    this.desk.trace.refresh({ hints: this.desk.current.hints })
+    const { current } = this.state
+    if (!current?.spectrum) return
+    const { item } = current
+    const saved = new Map(item.trajectory.steps.map((step) => [step.id, hintKey(item.id, step)]))
+    const zooms = this.state.steps.filter((step) => step.kind === 'zoom')
+    current.hints = Object.fromEntries(zooms.map((step) => [step.id, this.#hints.get(hintKey(item.id, step))]))
+    this.view.showHints(current.hints)
     for (const step of zooms) {
-      const name = asked(item.id, step)
-      if (!this.hints.has(name) && saved.get(step.id) !== name && step.picture) this.#measure(item.id, step, name)
+      const key = hintKey(item.id, step)
+      if (!this.#hints.has(key) && saved.get(step.id) !== key && step.picture) this.#measure(item.id, step, key)
     }
   }
 
-  async #measure(item, step, name) {
-    this.hints.set(name, undefined)
+  /** @param {number} item @param {Step} step @param {string} key */
+  async #measure(item, step, key) {
+    this.#hints.set(key, undefined)
     try {
-      this.hints.set(name, (await postJSON('/api/look', { item, arguments: step.arguments })).hints)
-      if (this.desk.current?.item.id === item) this.#showHints()
+      this.#hints.set(key, (await postJSON('/api/look', { item, arguments: step.arguments })).hints)
+      if (this.state.isShown(item)) this.#showHints()
     } catch (error) {
-      this.hints.delete(name)
-      this.desk.tell(error)
+      this.#hints.delete(key)
+      this.notices.error(error)
     }
   }
 
-  /** When every window asked for has been answered: nothing may be saved or submitted before. */
+  /** Resolves when the tool has drawn every requested window: nothing may be saved or submitted before. */
   async settled() {
-    while (this.underway.size) await Promise.all(this.underway)
+    while (this.#running.size) await Promise.all(this.#running)
   }
 
-  /** Have the tool look at a step's new window. */
-  look(id, lo, hi, label) {
-    const looking = this.#look(id, lo, hi, label).finally(() => this.underway.delete(looking))
-    this.underway.add(looking)
-    return looking
+  /**
+   * Have the tool draw a step's new window.
+   * @param {string} id @param {number} lo @param {number} hi @param {string} [label] a new label
+   */
+  setWindow(id, lo, hi, label) {
+    const running = this.#callTool(id, lo, hi, label).finally(() => this.#running.delete(running))
+    this.#running.add(running)
+    return running
   }
 
-  async #look(id, lo, hi, label) {
-    const step = this.desk.drafting.steps.find((s) => s.id === id)
-    const args = { ...step.arguments, wavelength_range: [round(lo), round(hi)] }
+  /** @param {string} id @param {number} lo @param {number} hi @param {string | undefined} label @returns {Promise<void>} */
+  async #callTool(id, lo, hi, label) {
+    const { state, view } = this
+    const { item } = state
+    if (!item) return
+    const args = { ...state.step(id)?.arguments, wavelength_range: [round(lo), round(hi)] }
     if (label !== undefined) args.label = label
     if (!args.label) delete args.label
-    const item = this.desk.current.item.id
-    const ticket = this.looks.get(id) ?? 0
-    this.looks.set(id, ticket + 1)
+    const call = (this.#calls.get(id) ?? 0) + 1
+    this.#calls.set(id, call)
     try {
-      const looking = postJSON('/api/look', { item, arguments: args })
-      this.desk.drawing.foresee(replaceStep(this.desk.drafting.steps, id, { arguments: args }))
-      const seen = await looking
-      if (this.desk.current?.item.id !== item || this.looks.get(id) !== ticket + 1) return
-      if (seen.png) this.#keepPicture(seen.step.picture, seen.png)
-      if (!seen.step.ok) this.desk.toast(seen.step.observation)
-      this.hints.set(asked(item, seen.step), seen.hints)
-      this.restep(replaceStep(this.desk.drafting.steps, id, seen.step))
+      const answer = postJSON('/api/look', { item: item.id, arguments: args })
+      view.prepare(replaceStep(state.steps, id, { arguments: args }))
+      const { step, hints, png } = await answer
+      if (!state.isShown(item.id) || this.#calls.get(id) !== call) return
+      if (png) this.#keepPicture(step.picture, png)
+      if (!step.ok) this.notices.toast(step.observation)
+      this.#hints.set(hintKey(item.id, step), hints)
+      state.changeSteps(replaceStep(state.steps, id, step))
     } catch (error) {
-      this.desk.tell(error)
-      this.desk.trace.setSteps([...this.desk.drafting.steps])
-      this.desk.updateWindows()
+      this.notices.error(error)
+      view.resetSteps()
     }
   }
 
+  /** @param {string} name @param {string} png in base64 */
   #keepPicture(name, png) {
-    this.pictures.set(name, `data:image/png;base64,${png}`)
-    if (this.pictures.size > PICTURES) this.pictures.delete(this.pictures.keys().next().value)
+    this.#pictures.set(name, `data:image/png;base64,${png}`)
+    const [oldest] = this.#pictures.keys()
+    if (this.#pictures.size > MOST_PICTURES) this.#pictures.delete(oldest)
   }
 
-  relabel(id, label) {
-    const window = windowOf(this.desk.drafting.steps.find((s) => s.id === id))
-    if (window) this.look(id, window[0], window[1], label)
+  /** @param {string} id @param {string} label */
+  setLabel(id, label) {
+    const step = this.state.step(id)
+    const window = step && windowOf(step)
+    if (window) this.setWindow(id, window[0], window[1], label)
   }
 
-  dragged(lo, hi, final) {
-    const id = this.desk.trace.selected
-    const step = this.desk.drafting?.steps.find((s) => s.id === id)
-    if (!step || step.kind !== 'zoom' || !this.desk.editable) return
-    if (final) this.look(id, lo, hi)
-    else this.desk.trace.previewWindow(id, round(lo), round(hi))
+  /** An edge of the selected window is dragged on the spectrum. @param {number} lo @param {number} hi @param {boolean} final */
+  dragWindow(lo, hi, final) {
+    const step = this.state.step(this.view.selected)
+    if (!step || step.kind !== 'zoom' || !this.state.editable) return
+    if (final) this.setWindow(step.id, lo, hi)
+    else this.view.previewWindow(step.id, round(lo), round(hi))
   }
 
+  /** @param {string | null} after @param {'zoom' | 'think'} kind */
   async add(after, kind) {
-    if (!this.desk.editable) return
-    const steps = this.desk.drafting.steps
+    const { state, view } = this
+    const { current } = state
+    if (!current || !state.editable) return
+    const { item, spectrum } = current
+    const { originals, trajectory } = item
     const id = newStepId(
-      steps,
-      this.desk.current.item.originals.map((s) => s.id),
+      state.steps,
+      originals.map((step) => step.id),
     )
     if (kind === 'think') {
-      this.restep(insertAfter(steps, after, { id, kind: 'think', text: '' }))
-      this.desk.select(id)
-      this.desk.trace.edit(id)
+      state.changeSteps(insertAfter(state.steps, after, { id, kind: 'think', text: '' }))
+      view.select(id)
+      view.editStep(id)
       return
     }
-    if (!this.desk.current.spectrum)
-      return this.desk.toast('This item came without its spectrum, so no window can be drawn.')
-    const { medium, redshift } = this.desk.current.item.trajectory
-    const rest = this.desk.current.spectrum.frame === 'observed' && Boolean(redshift)
-    const [lo, hi] = newWindow(this.desk.spectrum.visibleRange(), rest ? 1 + redshift : 1)
-    const frame = rest ? 'rest' : this.desk.current.spectrum.frame
-    const blank = {
-      id,
-      kind: 'zoom',
-      arguments: { wavelength_range: [lo, hi] },
-      frame,
-      z: rest ? redshift : 0,
-      medium,
-      observation: '',
-      ok: true,
-      picture: null,
+    if (!spectrum) {
+      this.notices.toast('This item has no spectrum here, so no window can be drawn.')
+      return
     }
-    this.restep(insertAfter(steps, after, blank))
-    this.desk.select(id)
-    await this.look(id, lo, hi)
-  }
-
-  /** Take back the last change; false where there is none. */
-  undo() {
-    const { desk } = this
-    const before = desk.drafting?.steps
-    if (!desk.editable || !desk.drafting.undo()) return false
-    this.#redraw(before)
-    return true
+    const { medium, redshift } = trajectory
+    const z = spectrum.frame === 'observed' && redshift ? redshift : 0
+    const [lo, hi] = newWindow(view.visibleRange(), 1 + z)
+    const frame = z ? 'rest' : spectrum.frame
+    const drawn = { frame, z, medium, observation: '', ok: true, picture: null }
+    const step = /** @type {Step} */ ({ id, kind: 'zoom', arguments: { wavelength_range: [lo, hi] }, ...drawn })
+    state.changeSteps(insertAfter(state.steps, after, step))
+    view.select(id)
+    await this.setWindow(id, lo, hi)
   }
 }

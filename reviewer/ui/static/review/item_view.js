@@ -1,112 +1,226 @@
-// The item in front as it is drawn: its trace with marks and hints, its spectrum with the windows of the trace.
+// The item shown: header, trace with marks and hints, and spectrum with the windows of the trace. It draws what the
+// state holds, redraws when the steps change, and reports what the person does with the cards.
 
-import { h } from '../common/dom.js'
-import * as panels from '../common/panels.js'
-import { moveStep, removeStep, replaceStep, windowOf, windowsOf } from '../trace/steps.js'
+import { fill, h } from '../common/dom.js'
+import { drawHeader } from '../common/item_header.js'
+import { openPicture } from '../common/panels.js'
+import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
+import { SpectrumView } from '../spectrum/view.js'
+import { windowOf, windowsOf } from '../trace/steps.js'
+import { TraceView } from '../trace/view.js'
 import { pictureURL } from './items.js'
 
-export class Drawing {
-  /** @param desk  the Review page */
-  constructor(desk) {
-    this.desk = desk
-  }
+/**
+ * @typedef {Object} ItemViewOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {(name: string) => string | undefined} pictureOf a picture that the server has just drawn
+ * @property {(lo: number, hi: number, final: boolean) => void} onDrag a window is dragged on the spectrum
+ * @property {() => void} onGuide
+ * @property {Object<string, Function>} cards what the cards of the trace report, see `TraceView`
+ */
 
-  trace() {
-    const { desk } = this
-    const { item, hints } = desk.current
-    const { steps } = desk.drafting
-    desk.trace.show({
-      steps,
-      originals: new Map((item.originals.length ? item.originals : item.trajectory.steps).map((s) => [s.id, s])),
-      editedBy: this.editedBy(),
-      marks: item.marks.mine,
-      hints: item.row.spectrum ? hints : Object.fromEntries(steps.map((s) => [s.id, []])),
-      pictureURL: (step) =>
-        desk.editing.pictures.get(step.picture) ?? pictureURL(item.trajectory, step.picture, step.arguments),
-      overviewURL: pictureURL(item.trajectory, item.trajectory.overview, {}),
-      editable: desk.editable,
-      markable: !item.hidden && item.standing.round !== null,
-      hidden: item.hidden,
-      faults: item.trajectory.faults,
+export class ItemView {
+  /** @param {ItemViewOptions} options */
+  constructor({ state, notices, pictureOf, onDrag, onGuide, cards }) {
+    this.state = state
+    this.notices = notices
+    this.pictureOf = pictureOf
+    this.onGuide = onGuide
+    this.header = h('header.item')
+    this.tracePane = h('section', { 'aria-label': 'Trace' })
+    this.spectrumPane = h('section.spectrum', { 'aria-label': 'Spectrum' })
+    this.trace = new TraceView(this.tracePane, {
+      ...cards,
+      onSelect: (id) => this.select(id, { scroll: false }),
+      onPicture: openPicture,
+      onMistyped: (message) => notices.toast(message),
     })
-    if (item.marks.others.length) {
-      desk.parts.trace.prepend(
-        h(
-          'details.note',
-          {},
-          h('summary', {}, `Marks by others: ${item.marks.others.length}`),
-          h(
-            'ul',
-            {},
-            item.marks.others.map((m) =>
-              h('li', {}, `${m.person} · step ${this.numberOf(m.step)}: ${m.mark}${m.note ? ` “${m.note}”` : ''}`),
-            ),
-          ),
-        ),
-      )
-    }
+    this.spectrum = new SpectrumView(this.spectrumPane, {
+      onWindow: (lo, hi, { final }) => onDrag(lo, hi, final),
+      onSelect: (id) => this.select(id, { zoomTo: false }),
+      onState: keepForNextVisit,
+      state: lastVisit(),
+    })
+    state.addEventListener('steps', (event) => this.#stepsChanged(/** @type {CustomEvent} */ (event).detail))
   }
 
-  spectrum(sameItem) {
-    const { desk } = this
-    const { item, spectrum, atlas } = desk.current
-    const { steps } = desk.drafting
-    desk.parts.spectrum.classList.toggle('absent', spectrum === null)
+  /** The selected step. */
+  get selected() {
+    return this.trace.selected
+  }
+
+  /** Draw the current item. @param {boolean} sameItem whether the view of the spectrum and the selection stay */
+  show(sameItem) {
+    const { current } = this.state
+    if (!current) return
+    const { item, spectrum } = current
+    drawHeader(this.header, { item, spectrum, onGuide: this.onGuide, toast: (message) => this.notices.toast(message) })
+    this.#showTrace()
+    this.#showSpectrum(sameItem)
+  }
+
+  /** @param {string} title @param {string} text */
+  showNothing(title, text) {
+    this.spectrumPane.classList.add('absent')
+    fill(this.header, h('strong.name', {}, title))
+    fill(this.tracePane, h('p.empty', {}, text))
+  }
+
+  #showTrace() {
+    const { current, editable, steps } = this.state
+    if (!current) return
+    const { item, hints } = current
+    const { marks, originals, row, standing, trajectory } = item
+    this.trace.show({
+      steps,
+      originals: new Map((originals.length ? originals : trajectory.steps).map((step) => [step.id, step])),
+      editedBy: this.#editedBy(),
+      marks: marks.mine,
+      hints: row.spectrum ? hints : Object.fromEntries(steps.map((step) => [step.id, []])),
+      pictureURL: (step) => this.pictureOf(step.picture) ?? pictureURL(trajectory, step.picture, step.arguments),
+      overviewURL: pictureURL(trajectory, trajectory.overview, {}),
+      editable,
+      markable: !item.hidden && standing.round !== null,
+      hidden: item.hidden,
+      faults: trajectory.faults,
+    })
+    if (marks.others.length) this.tracePane.prepend(this.#marksByOthers(marks.others))
+  }
+
+  /** @param {Item['marks']['others']} marks */
+  #marksByOthers(marks) {
+    const line = ({ person, step, mark, note }) =>
+      `${person} · step ${this.state.numberOf(step)}: ${mark}${note ? ` “${note}”` : ''}`
+    return h(
+      'details.note',
+      {},
+      h('summary', {}, `Marks by others: ${marks.length}`),
+      h(
+        'ul',
+        {},
+        marks.map((mark) => h('li', {}, line(mark))),
+      ),
+    )
+  }
+
+  /** @param {boolean} sameItem */
+  #showSpectrum(sameItem) {
+    const { current, editable, steps } = this.state
+    if (!current) return
+    const { item, spectrum, atlas } = current
+    const { originals, trajectory } = item
+    this.spectrumPane.classList.toggle('absent', spectrum === null)
     if (spectrum === null) return
-    if (sameItem) return this.windows()
-    const moved =
-      item.originals.length &&
-      JSON.stringify(windowsOf(item.originals)) !== JSON.stringify(windowsOf(item.trajectory.steps))
-    desk.spectrum.show({
+    if (sameItem) {
+      this.#showWindows()
+      return
+    }
+    const before = windowsOf(originals)
+    const moved = originals.length > 0 && JSON.stringify(before) !== JSON.stringify(windowsOf(trajectory.steps))
+    this.spectrum.show({
       id: item.id,
       spectrum,
-      redshift: item.trajectory.redshift ?? spectrum.redshift,
+      redshift: trajectory.redshift ?? spectrum.redshift,
       windows: windowsOf(steps),
       lines: atlas.lines,
       bands: atlas.bands,
-      second: moved ? windowsOf(item.originals) : [],
-      editable: desk.editable,
+      second: moved ? before : [],
+      editable,
     })
-    const first = steps.find((s) => s.kind === 'zoom' && windowOf(s))
-    if (first) desk.select(first.id, { zoomTo: true, scroll: false })
-    else if (steps[0]) desk.select(steps[0].id, { scroll: false })
+    const first = steps.find((step) => step.kind === 'zoom' && windowOf(step)) ?? steps[0]
+    if (first) this.select(first.id, { scroll: false })
   }
 
-  numberOf = (id) => this.desk.drafting.steps.findIndex((s) => s.id === id) + 1 || id
-
-  editedBy() {
-    const { drafting, current, me } = this.desk
-    const before = new Map(drafting.original.map((s) => [s.id, JSON.stringify(s)]))
-    const mine = drafting.steps.filter((s) => before.get(s.id) !== JSON.stringify(s)).map((s) => [s.id, me.initials])
-    return { ...current.item.edited_by, ...Object.fromEntries(mine) }
+  /** Who edited each step: saved edits, and this person's unsaved ones. */
+  #editedBy() {
+    const { draft, item, me, steps } = this.state
+    const before = new Map((draft?.original ?? []).map((step) => [step.id, JSON.stringify(step)]))
+    const mine = steps.filter((step) => before.get(step.id) !== JSON.stringify(step))
+    return { ...item?.edited_by, ...Object.fromEntries(mine.map((step) => [step.id, me.initials])) }
   }
 
-  windows() {
-    const { current, drafting, spectrum, trace } = this.desk
-    if (current.spectrum) spectrum.update({ windows: windowsOf(drafting.steps), selected: trace.selected })
-  }
-
-  /** @param steps  as they will be once the server has looked */
-  foresee(steps) {
-    if (this.desk.current.spectrum) this.desk.spectrum.foresee(windowsOf(steps))
-  }
-
-  /** What the cards of the trace do. */
-  callbacks() {
-    const { desk } = this
-    const steps = () => desk.drafting.steps
-    return {
-      onSelect: (id) => desk.select(id, { scroll: false }),
-      onText: (id, text) => desk.editing.edit(replaceStep(steps(), id, { text }), id),
-      onAnswer: (id, change) => desk.editing.edit(replaceStep(steps(), id, change), id),
-      onWindow: (id, lo, hi) => desk.editing.look(id, lo, hi),
-      onLabel: (id, label) => desk.editing.relabel(id, label),
-      onMark: (id, mark) => desk.deciding.mark(id, mark),
-      onAdd: (id, kind) => desk.editing.add(id, kind),
-      onMove: (id, by) => desk.editing.restep(moveStep(steps(), id, by)),
-      onRemove: (id) => desk.editing.restep(removeStep(steps(), id)),
-      onPicture: panels.openPicture,
-      onMistyped: desk.toast,
+  /** Draw the steps as they are now. If the selected one is gone, select the one in its place. */
+  #stepsChanged(/** @type {{before: Step[], inCard: boolean}} */ { before, inCard }) {
+    const { steps } = this.state
+    const { selected, state: shown } = this.trace
+    shown.editedBy = this.#editedBy()
+    if (inCard) {
+      shown.steps = steps
+      return
     }
+    this.trace.setSteps(steps)
+    if (selected && !steps.some((step) => step.id === selected)) {
+      const instead = steps[before.findIndex((step) => step.id === selected)] ?? steps.at(-1)
+      if (instead) this.select(instead.id)
+    }
+    this.#showWindows()
+  }
+
+  /** Draw the cards and windows as the state has them, e.g. after a refused window. */
+  resetSteps() {
+    this.trace.setSteps([...this.state.steps])
+    this.#showWindows()
+  }
+
+  #showWindows() {
+    if (this.state.current?.spectrum) {
+      this.spectrum.update({ windows: windowsOf(this.state.steps), selected: this.trace.selected })
+    }
+  }
+
+  /** Start drawing windows that the server is asked for. @param {Step[]} steps as they will be */
+  prepare(steps) {
+    if (this.state.current?.spectrum) this.spectrum.prepareWindows(windowsOf(steps))
+  }
+
+  /** @param {Record<string, Mark>} marks */
+  showMarks(marks) {
+    this.trace.refresh({ marks })
+  }
+
+  /** @param {Record<string, Hint[] | undefined>} hints */
+  showHints(hints) {
+    this.trace.refresh({ hints })
+  }
+
+  /** Select a step on its card and on the spectrum. @param {string} id */
+  select(id, { zoomTo = true, scroll = true } = {}) {
+    this.trace.select(id, { scroll })
+    const step = this.state.step(id)
+    if (this.state.current?.spectrum && step?.kind === 'zoom' && windowOf(step)) this.spectrum.select(id, { zoomTo })
+  }
+
+  /** Put the cursor where a step is edited; false where it cannot be. @param {string} id */
+  editStep(id) {
+    return this.trace.edit(id)
+  }
+
+  /** @param {string} id @param {number} lo @param {number} hi */
+  previewWindow(id, lo, hi) {
+    this.trace.previewWindow(id, lo, hi)
+  }
+
+  /** Do what a key asks of the spectrum; false for a name it does not know. @param {string} name */
+  command(name) {
+    return this.spectrum.command(name)
+  }
+
+  visibleRange() {
+    return this.spectrum.visibleRange()
+  }
+
+  /** The first time a template is shown it is fetched; after that the command turns it off and on. */
+  async template(/** @type {() => Promise<any>} */ fetch) {
+    const { current } = this.state
+    if (!current) return
+    if (current.template) {
+      this.spectrum.command('template')
+      return
+    }
+    const template = await fetch()
+    current.template = template
+    this.spectrum.command('template', true)
+    this.spectrum.update({ template })
   }
 }

@@ -1,164 +1,122 @@
-// Items and spectra by id: fetched once, kept for a while, and fetched before they are asked for.
+// Items of the queue with their spectra: fetched once, kept for a while, and fetched ahead.
 
-import { getBytes, getJSON } from '../common/http.js'
+import { Cache, getAtlas, getSpectrum, getTemplate } from '../common/data.js'
+import { getJSON } from '../common/http.js'
 import { idle, pause } from '../common/idle.js'
 import { prepare } from '../spectrum/scene.js'
 
-/** Between two pictures fetched ahead, ms: the server draws each in a tenth of a second, and whoever waits for an answer goes first. */
+/**
+ * Between two pictures fetched ahead, ms. The server draws each in 0.1 s, and a request that somebody waits for must not
+ * queue behind them.
+ */
 const BETWEEN_PICTURES = 60
 
-/** A spectrum as the server packs it: uint32 header length, JSON header, then the arrays (see payload.py). */
-export function unpackSpectrum(buffer) {
-  const length = new DataView(buffer).getUint32(0, true)
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
-  const { n } = header
-  let at = 4 + length
-  const take = (kind) => {
-    const array = new kind(buffer, at, n)
-    at += array.byteLength
-    return array
-  }
-  const [wavelength, ivar, flux, mask] = [Float64Array, Float64Array, Float32Array, Uint8Array].map(take)
-  return { ...header, wavelength, flux, ivar, mask }
-}
-
-/** Keeps what was used last; promises, so that two who ask for the same thing wait for one answer. */
-class Kept {
-  constructor(room) {
-    this.room = room
-    this.map = new Map()
-  }
-
-  get(key, make) {
-    const known = this.map.get(key)
-    if (known) {
-      this.map.delete(key)
-      this.map.set(key, known)
-      return known
-    }
-    const promise = make()
-    this.map.set(key, promise)
-    promise.catch(() => this.map.delete(key))
-    while (this.map.size > this.room) this.map.delete(this.map.keys().next().value)
-    return promise
-  }
-
-  has(key) {
-    return this.map.has(key)
-  }
-
-  drop(key) {
-    this.map.delete(key)
-  }
-}
-
 export class Items {
-  /** @param {() => boolean} verdictFirst  whether the answer is to be held back until the person has judged */
+  #items = new Cache(40)
+  #spectra = new Cache(24)
+  #hints = new Cache(40)
+  #pictures = new Cache(40)
+
+  /** @param {() => boolean} verdictFirst whether the answer is hidden until the person has given a verdict */
   constructor(verdictFirst) {
     this.verdictFirst = verdictFirst
-    this.items = new Kept(40)
-    this.spectra = new Kept(24)
-    this.atlases = new Kept(40)
-    this.hints = new Kept(40)
-    this.templates = new Kept(20)
-    this.pictures = new Kept(40)
   }
 
-  #asked = () => (this.verdictFirst() ? '?verdict_first=true' : '')
-
-  spectrum(sha256) {
-    return this.spectra.get(sha256, async () => unpackSpectrum(await getBytes(`/api/spectrum/${sha256}`)))
+  #query() {
+    return this.verdictFirst() ? '?verdict_first=true' : ''
   }
 
-  atlas(survey, task) {
-    const query = new URLSearchParams({ survey, task })
-    return this.atlases.get(String(query), () => getJSON(`/api/atlas?${query}`))
-  }
+  template = getTemplate
 
-  template(task) {
-    return this.templates.get(task, () => getJSON(`/api/template?${new URLSearchParams({ task })}`))
-  }
-
-  /** Everything that is painted at once: {item, spectrum | null, atlas}. */
-  whole(id) {
-    return this.items.get(id, async () => {
-      const item = await getJSON(`/api/item/${id}${this.#asked()}`)
-      const { spectrum, survey, task } = item.row
-      const [data, atlas] = await Promise.all([spectrum ? this.spectrum(spectrum) : null, this.atlas(survey, task)])
+  /** Everything that is drawn at once. @param {number} id @returns {Promise<LoadedItem>} */
+  load(id) {
+    return this.#items.get(id, async () => {
+      const item = await getJSON(`/api/item/${id}${this.#query()}`)
+      const { spectrum: sha256, survey, task } = item.row
+      const spectrum = sha256 ? this.#spectra.get(sha256, () => getSpectrum(`/api/spectrum/${sha256}`)) : null
+      const [data, atlas] = await Promise.all([spectrum, getAtlas(survey, task)])
       return { item, spectrum: data, atlas }
     })
   }
 
+  /** @param {number} id @param {string} stamp of the item @returns {Promise<Record<string, Hint[]>>} by step */
   hintsOf(id, stamp) {
-    return this.hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/item/${id}/hints`)).hints)
+    return this.#hints.get(`${id}/${stamp}`, async () => (await getJSON(`/api/item/${id}/hints`)).hints)
   }
 
-  history = (id) => getJSON(`/api/item/${id}/history${this.#asked()}`)
-
-  /** Something happened to the item: the next look asks the server again. The spectrum never changes. */
-  stale(id) {
-    this.items.drop(id)
+  /** @param {number} id */
+  history(id) {
+    return getJSON(`/api/item/${id}/history${this.#query()}`)
   }
 
-  forgetAll() {
-    this.items = new Kept(40)
+  /** The item has changed: fetch it again when it is next used. Its spectrum never changes. @param {number} id */
+  drop(id) {
+    this.#items.drop(id)
+  }
+
+  dropAll() {
+    this.#items.clear()
   }
 
   /**
-   * Fetch what is likely to be opened soon, dearest first: the items with their spectra, then their hints, then their
-   * pictures, one at a time and while the browser is idle. Ends early once `signal` is aborted.
+   * Fetch what is likely to be opened soon, while the browser is idle: the items with their spectra, then hints, then
+   * pictures one at a time. Ends early when `signal` is aborted.
+   * @param {number[]} ids @param {(item: Item) => (string | null)[]} pictures @param {AbortSignal} signal
    */
-  async prefetch(ids, picturesOf, signal) {
+  async prefetch(ids, pictures, signal) {
     try {
+      /** @type {Item[]} */
       const items = []
       for (const id of ids) {
-        await whenFree(signal)
-        const { item, spectrum } = await this.whole(id)
+        await whenIdle(signal)
+        const { item, spectrum } = await this.load(id)
         items.push(item)
-        await whenFree(signal)
+        await whenIdle(signal)
         if (spectrum) prepare(spectrum)
       }
       for (const item of items) {
-        await whenFree(signal)
+        await whenIdle(signal)
         await this.hintsOf(item.id, item.stamp)
-        for (const url of picturesOf(item)) await this.#picture(url, signal)
+        for (const url of pictures(item)) if (url) await this.#prefetchPicture(url, signal)
       }
     } catch {
-      // another item was opened, or this one's own opening will tell what is wrong
+      // Another item was opened, or opening this one will report what is wrong.
     }
   }
 
-  /** Have the browser hold a picture, so that its card is whole the moment it is shown. */
-  async #picture(url, signal) {
-    if (this.pictures.has(url)) return
+  /** Have the browser hold a picture, so that its card is complete when it is shown. */
+  async #prefetchPicture(/** @type {string} */ url, /** @type {AbortSignal} */ signal) {
+    if (this.#pictures.has(url)) return
     await pause(BETWEEN_PICTURES)
-    await whenFree(signal)
-    await this.pictures.get(url, () => loaded(url, signal))
+    await whenIdle(signal)
+    await this.#pictures.get(url, () => loadPicture(url, signal))
   }
 }
 
-async function whenFree(signal) {
+/** @param {AbortSignal} signal */
+async function whenIdle(signal) {
   await idle()
   signal.throwIfAborted()
 }
 
-function loaded(url, signal) {
-  return new Promise((done, failed) => {
+/** @param {string} url @param {AbortSignal} signal @returns {Promise<HTMLImageElement>} */
+function loadPicture(url, signal) {
+  return new Promise((resolve, reject) => {
     const image = new Image()
-    image.onload = image.onerror = () => done(image) // its card tells what is wrong with it
-    signal.addEventListener(
-      'abort',
-      () => {
-        if (!image.complete) image.src = ''
-        failed(signal.reason)
-      },
-      { once: true },
-    )
+    image.onload = image.onerror = () => resolve(image) // its card shows what is wrong with it
+    const cancel = () => {
+      if (!image.complete) image.src = ''
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', cancel, { once: true })
     image.src = url
   })
 }
 
-/** Where a step's picture is served. Named by its pixels, so the browser may keep it for ever. */
+/**
+ * Where a step's picture is served. The address names its pixels, so the browser may keep it forever.
+ * @param {Trajectory} trajectory @param {string | null} picture @param {Object} args of the tool call
+ */
 export function pictureURL(trajectory, picture, args) {
   if (!picture) return null
   const query = new URLSearchParams({ arguments: JSON.stringify(args) })
@@ -167,6 +125,6 @@ export function pictureURL(trajectory, picture, args) {
   return `/api/picture/${picture}?${query}`
 }
 
-export const picturesOf = (trajectory) => [
-  ...trajectory.steps.filter((s) => s.picture).map((s) => pictureURL(trajectory, s.picture, s.arguments)),
-]
+/** @param {Trajectory} trajectory */
+export const picturesOf = (trajectory) =>
+  trajectory.steps.filter((step) => step.picture).map((step) => pictureURL(trajectory, step.picture, step.arguments))

@@ -1,85 +1,119 @@
-// The right to work on the item in front: taken when it is opened, renewed while it is looked at, asked for again after a
-// sleep. What is typed needs none; what is sent does.
+// The lease on the item shown: taken when it is opened, renewed while it is visible, requested again when it has run
+// out. Editing needs no lease; saving a version and deciding do.
 
 import { Refused, Unreachable, postJSON } from '../common/http.js'
 
 const RENEW_EVERY = 60_000 // ms; a lease runs for 15 minutes
 
-export class Holding {
-  /** @param desk  the Review page */
-  constructor(desk) {
-    this.desk = desk
-    this.lease = null
-    this.refused = false // somebody else has it
+/** @typedef {{lease: string, stamp: string, finished?: boolean}} HeldLease */
+
+/**
+ * @typedef {Object} LeaseOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {(message: string) => Promise<void>} onOutdated the item has changed on the server since it was fetched
+ * @property {(message: string) => void} onRefused the item cannot be leased
+ */
+
+export class Lease {
+  /** @param {LeaseOptions} options */
+  constructor({ state, notices, onOutdated, onRefused }) {
+    this.state = state
+    this.notices = notices
+    this.onOutdated = onOutdated
+    this.onRefused = onRefused
+    /** @type {HeldLease | null} */
+    this.held = null
+    this.heldByOther = false
     setInterval(() => this.renew(), RENEW_EVERY)
   }
 
-  /** Take the item, unless there is nothing to do on it for this person. `still`: whether it is wanted by the time of the answer. */
-  async take(id, item, still = () => this.desk.current?.item.id === id) {
-    this.lease = null
-    this.refused = false
-    if (!item.standing.round || (item.may.edit && item.may.verbs.every((v) => v.refusal) && !item.hidden)) return
+  /**
+   * Lease the item, unless this person has nothing to do on it.
+   * @param {Item} item
+   * @param {() => boolean} isWanted whether the lease is still wanted when the server answers
+   */
+  async take(item, isWanted = () => this.state.isShown(item.id)) {
+    this.held = null
+    this.heldByOther = false
+    const nothingToDo = item.may.edit && item.may.verbs.every((verb) => verb.refusal) && !item.hidden
+    if (!item.standing.round || nothingToDo) return
     try {
-      const lease = await postJSON(`/api/item/${id}/lease`, {})
-      if (!still()) {
-        // Come back to the same item meanwhile, the person has the same lease again.
-        if (this.desk.current?.item.id !== id) this.release(lease)
+      const lease = await postJSON(`/api/item/${item.id}/lease`, {})
+      if (!isWanted()) {
+        // If the same item was opened again meanwhile, it has the same lease.
+        if (!this.state.isShown(item.id)) this.release(lease)
         return
       }
-      this.lease = lease
-      this.desk.over('held')
-      if (lease.stamp !== item.stamp) await this.desk.refresh('The item has moved on since it was fetched.')
+      this.held = lease
+      this.notices.happened('lease')
+      if (lease.stamp !== item.stamp) await this.onOutdated('The item has changed since it was fetched.')
     } catch (error) {
-      if (!(error instanceof Refused) || !still()) throw error
-      this.#told(error, item)
+      if (!(error instanceof Refused) || !isWanted()) throw error
+      this.#refused(error, item)
     }
   }
 
-  /** Somebody has it, or the rules changed: who, and that nothing typed is lost. */
-  #told(error, item) {
-    this.refused = error.kind === 'held'
-    const dirty = this.desk.drafting?.dirty ? ' Your text is kept, unsent.' : ''
-    this.desk.notice(
-      `${error.message}${dirty}`,
-      this.refused ? 'Try again' : null,
-      () => this.take(item.id, item).catch((failed) => this.desk.tell(failed)),
-      'held',
-    )
-    this.desk.showBar(error.message)
+  /** Another person has the item, or the rules changed. @param {Refused} error @param {Item} item */
+  #refused(error, item) {
+    this.heldByOther = error.kind === 'held'
+    const unsent = this.state.dirty ? ' Your text is kept, unsent.' : ''
+    this.notices.show(error.message + unsent, {
+      label: this.heldByOther ? 'Try again' : null,
+      onClick: () => this.#retake(item),
+      until: 'lease',
+    })
+    this.onRefused(error.message)
   }
 
-  /** Before something is sent: the lease, asked for again if it ended; null where somebody else has the item. */
-  async sure() {
-    if (!this.lease || this.lease.ended) {
-      const { item } = this.desk.current
-      await this.take(item.id, item)
-      if (this.refused) return null
+  /** @param {Item} item */
+  #retake(item) {
+    return this.take(item).catch((error) => this.notices.error(error))
+  }
+
+  /** The name of the lease, requested again if it has ended; null where another person has the item. */
+  async ensure() {
+    const { item } = this.state
+    if (item && (!this.held || this.held.finished)) {
+      await this.take(item)
+      if (this.heldByOther) return null
     }
-    return this.lease?.lease ?? ''
+    return this.held?.lease ?? ''
   }
 
-  /** Nobody's until the next one is opened; whoever calls releases what is returned. */
+  /** The server no longer knows this lease: the next `ensure` requests another. */
+  lost() {
+    this.held = null
+  }
+
+  /** A decision has ended the lease on the server. */
+  finish() {
+    if (this.held) this.held.finished = true
+  }
+
+  /** Give the lease up before another item is opened. The caller releases what is returned. */
   leave() {
-    const left = this.lease
-    this.lease = null
-    this.refused = false
+    const left = this.held
+    this.held = null
+    this.heldByOther = false
     return left
   }
 
+  /** @param {HeldLease | null} lease */
   async release(lease) {
-    if (lease && !lease.ended) await postJSON('/api/release', { lease: lease.lease }).catch(() => {})
+    if (lease && !lease.finished) await postJSON('/api/release', { lease: lease.lease }).catch(() => {})
   }
 
-  /** Another 15 minutes; one that ran out is asked for again, and so is one that somebody else had. */
+  /** Extend the lease by 15 minutes. One that ran out, or that another person held, is requested again. */
   async renew() {
-    const { current } = this.desk
+    const { current } = this.state
     if (document.hidden || !current) return
     try {
-      if (this.refused) await this.take(current.item.id, current.item)
-      else if (this.lease && !this.lease.ended) await postJSON('/api/renew', { lease: this.lease.lease })
+      if (this.heldByOther) await this.take(current.item)
+      else if (this.held && !this.held.finished) await postJSON('/api/renew', { lease: this.held.lease })
     } catch (error) {
-      if (error instanceof Unreachable || error.passes || this.desk.current !== current) return
-      await this.take(current.item.id, current.item).catch((failed) => this.desk.tell(failed))
+      const passes = error instanceof Unreachable || (error instanceof Refused && error.temporary)
+      if (!passes && this.state.current === current) await this.#retake(current.item)
     }
   }
 }

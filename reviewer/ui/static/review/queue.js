@@ -1,4 +1,4 @@
-// The queue: what waits, filtered; one light row an item, more fetched as one scrolls.
+// The queue: the items under a filter, one row per item; more are fetched while scrolling.
 
 import { lasting } from '../common/browser_storage.js'
 import { fill, h } from '../common/dom.js'
@@ -9,17 +9,30 @@ const FILTER = 'so-filter'
 const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
 const TONE = { returned: 'red', rejected: 'red', adjudication: 'amber', approved: 'green' }
 
-export class QueueView {
-  /** @param {{onOpen: (id: number) => void, onFilter: (query: string) => void}} callbacks */
-  constructor(root, callbacks, { tasks, initials }) {
-    this.root = root
+/** @param {number} count */
+const grouped = (count) => count.toLocaleString('en').replaceAll(',', '\u202f')
+
+export class Queue {
+  #loading = false
+
+  /**
+   * @param {Person} me
+   * @param {{onOpen: (id: number) => void, onFilter: () => void}} callbacks
+   */
+  constructor({ tasks, initials }, callbacks) {
+    this.root = h('aside.queue')
     this.on = callbacks
     this.tasks = tasks
     this.initials = initials
+    /** @type {Record<string, string>} */
     this.filter = { mine: 'true', ...lasting.read(FILTER) }
+    /** @type {QueueRow[]} */
     this.rows = []
     this.total = 0
+    /** @type {number | null} the item shown */
     this.current = null
+    /** @type {number | null} how many items come before it */
+    this.place = null
     this.title = h('div.queue-title')
     this.form = h('form.filter', {
       hidden: true,
@@ -30,11 +43,16 @@ export class QueueView {
     this.list = h('div.rows', {
       role: 'listbox',
       'aria-label': 'Queue',
-      onScroll: () => this.#maybeMore().catch(() => {}),
+      onScroll: () => this.#loadMore().catch(() => {}),
     })
-    fill(root, this.title, this.form, this.list)
+    fill(this.root, this.title, this.form, this.list)
   }
 
+  get onlyMine() {
+    return this.onlyMine
+  }
+
+  /** The filter as a query string. */
   query() {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(this.filter))
@@ -50,30 +68,30 @@ export class QueueView {
   }
 
   async #fetch(after) {
-    this.loading = true
+    this.#loading = true
     try {
       return await getJSON(`/api/queue?${this.query()}${after}`)
     } finally {
-      this.loading = false
+      this.#loading = false
     }
   }
 
-  /** What came in meanwhile, from another tab or another person; rows fetched by scrolling stay as they are. */
-  async freshen() {
-    if (this.loading || this.list.scrollTop > 0) return
+  /** Load again, for what another tab or person has added; not if rows were fetched by scrolling. */
+  async refresh() {
+    if (this.#loading || this.list.scrollTop > 0) return
     await this.load()
     this.setCurrent(this.current, this.place)
   }
 
-  async #maybeMore() {
+  async #loadMore() {
     const near = this.list.scrollTop + this.list.clientHeight > this.list.scrollHeight - 400
-    if (!near || this.loading || this.rows.length >= this.total || !this.rows.length) return
-    const page = await this.#fetch(`&after=${this.rows.at(-1).id}`)
+    if (!near || this.#loading || this.rows.length >= this.total || !this.rows.length) return
+    const page = await this.#fetch(`&after=${this.rows[this.rows.length - 1].id}`)
     this.rows.push(...page.rows)
     this.list.append(...page.rows.map((row) => this.#row(row)))
   }
 
-  /** One row changed: redraw it in place; the list keeps its order and its scroll. */
+  /** Redraw a changed row in place; the list keeps its order and scroll. @param {number} id @param {Partial<QueueRow>} change */
   update(id, change) {
     const row = this.rows.find((r) => r.id === id)
     if (!row) return
@@ -81,27 +99,29 @@ export class QueueView {
     this.list.querySelector(`[data-item="${id}"]`)?.replaceWith(this.#row(row))
   }
 
+  /** @param {number | null} id @param {number | null} place how many items come before it, if known */
   setCurrent(id, place) {
     this.current = id
     this.place = place
-    for (const row of this.list.children) row.classList.toggle('current', Number(row.dataset.item) === id)
+    for (const row of this.list.querySelectorAll('[data-item]'))
+      row.classList.toggle('current', Number(row.dataset.item) === id)
     this.list.querySelector('.current')?.scrollIntoView({ block: 'nearest' })
     this.#drawTitle()
   }
 
-  async openFilter() {
+  async toggleFilter() {
     if (!this.form.hidden) {
-      this.form.hidden = true
+      this.closeFilter()
       return
     }
     const facets = await getJSON('/api/facets')
     this.form.hidden = false
     this.#drawForm(facets)
-    this.form.elements.text.focus()
+    this.form.querySelector('[name=text]')?.focus()
   }
 
   #drawForm(facets) {
-    const choose = (name, label, values, say = (v) => v) =>
+    const choose = (name, label, values, labelOf = (v) => v) =>
       h(
         'label',
         {},
@@ -110,7 +130,7 @@ export class QueueView {
           'select',
           { name },
           h('option', { value: '' }, 'all'),
-          values.map((v) => h('option', { value: v, selected: v === this.filter[name] }, say(v))),
+          values.map((v) => h('option', { value: v, selected: v === this.filter[name] }, labelOf(v))),
         ),
       )
     const number = (name, placeholder) =>
@@ -163,16 +183,20 @@ export class QueueView {
     )
   }
 
-  /** Filter by this and by nothing else, as when another tab leads here. */
+  closeFilter() {
+    this.form.hidden = true
+  }
+
+  /** Replace the whole filter, e.g. from a link of another tab. @param {Record<string, string>} filter */
   use(filter) {
     this.filter = filter
-    this.form.hidden = true
+    this.closeFilter()
     this.#apply()
   }
 
   #changed() {
     const data = new FormData(this.form)
-    this.filter = Object.fromEntries([...data.entries()].map(([k, v]) => [k, v === 'on' ? 'true' : v]))
+    this.filter = Object.fromEntries([...data.entries()].map(([k, v]) => [k, v === 'on' ? 'true' : String(v)]))
     this.#apply()
   }
 
@@ -183,7 +207,7 @@ export class QueueView {
 
   #apply() {
     lasting.set(FILTER, JSON.stringify(this.filter))
-    this.on.onFilter(this.query())
+    this.on.onFilter()
   }
 
   #draw() {
@@ -194,7 +218,7 @@ export class QueueView {
         h(
           'p.empty',
           {},
-          this.filter.mine === 'true'
+          this.onlyMine
             ? 'Nothing waits for you under this filter. Press / to widen it.'
             : 'No item fits this filter. Press / to change it.',
         ),
@@ -203,12 +227,11 @@ export class QueueView {
   }
 
   #drawTitle() {
-    const word = this.filter.mine === 'true' ? 'waiting for you' : 'in the filter'
-    const count = this.total.toLocaleString('en').replaceAll(',', '\u202f')
-    const at =
-      this.place === undefined || this.place === null || this.place >= this.total
-        ? ''
-        : `${(this.place + 1).toLocaleString('en').replaceAll(',', '\u202f')} of `
+    const word = this.onlyMine ? 'waiting for you' : 'in the filter'
+    const count = grouped(this.total)
+    const known = this.place !== null && this.place < this.total
+    const at = known ? `${grouped(this.place + 1)} of ` : ''
+    const share = this.total && this.place !== null ? Math.min(1, (this.place + 1) / this.total) : 0
     fill(
       this.title,
       h(
@@ -226,19 +249,13 @@ export class QueueView {
             type: 'button',
             title: 'filter the queue',
             'aria-expanded': String(!this.form.hidden),
-            onClick: () => this.openFilter(),
+            onClick: () => this.toggleFilter(),
           },
           h('kbd.cap', {}, '/'),
           ' filter',
         ),
       ),
-      h(
-        'div.bar',
-        {},
-        h('span', {
-          style: `width:${this.total && this.place !== null ? Math.min(100, (100 * (this.place + 1)) / this.total) : 0}%`,
-        }),
-      ),
+      h('div.bar', {}, h('span', { style: `width:${100 * share}%` })),
       h('div.muted', {}, `${at}${count} ${word}`),
     )
   }
@@ -247,6 +264,7 @@ export class QueueView {
     if (row.blind) return blindRow(row)
     const others = row.held_by.filter((who) => who !== this.initials)
     const state = row.wanted > 1 ? `${row.state} ${row.cast} of ${row.wanted}` : row.state
+    const drafter = row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name
     const tone = row.disagreement ? 'amber' : (TONE[row.state] ?? 'blue')
     return h(
       `div.row${row.id === this.current ? '.current' : ''}`,
@@ -256,11 +274,7 @@ export class QueueView {
         'div.sub',
         {},
         h(`span.pill.${tone}`, {}, row.disagreement ? 'disagreement' : state),
-        h(
-          'span.muted',
-          {},
-          `${row.task} · ${row.drafter.kind === 'baseline' ? 'baseline' : row.drafter.name}${row.version > 1 ? ` · v${row.version}` : ''}`,
-        ),
+        h('span.muted', {}, [row.task, drafter, row.version > 1 && `v${row.version}`].filter(Boolean).join(' · ')),
         row.simulated && h('span.pill.grey', {}, 'simulated'),
         others.length > 0 && h('span.muted', { title: 'working on it now' }, ` ✎ ${others.join(', ')}`),
       ),
@@ -268,7 +282,7 @@ export class QueueView {
   }
 }
 
-/** An item that this person scores in a blind session: nothing is told of it here, and it cannot be opened. */
+/** An item that this person scores in a blind session: it shows nothing and cannot be opened. */
 const blindRow = (row) =>
   h(
     'div.row.blind',
@@ -276,7 +290,7 @@ const blindRow = (row) =>
       'data-item': row.id,
       role: 'option',
       'aria-disabled': 'true',
-      title: 'You score this in a blind session; it is shown here again once the session is closed.',
+      title: 'You score this item in a blind session; it is shown here again when the session is closed.',
     },
     h('div.name', {}, h('span.muted', {}, `#${row.id}`)),
     h('div.sub', {}, h('span.pill.grey', {}, 'in a blind session'), h('span.muted', {}, row.task)),

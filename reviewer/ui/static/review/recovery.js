@@ -1,145 +1,189 @@
-// What was written and not sent, found again: in this page, in the browser's own storage, on the server. Where two of these
-// differ, one is shown and the other is offered beside it; none takes another's place by itself.
+// Recovery of unsent texts, from this page, from the browser's storage and from the server. Where two of them differ,
+// one is shown and the other is offered for comparison; none replaces another by itself.
 
 import { postJSON } from '../common/http.js'
 import * as dialogs from './dialogs.js'
+import { Draft, LocalCopies, asText, digest } from './drafts.js'
 import { sameSteps } from '../trace/steps.js'
-import { Drafting, KeptText, asText, digest } from './drafts.js'
 
+/** @param {string} iso */
 const clock = (iso) => new Date(iso).toLocaleTimeString('sv')
 
-export class Unsent {
-  /** @param desk  the Review page  @param {string} who  initials */
-  constructor(desk, who) {
-    this.desk = desk
-    this.kept = new KeptText(who)
-    this.written = new Map() // by item: it may be left and come back to before the server has what was typed
+/**
+ * @typedef {Object} RecoveryOptions
+ * @property {import('./state.js').ReviewState} state
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {import('../common/page_status.js').TopBar} topBar shows whether the text is saved
+ * @property {() => Promise<void>} refresh load and draw the item shown again
+ */
+
+export class Recovery {
+  /** @param {RecoveryOptions} options */
+  constructor({ state, notices, topBar, refresh }) {
+    this.state = state
+    this.notices = notices
+    this.topBar = topBar
+    this.refresh = refresh
+    this.copies = new LocalCopies(state.me.initials)
+    /** @type {Map<number, Draft>} by item: one may be left and opened again before the server has its text */
+    this.drafts = new Map()
   }
 
-  /** Whether closing the page would lose something: neither the server nor the browser has it. */
-  get onlyHere() {
-    return [...this.written.values()].some((drafting) => !drafting.closed && drafting.onlyHere)
+  /** Whether closing the page would lose a text that neither the server nor the browser has. */
+  get onlyOnPage() {
+    return [...this.drafts.values()].some((draft) => !draft.closed && draft.onlyOnPage)
   }
 
-  /** Send what waits, the server being back. */
+  /** Send what is unsent, since the server answers again. */
   flush() {
-    for (const drafting of this.written.values()) drafting.flush()
+    for (const draft of this.drafts.values()) draft.flush()
   }
 
-  /** Begin on an item as it is now, with what was written on it before. */
-  begin(item, { keepView = false } = {}) {
-    const { desk } = this
-    const former = this.written.get(item.id)
-    const drafting = (desk.drafting = new Drafting(item, this.kept, {
+  /** Begin a draft of an item, with what was written on it before. @param {Item} item @param {boolean} sameItem */
+  begin(item, sameItem) {
+    const former = this.drafts.get(item.id)
+    const draft = new Draft(item, this.copies, {
       onSaved: (iso) => {
-        desk.top.saved(iso)
-        desk.over('heard')
+        this.topBar.saved(iso)
+        this.notices.happened('saved')
       },
       onUnsaved: (error) => {
-        desk.top.unsaved(error.message)
-        if (error.kind === 'store') desk.tell(error)
+        this.topBar.notSaved(error.message)
+        if (error.kind === 'store') this.notices.error(error)
       },
-      onOther: (other) => this.#replaced(item, drafting, other),
-    }))
-    desk.notice(null)
-    this.written.set(item.id, drafting)
+      onOther: (other) => this.#keepOther(item, draft, other),
+    })
+    this.state.draft = draft
+    this.notices.clear()
+    this.drafts.set(item.id, draft)
     if (former && !former.closed && former.base === item.version.id) {
-      drafting.takeOver(former, item.may.edit === null && !item.hidden)
-      if (drafting.dirty && !keepView) this.#hereAgain('Your unsent text is here again.')
+      draft.takeOver(former, item.may.edit === null && !item.hidden)
+      if (draft.dirty && !sameItem) this.#restored('Your unsent text has been restored.')
       return
     }
     former?.stop() // written on an earlier version: kept in the browser, or on the server under that version
-    if (!item.hidden) this.#restore(item, drafting)
+    if (!item.hidden) this.#restore(item, draft)
   }
 
-  #restore(item, drafting) {
+  /** @param {Item} item @param {Draft} draft */
+  #restore(item, draft) {
     const onServer = item.autosave
-    const here = this.#inBrowser(item, onServer)
-    const mine = here.find((entry) => entry.base === item.version.id)
+    const stored = this.#stored(item)
+    const mine = stored.find((entry) => entry.base === item.version.id)
     const editable = item.may.edit === null
-    const continued =
-      mine &&
-      (onServer?.base !== item.version.id ||
-        onServer.at === mine.after ||
-        mine.sent?.includes(digest(asText(onServer.body))))
-    if (continued && editable) {
-      drafting.restore(mine.steps, mine.comment, mine)
-      if (drafting.dirty) this.#hereAgain(`Your unsent text of ${clock(mine.at)} is here again.`)
-    } else if (onServer?.base === item.version.id && editable) {
-      drafting.restore(onServer.body.steps, onServer.body.comment)
+    const serverIsCurrent = onServer?.base === item.version.id
+    // Whether the browser's text continues the server's: nothing came between them from another page.
+    const continues =
+      mine && (!serverIsCurrent || onServer.at === mine.after || mine.sent?.includes(digest(asText(onServer.body))))
+    if (continues && editable) {
+      draft.restore(mine.steps, mine.comment, mine)
+      if (draft.dirty) this.#restored(`Your unsent text of ${clock(mine.at)} has been restored.`)
+    } else if (serverIsCurrent && editable) {
+      draft.restore(onServer.body.steps, onServer.body.comment)
       if (mine) this.#offer(mine)
-      else if (drafting.dirty) this.#hereAgain(`Your unsent text of ${clock(onServer.at)} is here again.`)
-    } else if (continued || onServer?.base === item.version.id) {
-      drafting.comment = (continued ? mine : onServer.body).comment ?? ''
-    } else this.#earlier(item, here[0], onServer)
+      else if (draft.dirty) this.#restored(`Your unsent text of ${clock(onServer.at)} has been restored.`)
+    } else if (continues) {
+      draft.comment = mine.comment ?? ''
+    } else if (serverIsCurrent) {
+      draft.comment = onServer.body.comment ?? ''
+    } else this.#offerEarlier(item, stored[0], onServer)
   }
 
-  /** What the browser kept, less what the server has as well: as unsent text, or saved under an answer that was lost. */
-  #inBrowser(item, onServer) {
+  /** The copies in the browser without those that the server has too, as autosave or as version. @param {Item} item */
+  #stored(item) {
+    const onServer = item.autosave
     const known = onServer && asText(onServer.body)
-    return this.kept.found(item).filter((entry) => {
-      const same =
-        entry.base === onServer?.base ? asText(entry) === known : sameSteps(entry.steps, item.trajectory.steps)
-      if (same) this.kept.forget(entry)
+    return this.copies.find(item).filter((entry) => {
+      const isAutosave = entry.base === onServer?.base
+      const same = isAutosave ? asText(entry) === known : sameSteps(entry.steps, item.trajectory.steps)
+      if (same) this.copies.forget(entry)
       return !same
     })
   }
 
-  /** Written on a version that is no longer the current one. */
-  #earlier(item, kept, onServer) {
-    const found =
-      kept ?? (onServer?.body.steps ? { base: onServer.base, steps: onServer.body.steps, at: onServer.at } : null)
+  /**
+   * Offer a text written on a version that is no longer the current one.
+   * @param {Item} item @param {{base: number, steps: Step[], at: string} | undefined} stored
+   * @param {Autosave | null} onServer
+   */
+  #offerEarlier(item, stored, onServer) {
+    const found = stored ?? (onServer?.body.steps ? { ...onServer, steps: onServer.body.steps } : null)
     if (!found) return
-    this.desk.notice(`You have unsent text of ${clock(found.at)}, written on an earlier version.`, 'Compare', () => {
-      const { version, trajectory } = item
-      return this.desk.deciding.conflict(
-        'Your unsent text was written on an earlier version.',
-        found.base,
-        found.steps,
-        trajectory.steps,
-        `v${version.number} by ${version.author ?? 'the drafter'}`,
-      )
+    this.notices.show(`You have unsent text of ${clock(found.at)}, written on an earlier version.`, {
+      label: 'Compare',
+      onClick: () =>
+        this.resolveConflict({
+          message: 'Your unsent text was written on an earlier version.',
+          base: found.base,
+          mine: found.steps,
+          theirs: item.trajectory.steps,
+          whose: `v${item.version.number} by ${item.version.author ?? 'the drafter'}`,
+        }),
     })
   }
 
-  #hereAgain(sentence) {
-    this.desk.notice(sentence, 'Discard it', () => this.discard())
+  /** @param {string} message */
+  #restored(message) {
+    this.notices.show(message, { label: 'Discard it', onClick: () => this.discard() })
   }
 
-  /** The server had a text of another page of this person: it is replaced there, so it is kept here. */
-  #replaced(item, drafting, { at, body }) {
-    this.kept.keep(item, { ...body, after: null, sent: [] }, `other-${at}`)
-    const entry = this.kept.found(item).find(({ name }) => name.endsWith(`other-${at}`))
-    if (entry && this.desk.drafting === drafting) this.#offer(entry)
+  /**
+   * Keep the text of another page of this person in the browser, since it was replaced on the server.
+   * @param {Item} item @param {Draft} draft @param {Autosave} other
+   */
+  #keepOther(item, draft, { at, body }) {
+    this.copies.keep(item, { ...body, after: null, sent: [] }, `other-${at}`)
+    const entry = this.copies.find(item).find(({ name }) => name.endsWith(`other-${at}`))
+    if (entry && this.state.draft === draft) this.#offer(entry)
   }
 
+  /** @param {import('./drafts.js').StoredText} entry */
   #offer(entry) {
-    this.desk.notice(
-      'You have written on this item in another tab or on another machine as well. Both texts are kept.',
-      'Compare',
-      () => this.#compare(entry),
-    )
+    const message = 'You have written on this item in another tab or on another machine as well. Both texts are kept.'
+    this.notices.show(message, { label: 'Compare', onClick: () => this.#compare(entry) })
   }
 
+  /** @param {import('./drafts.js').StoredText} entry */
   async #compare(entry) {
-    const { desk } = this
-    const choice = await dialogs.openTexts(entry.steps, desk.drafting.steps)
-    if (choice === 'discard') this.kept.forget(entry)
-    if (choice !== 'rebase' || !desk.editable) return
-    desk.editing.restep(entry.steps)
-    desk.drafting.adopted.push(entry)
+    const { state } = this
+    const choice = await dialogs.openTexts(entry.steps, state.steps)
+    if (choice === 'discard') this.copies.forget(entry)
+    if (choice !== 'rebase' || !state.editable) return
+    state.changeSteps(entry.steps)
+    state.draft?.adopted.push(entry)
   }
 
-  /** Its writer has thrown away what was written on a version of an item, here or elsewhere. */
-  async discardOn(item, base) {
-    for (const entry of this.kept.found(item)) if (entry.base === base) this.kept.forget(entry)
-    await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.desk.tell(error))
+  /**
+   * Let the person choose between their text and a later version by somebody else.
+   * @param {{message: string, base: number, mine: Step[], theirs: Step[], whose: string}} conflict
+   *   `base`: the version that `mine` was written on, under which it is kept
+   */
+  async resolveConflict({ message, base, mine, theirs, whose }) {
+    const { state } = this
+    const choice = await dialogs.openConflict(message, mine, theirs, whose)
+    const { item } = state
+    if (!choice || !item) return
+    if (choice === 'discard') await this.#discardOn(item, base)
+    await this.refresh()
+    if (choice !== 'rebase' || !state.editable || !state.isShown(item.id)) return
+    this.notices.clear()
+    state.changeSteps(mine)
+    await state.draft?.flush()
+    if (!state.draft?.pending) await this.#discardOn(item, base)
+  }
+
+  /** Discard what was written on a version of an item, in the browser and on the server. */
+  async #discardOn(/** @type {Item} */ item, /** @type {number} */ base) {
+    for (const entry of this.copies.find(item)) if (entry.base === base) this.copies.forget(entry)
+    await postJSON(`/api/item/${item.id}/discard`, { base, steps: [] }).catch((error) => this.notices.error(error))
   }
 
   async discard() {
-    const { item } = this.desk.current
-    this.desk.drafting.discard()
-    await this.discardOn(item, item.version.id)
-    await this.desk.refresh('Discarded.')
+    const { item, draft } = this.state
+    if (!item) return
+    draft?.discard()
+    await this.#discardOn(item, item.version.id)
+    await this.refresh()
+    this.notices.toast('Discarded.')
   }
 }

@@ -78,7 +78,7 @@ export class SpectrumView {
   }
 
   /** Windows that are about to be these: their marks move at once, the lower plot with the next update. */
-  foresee(windows) {
+  prepareWindows(windows) {
     this.item.windows = windows
     this.#drawWindows()
   }

@@ -1,0 +1,238 @@
+// The spectrum in front with one run on it: which sample or vote is shown, the selected step, and the drawing of both.
+// It holds this state; the rest of the tab reads it and calls its methods.
+
+import { fill, h } from '../common/dom.js'
+import { drawHeader } from '../common/item_header.js'
+import { openPicture } from '../common/panels.js'
+import { windowOf, windowsOf } from '../trace/steps.js'
+import { firstSteps, notAskedYet } from './labels.js'
+import { pendingSteps } from './runs.js'
+import { LiveSpectrum } from './spectrum.js'
+import { LiveTrace } from './trace.js'
+import { Vote } from './vote.js'
+
+/**
+ * @typedef {Object} RunViewOptions
+ * @property {Record<string, TaskText>} tasks
+ * @property {{task: string}} options of the next run
+ * @property {() => any} policy that is chosen
+ * @property {import('../common/keys.js').Keys} keys
+ * @property {import('../common/notices.js').Notices} notices
+ * @property {() => void} onShown something else is shown
+ * @property {() => void} onRun
+ * @property {() => void} onGuide
+ * @property {{onFiles: () => void, onLibrary: () => void, onTry: () => void}} onAdd ways to add a spectrum
+ */
+
+export class RunView {
+  #drawnHeader = ''
+
+  /** @param {RunViewOptions} options */
+  constructor(options) {
+    this.on = options
+    this.options = options.options
+    /** @type {Run | null} */
+    this.run = null
+    /** @type {number | 'vote'} */
+    this.sample = 0
+    /** @type {Vote | null} */
+    this.vote = null
+    this.header = h('header.item')
+    this.spectrum = new LiveSpectrum((id) => this.choose(id, { scroll: true }))
+    this.trace = new LiveTrace({
+      keys: options.keys,
+      onSelect: (id) => this.choose(id),
+      onPicture: openPicture,
+      onAgain: options.onRun,
+      onSample: (sample) => this.showSample(sample),
+    })
+  }
+
+  /** The spectrum in front, with its row of the bench; null where there is none. */
+  get current() {
+    return this.spectrum.shown
+  }
+
+  /** The trace shown; null where there is none, or the vote is shown. */
+  get shownTrace() {
+    return this.run && this.sample !== 'vote' ? this.run.traces[this.sample] : null
+  }
+
+  /** The task of the run shown, or of the next one. */
+  get task() {
+    return this.run?.task ?? this.options.task
+  }
+
+  get isRunning() {
+    return this.run?.state === 'running'
+  }
+
+  /** Show a spectrum with its last run. @param {import('./spectrum.js').ShownSpectrum} found @param {Run | null} run */
+  open(found, run) {
+    this.spectrum.show(found)
+    if (run) this.#showRun(run)
+    else this.showNoRun()
+  }
+
+  /** The bench is empty. */
+  showEmpty() {
+    this.run = this.vote = null
+    this.spectrum.hide()
+    this.#drawnHeader = ''
+    fill(this.header, h('div.who', {}, h('strong.name', {}, 'No spectrum yet')))
+    this.trace.showInstead(firstSteps(this.on.onAdd))
+    this.on.onShown()
+  }
+
+  /** The spectrum in front has not been asked about. */
+  showNoRun() {
+    this.run = this.vote = null
+    this.#showHeader()
+    const { tasks, keys, onRun } = this.on
+    this.trace.showInstead(notAskedYet({ task: tasks[this.options.task], policy: this.on.policy(), keys, onRun }))
+    this.on.onShown()
+  }
+
+  /** The options of the next run have changed. */
+  async optionsChanged() {
+    if (!this.current || this.run) return
+    this.showNoRun()
+    await this.spectrum.setTask(this.options.task)
+  }
+
+  /** A run has begun on the spectrum in front: keep its zoom, draw the lines of the run's task. @param {Run} run */
+  async showBegun(run) {
+    const { current } = this
+    await this.spectrum.setTask(run.task)
+    if (current === this.current) this.#showRun(run)
+  }
+
+  #showHeader() {
+    if (!this.current) return
+    const { row, spectrum } = this.current
+    const drafter = this.shownTrace?.drafter ?? { kind: 'none' }
+    const title = this.on.tasks[this.task]?.title ?? this.task
+    const key = JSON.stringify([row.id, title, drafter.name])
+    if (this.#drawnHeader === key) return
+    this.#drawnHeader = key
+    drawHeader(this.header, {
+      item: { row: { ...row, drafter }, task: { title } },
+      spectrum,
+      onGuide: this.on.onGuide,
+      toast: (text) => this.on.notices.toast(text),
+    })
+  }
+
+  /** Show a run: its vote, if there is one, or else its first trace. @param {Run} run */
+  #showRun(run) {
+    this.run = run
+    this.showSample(run.samples > 1 && run.consensus ? 'vote' : 0)
+  }
+
+  /** Show another trace of the run, or its vote. @param {number | 'vote'} sample */
+  showSample(sample) {
+    const { run } = this
+    if (!run || !this.current) return
+    this.sample = sample
+    this.vote = null
+    const { medium, redshift } = this.current.spectrum
+    if (sample === 'vote') {
+      this.vote = new Vote(run, redshift, {
+        onWindow: (id) => this.choose(id),
+        onStep: (of, turn) => this.#showTurn(of, turn),
+      })
+      this.trace.showVote(run, this.vote.element)
+    } else this.trace.show(run, sample, medium)
+    this.#showWindows()
+    const [first] = this.#windows()
+    if (first && run.state !== 'running') this.choose(first.id)
+    this.#showHeader()
+    this.on.onShown()
+  }
+
+  /** Show the step that ends a turn of a sample. @param {number} sample @param {number} turn */
+  #showTurn(sample, turn) {
+    this.showSample(sample)
+    const { steps } = this.shownTrace ?? { steps: [] }
+    const ends = steps.filter((step) => step.kind !== 'think')
+    const step = ends[turn - 1] ?? steps.at(-1)
+    if (step) this.choose(step.id, { scroll: true })
+  }
+
+  /** Select a step on its card and on the spectrum; null follows the newest step again. @param {string | null} id */
+  choose(id, { scroll = false } = {}) {
+    if (this.vote) {
+      if (id) this.#chooseWindow(this.vote, id)
+      return
+    }
+    const steps = this.#steps()
+    const step = steps.find((one) => one.id === id)
+    if (step && step !== steps.at(-1)) this.trace.stay()
+    if (step) this.trace.select(step.id, { scroll })
+    if (step && windowOf(step)) this.spectrum.view.select(step.id, { zoomTo: true })
+    if (id === null) this.#showWindows()
+  }
+
+  /** @param {Vote} vote @param {string} id */
+  #chooseWindow(vote, id) {
+    this.spectrum.view.select(id, { zoomTo: true })
+    vote.select(id)
+  }
+
+  /** Select the next or previous step, or window of the vote. @param {number} by */
+  chooseNext(by) {
+    /** @type {{id: string}[]} */
+    const steps = this.vote?.windows ?? this.shownTrace?.steps ?? []
+    const selected = this.vote ? this.spectrum.view.selected : this.trace.selected
+    const at = steps.findIndex((step) => step.id === selected)
+    const from = at < 0 && by < 0 ? steps.length : at
+    const to = steps[Math.max(0, Math.min(steps.length - 1, from + by))]
+    if (to) this.choose(to.id, { scroll: true })
+  }
+
+  /** Show the next or previous sample. @param {number} by */
+  showNextSample(by) {
+    const count = this.run?.traces.length ?? 0
+    if (count < 2) return
+    const before = by > 0 ? -1 : 0
+    const at = this.sample === 'vote' ? before : this.sample
+    this.showSample(Math.max(0, Math.min(count - 1, at + by)))
+  }
+
+  /** The windows of the trace shown, or of all samples of the vote. @returns {StepWindow[]} */
+  #windows() {
+    return this.vote?.windows ?? windowsOf(this.#steps())
+  }
+
+  /** @returns {Step[]} */
+  #steps() {
+    const { current, shownTrace: trace } = this
+    return trace && current ? [...trace.steps, ...pendingSteps(trace, current.spectrum.medium)] : []
+  }
+
+  /** Draw what is new in the run shown. */
+  draw() {
+    if (!this.run || !this.current) return
+    if (this.sample !== 'vote') {
+      this.trace.paint()
+      this.#showWindows()
+      this.#showHeader()
+    }
+    this.on.onShown()
+  }
+
+  /** Draw the windows so far; the newest is selected as long as the trace is followed. */
+  #showWindows() {
+    const windows = this.#windows()
+    const newest = (!this.vote && this.trace.following && windows.at(-1)?.id) || null
+    const changed = this.spectrum.showWindows(windows, newest ?? this.spectrum.view.selected)
+    if (changed && newest) this.trace.select(newest, { scroll: false })
+  }
+
+  /** A run is over. @param {Run} run */
+  finished(run) {
+    if (run !== this.run) return
+    this.draw()
+    if (run.samples > 1 && run.consensus && this.trace.following) this.showSample('vote')
+  }
+}

@@ -1,0 +1,113 @@
+// The state of the Review tab: the item shown, the text being edited, and what later decisions need. Other modules read
+// it, change it through its methods, and listen to its events.
+
+import { newKey } from '../common/http.js'
+
+/**
+ * @typedef {LoadedItem & {
+ *   hints: Record<string, Hint[] | undefined>,
+ *   place: {next: number[], back: number[], before: number} | null,
+ *   ahead: number[],
+ *   template?: any,
+ * }} Current  `ahead`: the next items as far as known before the server has sent `place`
+ */
+
+/**
+ * Events: "steps" after the steps of the draft changed; `detail.before` holds the earlier steps, `detail.inCard` is true
+ * when the card where they were edited shows them already.
+ */
+export class ReviewState extends EventTarget {
+  /** @param {Person} me @param {boolean} verdictFirst */
+  constructor(me, verdictFirst) {
+    super()
+    this.me = me
+    this.verdictFirst = verdictFirst
+    /** @type {Current | null} */
+    this.current = null
+    /** @type {import('./drafts.js').Draft | null} */
+    this.draft = null
+    /** The idempotency key of the next decision on the item shown. */
+    this.decisionKey = ''
+    /** @type {number | null} the item of the last decision, which can be undone */
+    this.lastDecided = null
+  }
+
+  get item() {
+    return this.current?.item ?? null
+  }
+
+  get steps() {
+    return this.draft?.steps ?? []
+  }
+
+  /** Whether this person may edit the steps now. */
+  get editable() {
+    return this.current !== null && this.current.item.may.edit === null
+  }
+
+  get dirty() {
+    return this.draft?.dirty ?? false
+  }
+
+  /** @param {number} id */
+  isShown(id) {
+    return this.current?.item.id === id
+  }
+
+  /** @param {string | null | undefined} id @returns {Step | undefined} */
+  step(id) {
+    return this.steps.find((step) => step.id === id)
+  }
+
+  /** The number of a step as people see it. @param {string} id */
+  numberOf(id) {
+    return this.steps.findIndex((step) => step.id === id) + 1 || id
+  }
+
+  /** @param {LoadedItem} loaded @param {boolean} sameItem whether it is the item shown before, in its present state */
+  setCurrent(loaded, sameItem) {
+    const before = this.current
+    const kept = sameItem && before ? { hints: before.hints, place: before.place } : { hints: {}, place: null }
+    this.current = { ...loaded, ...kept, ahead: this.#aheadOf(loaded.item.id) }
+    this.decisionKey = newKey()
+  }
+
+  clear() {
+    this.current = this.draft = null
+  }
+
+  /** The filter changed: what was known of the next items no longer holds. */
+  forgetPlace() {
+    if (this.current) Object.assign(this.current, { place: null, ahead: [] })
+  }
+
+  /** @param {Step[]} steps @param {{field?: string | null}} options the step whose card shows the change already */
+  changeSteps(steps, { field = null } = {}) {
+    const { draft } = this
+    if (!draft || steps === draft.steps) return
+    const before = draft.steps
+    draft.change(steps, field)
+    this.#stepsChanged(before, field !== null)
+  }
+
+  /** Undo the last change of the steps; false where there is none. */
+  undoSteps() {
+    const { draft } = this
+    if (!draft || !this.editable) return false
+    const before = draft.steps
+    if (!draft.undo()) return false
+    this.#stepsChanged(before, false)
+    return true
+  }
+
+  /** @param {Step[]} before @param {boolean} inCard */
+  #stepsChanged(before, inCard) {
+    this.dispatchEvent(new CustomEvent('steps', { detail: { before, inCard } }))
+  }
+
+  /** @param {number} id @returns {number[]} */
+  #aheadOf(id) {
+    const known = this.current?.place?.next ?? this.current?.ahead ?? []
+    return known.includes(id) ? known.slice(known.indexOf(id) + 1) : []
+  }
+}

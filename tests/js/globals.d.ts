@@ -1,0 +1,277 @@
+// Types of what the server sends and of what the page offers to other scripts. Read by `make js` only.
+
+/** The element that `h('div.card')` makes: the part before the first dot names it. */
+type ElementOf<S extends string> = S extends `${infer T}.${string}`
+  ? T extends keyof HTMLElementTagNameMap
+    ? HTMLElementTagNameMap[T]
+    : HTMLElement
+  : S extends keyof HTMLElementTagNameMap
+    ? HTMLElementTagNameMap[S]
+    : HTMLElement
+
+interface Window {
+  Plotly: any
+  /** The desks of this page, for tests and for links from one tab to another. */
+  specO3: any
+}
+
+interface Person {
+  initials: string
+  name: string
+  roles: string[]
+  has_password: boolean
+  rules: { solo: boolean; [rule: string]: any }
+  reasons: Record<string, string>
+  problems: string[]
+  backups: string
+  clock: string
+  tasks: Record<string, TaskText>
+}
+
+interface TaskText {
+  title: string
+  question: string
+  guide: string
+}
+
+interface Keymap {
+  groups: { title: string; keys: KeyEntry[] }[]
+}
+
+interface KeyEntry {
+  key: string
+  show?: string
+  what: string
+  action: string
+  typing?: boolean
+}
+
+type Medium = 'air' | 'vacuum'
+type Frame = 'observed' | 'rest'
+
+interface Step {
+  id: string
+  kind: 'think' | 'zoom' | 'answer'
+  /** of a think */
+  text?: any
+  /** of a zoom */
+  arguments?: any
+  frame?: any
+  z?: any
+  medium?: any
+  observation?: any
+  ok?: boolean
+  picture?: any
+  /** of a zoom that is not finished: what to show until then */
+  pending?: string
+  /** of an answer */
+  verdict?: any
+  explanation?: any
+}
+
+/** A window of a zoom, as the spectrum view draws it. */
+interface StepWindow {
+  id: string
+  number: number | string
+  lo: number
+  hi: number
+  frame: Frame
+  z?: number
+  label?: string
+  noun?: string
+  side?: string
+  [more: string]: any
+}
+
+interface Mark {
+  mark: string
+  note?: string
+}
+
+interface Spectrum {
+  wavelength: Float64Array
+  flux: Float32Array | Float64Array
+  ivar: Float64Array
+  mask: Uint8Array
+  frame: Frame
+  medium: Medium
+  redshift: number | null
+  [more: string]: any
+}
+
+interface Atlas {
+  lines: any[]
+  bands: any[]
+}
+
+interface QueueRow {
+  id: number
+  name: string
+  task: string
+  survey: string
+  snr: number | null
+  drafter: { kind: string; name: string }
+  batch: string
+  simulated: boolean
+  spectrum: string | null
+  state: string
+  version: number
+  cast: number
+  wanted: number
+  disagreement: boolean
+  held_by: string[]
+  blind?: boolean
+}
+
+interface Trajectory {
+  steps: Step[]
+  redshift: number | null
+  medium: Medium
+  overview: string | null
+  faults: string[]
+  spectrum: { sha256: string | null; [more: string]: any }
+  [more: string]: any
+}
+
+interface Decision {
+  person: string
+  round: string
+  verb: string
+  reason: string
+  comment: string
+}
+
+interface Autosave {
+  base: number
+  at: string
+  body: { steps: Step[]; comment: string }
+}
+
+/** An item as `GET /api/item/<id>` sends it. */
+interface Item {
+  id: number
+  stamp: string
+  row: QueueRow
+  task: { key: string; title: string }
+  trajectory: Trajectory
+  hidden: boolean
+  my_verdict: string | null
+  originals: Step[]
+  edited_by: Record<string, string>
+  version: { id: number; number: number; author: string | null; reason: string; at: string }
+  standing: {
+    state: string
+    round: string | null
+    progress: string
+    done: number
+    needed: number
+    disagreement: boolean
+    decisions: Decision[]
+    [more: string]: any
+  }
+  may: { edit: string | null; verbs: { verb: string; label: string; refusal: string | null }[]; undo: boolean }
+  marks: { mine: Record<string, Mark>; others: { person: string; step: string; mark: string; note: string }[] }
+  autosave: Autosave | null
+}
+
+/** What is drawn at once when an item is opened. */
+interface LoadedItem {
+  item: Item
+  spectrum: Spectrum | null
+  atlas: Atlas
+}
+
+interface Hint {
+  level: string
+  text: string
+}
+
+/** The page holds HTML elements; a query for another kind names it. */
+interface ParentNode {
+  querySelector<E extends Element = HTMLElement>(selectors: string): E | null
+  querySelectorAll<E extends Element = HTMLElement>(selectors: string): NodeListOf<E>
+}
+interface Element {
+  closest<E extends Element = HTMLElement>(selectors: string): E | null
+}
+
+/** A spectrum on the bench of the Live tab. */
+interface BenchRow {
+  id: string
+  name: string
+  survey: string
+  snr: number | null
+  simulated: boolean
+  spectrum: string
+  runs: string[]
+  verdict: string | null
+}
+
+/** A spectrum of the library. */
+interface LibraryRow {
+  item: number
+  name: string
+  survey: string
+  snr: number | null
+  simulated: boolean
+  task: string
+}
+
+interface Policy {
+  key: string
+  title: string
+  note: string
+  samples_ok: boolean
+}
+
+/** What a run is started with: the named settings and optional limits. */
+interface RunSettings {
+  task: string
+  policy: string
+  samples: number
+  [setting: string]: string | number | undefined
+}
+
+/** What the person chose last in the bar of the Live tab. */
+interface RunOptions {
+  task: string
+  policy?: string
+  samples: number
+  settings: Record<string, number | undefined>
+}
+
+/** One sample of a run. */
+interface LiveTraceState {
+  overview: string | null
+  maxTurns: number
+  drafter: any
+  steps: Step[]
+  hints: Record<string, Hint[]>
+  turn: number
+  text: string
+  thought: boolean
+  call: any
+  verdict: string | null
+  ended: { reason: string; detail?: string; seconds: number; usage?: any; faults?: string[]; drafter: any } | null
+}
+
+/** A run of the agent on a spectrum of the bench. */
+interface Run {
+  id: string
+  bench: string
+  spectrum: string
+  task: string
+  policy: string
+  policyTitle: string
+  samples: number
+  state: 'running' | 'done' | 'stopped' | 'failed' | 'gone'
+  traces: LiveTraceState[]
+  consensus: any
+  since: number
+  lost: string
+  stopping: boolean
+  sent: Map<number, number>
+  over: Promise<void>
+  isOver: () => void
+  [more: string]: any
+}
