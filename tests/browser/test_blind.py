@@ -40,7 +40,7 @@ def score_by_mouse(page: Page) -> int:
     count = page.locator(".blind .place").count()
     for place in range(1, count + 1):
         in_front(page, place)
-        if page.evaluate("window.specO3.blind.desk.pair"):
+        if page.evaluate("window.specO3.blind.scoring.isPair"):
             page.locator(".choices .option").nth(2).click()
         else:
             page.locator("[data-scale=coherence] .option").nth(place % 6).click()
@@ -138,7 +138,7 @@ def score_by_keyboard(page: Page) -> int:
     assert page.locator(".blind .option.chosen").count() == 0
     for place in range(2, count + 1):
         in_front(page, place)
-        if page.evaluate("window.specO3.blind.desk.pair"):
+        if page.evaluate("window.specO3.blind.scoring.isPair"):
             expect(page.locator(".blind .question")).to_contain_text("regardless of the verdict")
             press("1")
         else:
@@ -169,7 +169,7 @@ def test_an_answer_outlives_a_server_that_is_gone(chromium: Browser, tmp_path: P
         page.keyboard.press("3")
         page.route("**/score", lambda route: route.abort())
         page.keyboard.press("Enter")
-        expect(page.locator(".blind .notice")).to_contain_text("Not saved: the server cannot be reached")
+        expect(page.locator(".blind .notice")).to_contain_text("Not saved: the server does not answer")
         expect(chosen(page, "coherence")).to_contain_text("broken")
         page.unroute("**/score")
         page.get_by_role("button", name="Send again").click()

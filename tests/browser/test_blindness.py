@@ -80,7 +80,7 @@ def walk(page: Page, pages: dict[str, bytes]) -> list[str]:
             )
         )
         pages[f"the page at {place}"] = page.content().encode()
-        keys = ("1",) if page.evaluate("window.specO3.blind.desk.pair") else ("4", "3")
+        keys = ("1",) if page.evaluate("window.specO3.blind.scoring.isPair") else ("4", "3")
         for key in ("Escape", *keys, "Enter"):  # Escape leaves the summary, whose key Enter is too
             page.keyboard.press(key)
     page.locator(".blind .notice.done").wait_for()

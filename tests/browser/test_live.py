@@ -87,7 +87,7 @@ def test_a_real_file_is_dropped_watched_stopped_asked_again_and_found_in_review(
 ) -> None:
     file = shared / LAMOST_FILE
     with live(chromium, url, "AA") as page:
-        expect(page.locator(".so-live .welcome")).to_contain_text("Bring a spectrum")
+        expect(page.locator(".so-live .welcome")).to_contain_text("Add a spectrum")
         picture(page, "live-empty")
         drop(page, file)
         expect(row(page, file.name)).to_have_class("row current")
@@ -213,7 +213,7 @@ def test_a_vote_without_a_majority_asks_a_person_and_shows_where_the_traces_part
         expect(vote.locator(".cast p")).to_have_text("2 YES · 2 NO of 4")
         expect(vote.locator(".reasons")).to_contain_text("split")
         expect(vote.locator(".fraction summary")).to_contain_text("YES 50 %")
-        expect(vote.locator("h3")).to_have_text("The traces part in turn 1")
+        expect(vote.locator("h3")).to_have_text("The traces differ from turn 1")
         expect(vote.locator(".path").first).to_contain_text("6400 – 6700")
         expect(vote.locator(".path .who").first).to_have_text("1 2 3")
         expect(row(page, csv.name)).to_contain_text("ask a person")

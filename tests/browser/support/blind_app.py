@@ -27,4 +27,4 @@ def open_blind(page: Page) -> None:
 def in_front(page: Page, place: int) -> None:
     """Wait until the sheet at this place is the one shown."""
     expect(page.locator(".blind .place.current")).to_have_text(str(place), timeout=20_000)
-    page.wait_for_function(f"window.specO3.blind.desk.current?.sheet.place === {place}")
+    page.wait_for_function(f"window.specO3.blind.scoring.current?.sheet.place === {place}")

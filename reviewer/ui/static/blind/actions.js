@@ -1,88 +1,87 @@
-// What each key of the scoring page does. Buttons and keys both end here.
+// What each key of the scoring page does. Buttons and keys both call these.
 
 import * as panels from '../common/panels.js'
 import { toggleTheme } from '../common/theme.js'
 import { openRubric } from './form.js'
 import { CANNOT_TELL } from './sheets.js'
 
-const SPECTRUM_COMMANDS = [
-  'smooth+',
-  'smooth-',
-  'error',
-  'lines',
-  'sky',
-  'frame',
-  'redshift',
-  'reset',
-  'linelist',
-  'name-line',
-  'unit',
-  'zoom-in',
-  'zoom-out',
-]
 const WITHOUT_SHEET = ['keys', 'dark', 'queue', 'escape']
+/** @type {Record<string, number>} */
 const DIGITS = { 'digit-0': 0, 'digit-1': 1, 'digit-2': 2, 'digit-3': 3, 'digit-4': 4, 'digit-5': 5 }
 
-export class BlindActions {
-  /** @param desk  the scoring page */
-  constructor(desk) {
-    this.desk = desk
+/**
+ * @typedef {Object} ScoringActionsOptions
+ * @property {HTMLElement} root
+ * @property {() => any} sheet the sheet shown, or null
+ * @property {() => any} rubric of the session shown
+ * @property {() => boolean} isPair whether two traces are compared
+ * @property {() => string} scale that a digit scores
+ * @property {(scale: string, value: number | string) => void} score
+ * @property {(scale: string) => void} selectScale
+ * @property {(choice: string) => void} choose of a pair
+ * @property {(side: number) => void} selectSide of a pair
+ * @property {(by: number) => void} selectStep
+ * @property {(by: number) => void} go to another sheet
+ * @property {() => void} markWrong
+ * @property {() => void} save
+ * @property {() => void} focusComment
+ * @property {(message: string) => void} toast
+ * @property {(command: string) => boolean} spectrumCommand
+ * @property {() => HTMLElement} keySheet
+ */
+
+/**
+ * The handler of all actions of the keymap.
+ * @param {ScoringActionsOptions} on
+ * @returns {(action: string) => boolean | void} false leaves the key to the browser
+ */
+export function scoringActions(on) {
+  /** @param {number} digit */
+  const scoreDigit = (digit) => {
+    if (!on.isPair()) return on.score(on.scale(), digit)
+    const choice = on.rubric().choices[digit - 1]
+    return choice && on.choose(choice.key)
   }
 
-  /** Every key ends here. False leaves the key to the browser. */
-  act(action) {
-    const { desk } = this
-    if (!desk.current && !WITHOUT_SHEET.includes(action)) return
-    if (SPECTRUM_COMMANDS.includes(action)) return void desk.spectrum.command(action)
-    if (action in DIGITS) return void this.#digit(DIGITS[action])
-    const does = {
-      'cannot-tell': () =>
-        desk.pair
-          ? desk.toast('Of a pair one of the four is chosen; “both bad” is one of them.')
-          : desk.score(desk.form.front, CANNOT_TELL),
-      up: () => this.#front(0),
-      down: () => this.#front(1),
-      wrong: () => desk.markWrong(),
-      comment: () => desk.form.comment.focus(),
-      save: () => desk.save(),
-      escape: () => this.#escape(),
-      'step-next': () => this.#step(1),
-      'step-back': () => this.#step(-1),
-      back: () => desk.go(-1),
-      forward: () => desk.go(1),
-      queue: () => desk.root.classList.toggle('no-queue'),
-      guide: () => panels.openGuide(desk.current.sheet.question),
-      dark: toggleTheme,
-      keys: () => openRubric(desk.keys, desk.session?.rubric),
-    }[action]
-    if (!does) return false
-    return does() === false ? false : undefined
+  const cannotTell = () => {
+    if (on.isPair()) on.toast('For a pair choose one of the four; “both bad” is one of them.')
+    else on.score(on.scale(), CANNOT_TELL)
   }
 
-  #digit(digit) {
-    const { desk } = this
-    if (!desk.pair) return desk.score(desk.form.front, digit)
-    const choice = desk.session.rubric.choices[digit - 1]
-    if (choice) desk.choose(choice.key)
-  }
+  /** The upper or lower of the two scales, or the left or right trace of a pair. @param {number} at */
+  const select = (at) => (on.isPair() ? on.selectSide(at) : on.selectScale(on.rubric().scales[at].key))
 
-  #front(at) {
-    const { desk } = this
-    if (desk.pair) desk.lookAt(at)
-    else desk.bringForward(desk.session.rubric.scales[at].key)
-  }
-
-  #step(by) {
-    const { steps } = this.desk.current.traces[this.desk.side]
-    const at = steps.findIndex((step) => step.id === this.desk.views[this.desk.side].selected)
-    const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
-    if (to) this.desk.select(this.desk.side, to.id)
-  }
-
-  /** Leaves a field; otherwise the key is the browser's. */
-  #escape() {
+  /** Leave a field; elsewhere the key is the browser's. */
+  const escape = () => {
     const focused = document.activeElement
-    if (!this.desk.root.contains(focused)) return false
-    focused.blur()
+    if (!(focused instanceof HTMLElement) || !on.root.contains(focused)) return false
+    return focused.blur()
+  }
+
+  /** @type {Record<string, () => unknown>} */
+  const table = {
+    'cannot-tell': cannotTell,
+    up: () => select(0),
+    down: () => select(1),
+    wrong: on.markWrong,
+    comment: on.focusComment,
+    save: on.save,
+    escape,
+    'step-next': () => on.selectStep(1),
+    'step-back': () => on.selectStep(-1),
+    back: () => on.go(-1),
+    forward: () => on.go(1),
+    queue: () => void on.root.classList.toggle('no-queue'),
+    guide: () => panels.openGuide(on.sheet().question),
+    dark: toggleTheme,
+    keys: () => openRubric(on.keySheet(), on.rubric()),
+  }
+
+  return (action) => {
+    if (!on.sheet() && !WITHOUT_SHEET.includes(action)) return undefined
+    if (action in DIGITS) return scoreDigit(DIGITS[action])
+    const act = table[action]
+    if (act) return act() === false ? false : undefined
+    return on.spectrumCommand(action) ? undefined : false
   }
 }

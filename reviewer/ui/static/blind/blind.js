@@ -4,7 +4,7 @@ import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
 import { plotlyReady } from '../common/plotly_ready.js'
 import { comeBackTo, whenBack } from '../common/tabs.js'
-import { BlindDesk } from './scoring.js'
+import { ScoringPage } from './scoring.js'
 import { BlindSessions } from './sessions.js'
 
 /** Build the tab inside `root`, at the first answer that waits. */
@@ -21,16 +21,16 @@ export async function mountBlind(root) {
 class BlindTab {
   constructor(root, me, keymap) {
     const coordinates = me.roles.includes('coordinator')
-    const places = { desk: h('div'), sessions: h('div', { hidden: true }) }
-    fill(root, places.desk, places.sessions)
+    const places = { scoring: h('div'), sessions: h('div', { hidden: true }) }
+    fill(root, places.scoring, places.sessions)
     this.places = places
-    this.desk = new BlindDesk(places.desk, {
+    this.scoring = new ScoringPage(places.scoring, {
       me,
       keymap,
-      inFront: () => places.desk.getClientRects().length > 0,
+      inFront: () => places.scoring.getClientRects().length > 0,
       onSessions: coordinates ? () => this.show('sessions') : null,
     })
-    this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('desk') }) : null
+    this.sessions = coordinates ? new BlindSessions(places.sessions, { onScore: () => this.show('scoring') }) : null
     whenBack(root, () => this.refresh())
   }
 
@@ -43,11 +43,11 @@ class BlindTab {
   async refresh() {
     try {
       const work = await getJSON('/api/blind/work')
-      await this.desk.show(work)
-      this.sessions?.asked(work)
+      await this.scoring.show(work)
+      this.sessions?.setWork(work)
       return work
     } catch (error) {
-      this.desk.tell(error)
+      this.scoring.notices.error(error)
       return null
     }
   }

@@ -1,15 +1,20 @@
-// The bar below a sheet: two scales with every anchor in words, or the choice between two traces; a comment; save.
+// The form below a sheet: two scales with every anchor in words, or the choice between two traces; a comment; save. Also
+// the list of sheets and the rubric.
 
 import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
 import { CANNOT_TELL } from './sheets.js'
 
 export class BlindForm {
-  /** @param {{onScore, onFront, onChoose, onComment, onSave}} callbacks */
+  /**
+   * @param {HTMLElement} root
+   * @param {{onScore: (scale: string, value: number | string) => void, onScale: (scale: string) => void,
+   *   onChoose: (choice: string) => void, onComment: (text: string) => void, onSave: () => void}} callbacks
+   */
   constructor(root, callbacks) {
     this.root = root
     this.on = callbacks
-    this.front = 'coherence' // the scale that a digit scores
+    this.scale = 'coherence' // the scale that a digit scores
     this.hovered = null
     this.questions = h('div.questions')
     this.words = h('p.words', { 'aria-live': 'polite' })
@@ -22,7 +27,7 @@ export class BlindForm {
     this.state = h('span.state', { role: 'status' })
     this.save = h(
       'button.primary',
-      { type: 'button', onMousedown: stayThere, onClick: () => this.on.onSave() },
+      { type: 'button', onMousedown: keepFocus, onClick: () => this.on.onSave() },
       'Save and next ',
       cap('Enter'),
     )
@@ -38,32 +43,32 @@ export class BlindForm {
     this.rubric = rubric
     this.answer = answer
     this.hovered = null
-    this.front = answer.said.coherence === null || answer.said.consistency !== null ? 'coherence' : 'consistency'
-    this.comment.value = answer.said.comment
+    this.scale = answer.values.coherence === null || answer.values.consistency !== null ? 'coherence' : 'consistency'
+    this.comment.value = answer.values.comment
     this.draw()
   }
 
   draw() {
     const { answer } = this
     fill(this.questions, answer.pair ? this.#choices() : this.rubric.scales.map((scale) => this.#scale(scale)))
-    this.#say()
+    this.#showWords()
     this.save.disabled = !answer.complete
   }
 
-  /** What became of it: "saved", "not saved", or nothing. */
-  tell(text, look = false) {
+  /** Show "saved", "not saved" or nothing. @param {string} text @param {boolean} look whether to highlight it */
+  showStatus(text, look = false) {
     this.state.textContent = text
     this.state.classList.toggle('look', look)
   }
 
   #scale(scale) {
-    const said = this.answer.said[scale.key]
+    const value = this.answer.values[scale.key]
     const anchors = [
       ...scale.anchors.map((one) => ({ ...one, value: one.score, key: String(one.score) })),
       { ...this.rubric.cannot_tell, value: CANNOT_TELL, key: 't' },
     ]
     return h(
-      `div.scale${this.front === scale.key ? '.front' : ''}`,
+      `div.scale${this.scale === scale.key ? '.front' : ''}`,
       { role: 'radiogroup', 'aria-label': scale.title, 'data-scale': scale.key },
       h(
         'button.title',
@@ -71,14 +76,14 @@ export class BlindForm {
           type: 'button',
           tabIndex: -1,
           title: scale.question,
-          onMousedown: stayThere,
-          onClick: () => this.on.onFront(scale.key),
-          ...this.#about(scale.question),
+          onMousedown: keepFocus,
+          onClick: () => this.on.onScale(scale.key),
+          ...this.#describe(scale.question),
         },
         scale.title,
       ),
       anchors.map((one) =>
-        this.#option({ ...one, chosen: said === one.value, act: () => this.on.onScore(scale.key, one.value) }),
+        this.#option({ ...one, chosen: value === one.value, act: () => this.on.onScore(scale.key, one.value) }),
       ),
     )
   }
@@ -93,7 +98,7 @@ export class BlindForm {
           this.#option({
             ...one,
             key: String(at + 1),
-            chosen: this.answer.said.preference === one.key,
+            chosen: this.answer.values.preference === one.key,
             act: () => this.on.onChoose(one.key),
           }),
         ),
@@ -110,49 +115,51 @@ export class BlindForm {
         'aria-checked': String(chosen),
         'aria-label': `${key}: ${short}. ${text}`,
         title: text,
-        onMousedown: stayThere,
+        onMousedown: keepFocus,
         onClick: act,
-        ...this.#about(text, `${short}: `),
+        ...this.#describe(text, `${short}: `),
       },
       cap(key),
       h('span', {}, short),
     )
   }
 
-  /** Words that are told as long as the pointer or the focus is there. */
-  #about(text, name = '') {
+  /** Listeners that show a description while the pointer or the focus is there. */
+  #describe(text, name = '') {
     const over = () => {
       this.hovered = name + text
-      this.#say()
+      this.#showWords()
     }
     const out = () => {
       this.hovered = null
-      this.#say()
+      this.#showWords()
     }
     return { onMouseenter: over, onFocus: over, onMouseleave: out, onBlur: out }
   }
 
-  #say() {
-    this.words.textContent = this.hovered ?? this.#atRest()
+  #showWords() {
+    this.words.textContent = this.hovered ?? this.#defaultWords()
   }
 
-  #atRest() {
-    if (this.answer.pair) return this.rubric.choices.find(({ key }) => key === this.answer.said.preference)?.text ?? ''
-    return this.rubric.scales.find(({ key }) => key === this.front).question
+  #defaultWords() {
+    if (this.answer.pair)
+      return this.rubric.choices.find(({ key }) => key === this.answer.values.preference)?.text ?? ''
+    return this.rubric.scales.find(({ key }) => key === this.scale).question
   }
 }
 
-/** A click leaves the focus where it was, so that Enter goes on meaning "save and next". */
-const stayThere = (event) => event.preventDefault()
+/** A click leaves the focus where it was, so that Enter still means "save and next". */
+const keepFocus = (event) => event.preventDefault()
 
+/** The list of sheets, numbered in the scorer's own order, and how many are answered. */
 export class Places {
-  /** @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}} callbacks */
+  /** @param {HTMLElement} root @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}} callbacks */
   constructor(root, callbacks) {
     this.root = root
     this.on = callbacks
   }
 
-  /** @param {Object[]} work  sessions as the server lists them; `at`: the one shown; `token`: the place in front */
+  /** @param {any[]} work sessions @param {number} at the one shown @param {string} token of the sheet shown */
   draw(work, at, token) {
     const session = work[at]
     const { places } = session
@@ -211,7 +218,8 @@ export class Places {
   }
 }
 
-export function openRubric(keys, rubric) {
+/** Show all keys, and the rubric of the session. @param {HTMLElement} keySheet @param {any} rubric */
+export function openRubric(keySheet, rubric) {
   return openPanel(
     'Keys and rubric',
     h(
@@ -225,7 +233,7 @@ export function openRubric(keys, rubric) {
           choiceWords(rubric),
           h('p.muted', {}, rubric.note, ` Rubric ${rubric.version}.`),
         ),
-      keys.sheet(),
+      keySheet,
     ),
     { wide: true },
   )

@@ -10,64 +10,61 @@ import { keepForNextVisit, lastVisit } from '../spectrum/controls.js'
 import { SpectrumView } from '../spectrum/view.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
 import { TraceView } from '../trace/view.js'
-import { BlindActions } from './actions.js'
+import { scoringActions } from './actions.js'
 import { BlindForm, Places } from './form.js'
 import { Answer, Sheets } from './sheets.js'
 
 const WRONG = [{ mark: 'wrong', short: 'this claim is wrong', key: 'w' }]
 const SIDES = ['left', 'right']
 
-export class BlindDesk {
-  /** @param {{me: Object, keymap: Object, inFront: () => boolean, onSessions: (() => void) | null}} given */
+/** A page of sheets to score: it holds which session, sheet and answer are shown. */
+export class ScoringPage {
+  /** @type {Answer} to the sheet shown */
+  answer
+  #opening = 0 // the last sheet opened: only that one is drawn
+  #saving = false
+
+  /**
+   * @param {HTMLElement} root
+   * @param {{me: Person, keymap: Keymap, inFront: () => boolean, onSessions: (() => void) | null}} options
+   */
   constructor(root, { me, keymap, inFront, onSessions }) {
     this.root = root
     this.me = me
+    /** @type {any[]} the sessions that are open to this person */
     this.work = []
-    this.at = 0 // which of the sessions
-    this.side = 0 // of a pair, the trace that the arrows walk
+    this.at = 0 // the session shown
+    this.side = 0 // of a pair, the trace that the arrow keys move through
+    /** @type {any} the sheet shown with its traces and spectrum */
     this.current = null
-    this.opening = 0
     this.sheets = new Sheets()
-    this.actions = new BlindActions(this)
-    this.keys = new Keys(
-      keymap,
-      (action) => this.actions.act(action),
-      () => inFront() && !panels.panelIsOpen(),
-    )
-    this.#layout(onSessions)
-    onTheme((theme) => this.spectrum.setTheme(theme))
-  }
-
-  #layout(onSessions) {
+    this.act = this.#actions()
+    this.keys = new Keys(keymap, this.act, () => inFront() && !panels.panelIsOpen())
+    const notices = (this.notices = new Notices())
     const parts = (this.parts = {
       places: h('aside.queue'),
-      notice: h('div.notice', { hidden: true, role: 'status' }),
       traces: SIDES.map((side) => h('section', { 'aria-label': `Trace on the ${side}` })),
       header: h('header.item'),
       spectrum: h('section.spectrum', { 'aria-label': 'Spectrum' }),
       form: h('div.blind-form', { role: 'form', 'aria-label': 'Answer' }),
-      toasts: h('div.toasts', { role: 'status' }),
     })
     this.heads = SIDES.map((side, at) =>
-      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.lookAt(at) }, side),
+      h(`button.side.so-${side}`, { type: 'button', hidden: true, onClick: () => this.selectSide(at) }, side),
     )
-    this.notices = new Notices()
-    parts.notice = this.notices.line
-    parts.toasts = this.notices.toasts
     this.root.classList.add('so-desk', 'blind')
     this.root.tabIndex = -1
     fill(
       this.root,
       parts.places,
-      h('div.left', {}, parts.notice, this.heads[0], parts.traces[0]),
+      h('div.left', {}, notices.line, this.heads[0], parts.traces[0]),
       h('div.left.second', {}, this.heads[1], parts.traces[1]),
       h('div.right', {}, parts.header, parts.spectrum),
       parts.form,
-      parts.toasts,
+      notices.toasts,
     )
     this.places = new Places(parts.places, {
       onOpen: (token) => this.open(token),
-      onSession: (at) => this.#session(at),
+      onSession: (at) => this.#openSession(at),
       onSessions,
     })
     this.views = parts.traces.map(
@@ -85,10 +82,33 @@ export class BlindDesk {
     })
     this.form = new BlindForm(parts.form, {
       onScore: (scale, value) => this.score(scale, value),
-      onFront: (scale) => this.bringForward(scale),
+      onScale: (scale) => this.selectScale(scale),
       onChoose: (choice) => this.choose(choice),
-      onComment: (comment) => this.#said({ comment }, { draw: false }),
+      onComment: (comment) => this.#change({ comment }, { draw: false }),
       onSave: () => this.save(),
+    })
+    onTheme((theme) => this.spectrum.setTheme(theme))
+  }
+
+  #actions() {
+    return scoringActions({
+      root: this.root,
+      sheet: () => this.current?.sheet ?? null,
+      rubric: () => this.session?.rubric,
+      isPair: () => this.isPair,
+      scale: () => this.form.scale,
+      score: (scale, value) => this.score(scale, value),
+      selectScale: (scale) => this.selectScale(scale),
+      choose: (choice) => this.choose(choice),
+      selectSide: (side) => this.selectSide(side),
+      selectStep: (by) => this.selectStep(by),
+      go: (by) => this.go(by),
+      markWrong: () => this.markWrong(),
+      save: () => this.save(),
+      focusComment: () => this.form.comment.focus(),
+      toast: (message) => this.notices.toast(message),
+      spectrumCommand: (command) => this.spectrum.command(command),
+      keySheet: () => this.keys.sheet(),
     })
   }
 
@@ -96,11 +116,12 @@ export class BlindDesk {
     return this.work[this.at]
   }
 
-  get pair() {
+  /** Whether two traces are compared. */
+  get isPair() {
     return this.current?.sheet.kind === 'pair'
   }
 
-  /** The sessions as the server has them now. What is in front stays, if it is still asked. */
+  /** Show the sessions as the server has them. The sheet shown stays, if it is still to be scored. @param {any[]} work */
   async show(work) {
     const session = this.session?.session
     this.work = work
@@ -115,12 +136,12 @@ export class BlindDesk {
     this.#takeFocus()
   }
 
-  async #session(at) {
+  async #openSession(at) {
     this.at = at
     await this.#resume()
   }
 
-  /** The first that waits; if none does, the last one. */
+  /** Open the first sheet without an answer, or else the last one. */
   #resume() {
     const { places } = this.session
     return this.open((places.find((place) => !place.answered) ?? places.at(-1)).token)
@@ -141,21 +162,23 @@ export class BlindDesk {
   }
 
   async open(token) {
-    const ticket = ++this.opening
+    const ticket = ++this.#opening
     try {
-      const whole = await this.sheets.whole(token)
-      if (ticket === this.opening) this.#paint(whole)
+      const loaded = await this.sheets.load(token)
+      if (ticket === this.#opening) this.#draw(loaded)
     } catch (error) {
-      if (ticket === this.opening) this.tell(error)
+      if (ticket === this.#opening) this.notices.error(error)
     }
   }
 
-  #paint(whole) {
-    const { sheet, traces, spectrum, atlas } = (this.current = whole)
+  /** @param {any} loaded */
+  #draw(loaded) {
+    const { sheet, traces, spectrum, atlas } = (this.current = loaded)
     this.answer = new Answer(this.me.initials, sheet)
-    this.notice(this.answer.restored ? 'Your answer is here again as you left it. It has not been saved yet.' : null)
-    this.root.classList.toggle('pair', this.pair)
-    for (const head of this.heads) head.hidden = !this.pair
+    if (this.answer.restored) this.notices.show('Your unsaved answer has been restored. It has not been saved yet.')
+    else this.notices.clear()
+    this.root.classList.toggle('pair', this.isPair)
+    for (const head of this.heads) head.hidden = !this.isPair
     this.side = 0
     traces.forEach((trace, at) => {
       this.views[at].selected = null
@@ -175,7 +198,7 @@ export class BlindDesk {
         ].map(([key, word]) =>
           h(
             'button.guide',
-            { type: 'button', onClick: () => this.actions.act(key === 'g' ? 'guide' : 'keys') },
+            { type: 'button', onClick: () => this.act(key === 'g' ? 'guide' : 'keys') },
             cap(key),
             ` ${word}`,
           ),
@@ -195,13 +218,13 @@ export class BlindDesk {
       })
     this.#first()
     this.form.show(this.session.rubric, this.answer)
-    this.form.tell(this.answer.changed ? 'not saved yet' : sheet.mine ? 'saved' : '')
+    this.form.showStatus(this.answer.changed ? 'not saved yet' : sheet.mine ? 'saved' : '')
     this.#drawPlaces()
-    this.#ahead()
+    this.#prefetchNext()
     this.#takeFocus()
   }
 
-  /** Off the button that led here, which Enter would press again, and onto the page, where it saves. */
+  /** Move the focus from the button that led here, which Enter would press again, to the page, where Enter saves. */
   #takeFocus() {
     const at = document.activeElement
     if (!panels.panelIsOpen() && !this.root.contains(at) && this.root.getClientRects().length)
@@ -220,14 +243,14 @@ export class BlindDesk {
       pictureURL: trace.pictureURL,
       overviewURL: trace.overviewURL,
       editable: false,
-      markable: !this.pair,
+      markable: !this.isPair,
       offered: WRONG,
       hidden: false,
     }
   }
 
   #marks() {
-    return Object.fromEntries((this.answer.said.wrong_steps ?? []).map((step) => [step, { mark: 'wrong' }]))
+    return Object.fromEntries((this.answer.values.wrong_steps ?? []).map((step) => [step, { mark: 'wrong' }]))
   }
 
   #windows() {
@@ -250,8 +273,8 @@ export class BlindDesk {
     if (first) this.select(0, first.id, { scroll: false })
   }
 
-  /** The one after is fetched while this one is looked at. */
-  #ahead() {
+  /** Fetch the next sheet while this one is being scored. */
+  #prefetchNext() {
     const { places } = this.session
     const at = places.findIndex((place) => place.token === this.current.sheet.token)
     const next = places[at + 1]
@@ -262,17 +285,25 @@ export class BlindDesk {
     this.places.draw(this.work, this.at, this.current?.sheet.token)
   }
 
-  // ---- looking
+  // ---- selecting
 
   select(at, id, { scroll = true } = {}) {
-    if (at !== this.side) this.lookAt(at)
+    if (at !== this.side) this.selectSide(at)
     this.views[at].select(id, { scroll })
     const step = this.current.traces[at].steps.find((one) => one.id === id)
     if (this.current.spectrum && step?.kind === 'zoom' && windowOf(step)) this.spectrum.select(id, { zoomTo: true })
   }
 
-  /** Of a pair, the trace that the arrows walk. */
-  lookAt(at) {
+  /** Select the next or previous step. @param {number} by */
+  selectStep(by) {
+    const { steps } = this.current.traces[this.side]
+    const at = steps.findIndex((step) => step.id === this.views[this.side].selected)
+    const to = steps[Math.max(0, Math.min(steps.length - 1, at + by))]
+    if (to) this.select(this.side, to.id)
+  }
+
+  /** Select the trace of a pair that the arrow keys move through. @param {number} at */
+  selectSide(at) {
     this.side = at
     this.heads.forEach((head, side) => head.classList.toggle('front', side === at))
     this.parts.traces.forEach((part, side) => part.classList.toggle('front', side === at))
@@ -280,71 +311,75 @@ export class BlindDesk {
 
   // ---- answering
 
-  #said(change, { draw = true } = {}) {
+  /** @param {Record<string, any>} change @param {{draw?: boolean}} options */
+  #change(change, { draw = true } = {}) {
     this.answer.set(change)
-    this.form.tell(this.answer.changed ? 'not saved yet' : this.answer.complete ? 'saved' : '')
+    this.form.showStatus(this.answer.changed ? 'not saved yet' : this.answer.complete ? 'saved' : '')
     if (draw) this.form.draw()
     else this.form.save.disabled = !this.answer.complete
   }
 
   score(scale, value) {
-    this.form.front = scale === 'coherence' ? 'consistency' : scale
-    this.#said({ [scale]: value })
+    this.form.scale = scale === 'coherence' ? 'consistency' : scale
+    this.#change({ [scale]: value })
   }
 
-  bringForward(scale) {
-    this.form.front = scale
+  /** @param {string} scale */
+  selectScale(scale) {
+    this.form.scale = scale
     this.form.draw()
   }
 
   choose(preference) {
-    this.#said({ preference })
+    this.#change({ preference })
   }
 
   markWrong(id = this.views[0].selected) {
-    if (this.pair) return this.toast('Steps are marked where a trace is scored by itself.')
+    if (this.isPair) return this.notices.toast('Steps are marked where a trace is scored by itself.')
     if (!id) return undefined
     this.answer.toggleWrong(id)
     this.views[0].refresh({ marks: this.#marks() })
-    return this.#said({})
+    return this.#change({})
   }
 
-  /** Send the answer and go to the next place that waits. What is not taken stays here, and says so. */
+  /** Send the answer and open the next sheet without one. An answer that is not accepted stays here. */
   async save() {
     const { answer, current } = this
-    if (this.saving) return
+    if (this.#saving) return
     if (!answer.complete)
-      return this.toast(
-        this.pair
+      return this.notices.toast(
+        this.isPair
           ? 'Choose first: 1 left, 2 right, 3 equal, 4 both bad.'
           : 'Score both scales first, 0 to 5 or t for “cannot tell”.',
       )
     if (!answer.changed && current.sheet.mine) return this.#next()
-    this.saving = true
-    this.form.tell('saving …')
+    this.#saving = true
+    this.form.showStatus('saving …')
     const { token } = current.sheet
     const body = answer.body()
     const { text } = answer.sent
     try {
-      await postJSON(`/api/blind/sheet/${token}/${this.pair ? 'prefer' : 'score'}`, body)
-      answer.taken(text)
-      this.sheets.stale(token)
+      await postJSON(`/api/blind/sheet/${token}/${this.isPair ? 'prefer' : 'score'}`, body)
+      answer.saved(text)
+      this.sheets.drop(token)
       for (const place of this.session.places) if (place.token === token) place.answered = true
       if (this.current !== current) this.#drawPlaces()
       else await this.#next()
     } catch (error) {
-      this.#notTaken(error)
+      this.#notSaved(error)
     } finally {
-      this.saving = false
+      this.#saving = false
     }
   }
 
-  #notTaken(error) {
-    this.form.tell('not saved', true)
+  /** @param {any} error */
+  #notSaved(error) {
+    this.form.showStatus('not saved', true)
     const kept = 'Your answer is kept in this browser.'
-    if (error instanceof Unreachable)
-      this.notice(`Not saved: the server cannot be reached. ${kept}`, 'Send again', () => this.save())
-    else this.notice(`Not saved: ${error.message} ${kept}`)
+    if (error instanceof Unreachable) {
+      const message = `Not saved: the server does not answer. ${kept}`
+      this.notices.show(message, { label: 'Send again', onClick: () => this.save() })
+    } else this.notices.show(`Not saved: ${error.message} ${kept}`)
   }
 
   async #next() {
@@ -353,12 +388,9 @@ export class BlindDesk {
     const next = places.slice(at + 1).find((place) => !place.answered) ?? places.find((place) => !place.answered)
     if (next) return this.open(next.token)
     await this.open(this.current.sheet.token)
-    this.notice(
-      `All ${places.length} are answered. You may change any of them until the session is closed.`,
-      null,
-      null,
-      'done',
-    )
+    this.notices.show(`All ${places.length} are answered. You may change any of them until the session is closed.`, {
+      tone: 'done',
+    })
   }
 
   go(by) {
@@ -366,22 +398,6 @@ export class BlindDesk {
     const at = places.findIndex((place) => place.token === this.current.sheet.token)
     const to = places[at + by]
     if (to) this.open(to.token)
-    else this.toast(by < 0 ? 'This is the first one.' : 'This is the last one.')
+    else this.notices.toast(by < 0 ? 'This is the first one.' : 'This is the last one.')
   }
-
-  // ---- telling
-
-  notice(text, action, act, tone = '') {
-    if (text) this.notices.show(text, { label: action, onClick: act, tone })
-    else this.notices.clear()
-  }
-
-  tell(error) {
-    this.notice(
-      error instanceof Unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message,
-    )
-    if (!error.kind && !(error instanceof Unreachable)) console.error(error)
-  }
-
-  toast = (text) => this.notices.toast(text)
 }

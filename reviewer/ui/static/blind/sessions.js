@@ -37,7 +37,7 @@ export class BlindSessions {
   }
 
   /** What this coordinator is asked to score themselves. */
-  asked(work) {
+  setWork(work) {
     const places = work.flatMap((one) => one.places)
     const left = places.filter((place) => !place.answered).length
     this.score.hidden = !places.length

@@ -1,51 +1,42 @@
-// The sheets of a blind session: what is asked, by token, fetched once and before it is asked for. The server sends no
-// other name of anything, so there is none here either.
+// The sheets of a blind session by token, fetched once and ahead, and the answer to the sheet shown. The server sends
+// nothing that identifies an item.
 
 import { lasting } from '../common/browser_storage.js'
 import { Refused, getJSON, newKey } from '../common/http.js'
 import { idle } from '../common/idle.js'
-import { getSpectrum } from '../common/data.js'
+import { Cache, getSpectrum } from '../common/data.js'
 import { prepare } from '../spectrum/scene.js'
 
-const KEPT = 12
-
 export class Sheets {
-  constructor() {
-    this.kept = new Map()
+  #sheets = new Cache(12)
+
+  /** Everything that is drawn at once: {sheet, traces, spectrum | null, atlas}. @param {string} token @returns {Promise<any>} */
+  load(token) {
+    return this.#sheets.get(token, () => loadSheet(token))
   }
 
-  /** Everything that is painted at once: {sheet, traces, spectrum | null, atlas}. */
-  whole(token) {
-    if (!this.kept.has(token)) {
-      const promise = fetchWhole(token)
-      promise.catch(() => this.kept.delete(token))
-      this.kept.set(token, promise)
-      if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value)
-    }
-    return this.kept.get(token)
+  /** An answer was given: fetch the sheet again when it is next opened. @param {string} token */
+  drop(token) {
+    this.#sheets.drop(token)
   }
 
-  /** An answer was given: the next look asks the server what it has. */
-  stale(token) {
-    this.kept.delete(token)
-  }
-
-  /** Have a sheet here, with its pictures, before it is opened. */
+  /** Fetch a sheet with its pictures before it is opened. @param {string} token */
   async prefetch(token) {
     try {
       await idle()
-      const { spectrum, traces } = await this.whole(token)
+      const { spectrum, traces } = await this.load(token)
       await idle()
       if (spectrum) prepare(spectrum)
       for (const trace of traces)
         for (const step of trace.steps) if (step.picture) new Image().src = trace.pictureURL(step)
     } catch {
-      // opening it will tell what is wrong
+      // Opening it will report what is wrong.
     }
   }
 }
 
-async function fetchWhole(token) {
+/** @param {string} token */
+async function loadSheet(token) {
   const under = `/api/blind/sheet/${token}`
   const [sheet, spectrum, atlas] = await Promise.all([getJSON(under), spectrumOf(under), getJSON(`${under}/atlas`)])
   const sides = sheet.kind === 'pair' ? ['left', 'right'] : ['']
@@ -103,13 +94,13 @@ export class Answer {
    * @param {Object} sheet  with the answer that the server has, if any
    */
   constructor(who, sheet) {
-    this.place = `so-blind ${who} ${sheet.token}`
+    this.name = `so-blind ${who} ${sheet.token}`
     this.pair = sheet.kind === 'pair'
-    this.heard = this.#plain(sheet.mine ?? {})
-    const kept = lasting.read(this.place)
-    this.said = { ...(kept?.said ?? this.heard) }
-    this.sent = kept?.sent ?? null // what was last sent, and under which key
-    this.restored = kept !== null && this.changed
+    this.onServer = this.#plain(sheet.mine ?? {})
+    const stored = lasting.read(this.name)
+    this.values = { ...(stored?.said ?? this.onServer) }
+    this.sent = stored?.sent ?? null // what was last sent, and under which key
+    this.restored = stored !== null && this.changed
   }
 
   #plain(mine) {
@@ -119,42 +110,44 @@ export class Answer {
 
   /** Whether the server has something else, or nothing. */
   get changed() {
-    return JSON.stringify(this.said) !== JSON.stringify(this.heard)
+    return JSON.stringify(this.values) !== JSON.stringify(this.onServer)
   }
 
   get complete() {
-    return this.pair ? this.said.preference !== null : this.said.coherence !== null && this.said.consistency !== null
+    return this.pair
+      ? this.values.preference !== null
+      : this.values.coherence !== null && this.values.consistency !== null
   }
 
   set(change) {
-    Object.assign(this.said, change)
-    if (this.changed) this.#keep()
-    else lasting.remove(this.place)
+    Object.assign(this.values, change)
+    if (this.changed) this.#store()
+    else lasting.remove(this.name)
   }
 
   toggleWrong(step) {
-    const { wrong_steps: wrong } = this.said
+    const { wrong_steps: wrong } = this.values
     this.set({ wrong_steps: wrong.includes(step) ? wrong.filter((one) => one !== step) : [...wrong, step] })
   }
 
   /** What to send. The same answer goes under the same key however often it is sent; another one gets a new key. */
   body() {
-    const text = JSON.stringify(this.said)
+    const text = JSON.stringify(this.values)
     if (this.sent?.text !== text) this.sent = { text, key: newKey() }
-    this.#keep()
-    const { coherence, consistency, ...rest } = this.said
+    this.#store()
+    const { coherence, consistency, ...rest } = this.values
     const scores = this.pair ? {} : { coherence: number(coherence), consistency: number(consistency) }
     return { ...rest, ...scores, key: this.sent.key }
   }
 
-  /** The server has taken what was sent under this text. */
-  taken(text) {
-    this.heard = JSON.parse(text)
-    if (!this.changed) lasting.remove(this.place)
+  /** The server has accepted this answer. @param {string} text */
+  saved(text) {
+    this.onServer = JSON.parse(text)
+    if (!this.changed) lasting.remove(this.name)
   }
 
-  #keep() {
-    lasting.set(this.place, JSON.stringify({ said: this.said, sent: this.sent }))
+  #store() {
+    lasting.set(this.name, JSON.stringify({ said: this.values, sent: this.sent }))
   }
 }
 

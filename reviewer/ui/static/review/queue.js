@@ -49,7 +49,7 @@ export class Queue {
   }
 
   get onlyMine() {
-    return this.onlyMine
+    return this.filter.mine === 'true'
   }
 
   /** The filter as a query string. */
