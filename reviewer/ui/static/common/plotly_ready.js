@@ -8,7 +8,9 @@ export function plotlyReady() {
   waiting ??= new Promise((done, fail) => {
     const script = document.querySelector('script[src^="/ui/plotly-"]')
     script.addEventListener('load', () => done(window.Plotly))
-    script.addEventListener('error', () => fail(new Error('plotly.js failed to load. Check that the server runs, then reload the page.')))
+    script.addEventListener('error', () =>
+      fail(new Error('plotly.js failed to load. Check that the server runs, then reload the page.')),
+    )
     if (window.Plotly) done(window.Plotly)
   })
   return waiting

@@ -50,6 +50,10 @@ export function reloadForGradio() {
     const desk = [...document.querySelectorAll('.so-desk')].some((one) => one.getClientRects().length > 0)
     // Gradio's "Connection Lost" lies over the desk, which reconnects by itself and says so in its own strip.
     document.documentElement.classList.toggle('so-at-desk', desk)
-    if (!desk && !isTyping(document.activeElement)) getJSON('/api/me').then(() => location.reload(), () => {})
+    if (!desk && !isTyping(document.activeElement))
+      getJSON('/api/me').then(
+        () => location.reload(),
+        () => {},
+      )
   }).observe({ type: 'resource' })
 }
