@@ -1,17 +1,18 @@
-// The keyboard: one table (keymap.json) says which key does what, acts, and draws the "?" sheet.
+// The keyboard: keymap.json says which key does what; the "?" sheet is drawn from it.
 
 import { cap, h } from './dom.js'
 
 const DECIDES = /^(decide|verdict)-|^undo$/
 
-/** True where a key press belongs to what the person is writing. */
+/** Whether a key press in this element belongs to what the person is writing. @param {EventTarget | null} target */
 export function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.tagName === 'TEXTAREA' || target.tagName === 'SELECT') return true
-  return target.tagName === 'INPUT' && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
+  return target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'range'].includes(target.type)
 }
 
-/** "Ctrl+s", "Alt+ArrowUp", "K": the name a press has in the table. Shift is told by the letter itself. */
+/** The name of a key press in the keymap, e.g. "Ctrl+s", "Alt+ArrowUp", "K"; Shift shows in the letter itself.
+ * @param {KeyboardEvent} event */
 function nameOf(event) {
   const parts = []
   if (event.ctrlKey || event.metaKey) parts.push('Ctrl')
@@ -21,15 +22,16 @@ function nameOf(event) {
 }
 
 export class Keys {
+  /** @type {Keys[]} */
   static #all = []
 
-  /** The keys of the tab that is in front; null where it has none. */
+  /** The keys of the tab in front; null where it has none. */
   static inFront = () => Keys.#all.find((keys) => keys.active()) ?? null
 
   /**
-   * @param {Object} keymap  keymap.json
-   * @param {(action: string) => boolean|void} act  false: not ours, let the browser have the key
-   * @param {() => boolean} active  whether the tab these keys belong to is in front
+   * @param {Keymap} keymap
+   * @param {(action: string) => boolean | void} act false leaves the key to the browser
+   * @param {() => boolean} active whether the tab of these keys is in front
    */
   constructor(keymap, act, active) {
     this.groups = keymap.groups
@@ -40,6 +42,7 @@ export class Keys {
     document.addEventListener('keydown', (event) => this.#press(event))
   }
 
+  /** @param {KeyboardEvent} event */
   #press(event) {
     if (!this.active() || event.isComposing) return
     const entry = this.table.get(nameOf(event))
@@ -48,19 +51,20 @@ export class Keys {
     // Enter and space on a focused button mean that button.
     if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary'))
       return
-    // A key held down decides once; the items after it have not been looked at.
+    // A key held down decides once: the following items have not been reviewed.
     const held = event.repeat && DECIDES.test(entry.action)
     if (!held && this.act(entry.action) === false) return
     event.preventDefault()
     event.stopPropagation()
   }
 
-  /** The key that does an action, as shown on a button. */
+  /** The key of an action, as shown on a button. @param {string} action */
   of(action) {
     for (const entry of this.table.values()) if (entry.action === action) return entry.show ?? entry.key
     return ''
   }
 
+  /** The "?" sheet. */
   sheet() {
     return h(
       'div.key-sheet',

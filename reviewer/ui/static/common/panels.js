@@ -15,7 +15,8 @@ export function openPanel(title, content, { wide = false } = {}) {
   return new Promise((resolve) => {
     /** @type {T | null} */
     let result = null
-    const close = (/** @type {T | undefined} */ value) => {
+    /** @param {T} [value] */
+    const close = (value) => {
       result = value ?? null
       dialog.close()
     }

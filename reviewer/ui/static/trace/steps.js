@@ -1,5 +1,4 @@
-// Editing a trace, as pure functions on its list of steps. Each returns a new list; nothing is changed in place,
-// so the editor keeps earlier lists to undo with.
+// Editing and comparing the steps of a trace, as pure functions. Each returns a new list and changes nothing in place.
 
 export const sameSteps = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 

@@ -1,5 +1,5 @@
-// The trace: step cards in order, editable in place, with marks beside the claim they judge and quiet hints
-// measured from the data. It holds no truth: the page gives it steps and hears what the person did.
+// The trace: step cards in order, editable in place, with marks and with hints measured from the data. The page gives it
+// the steps and receives what the person does.
 
 import { cap, fill, h } from '../common/dom.js'
 import { diffWords } from './steps.js'
@@ -13,17 +13,51 @@ export const MARKS = [
   { mark: 'needless zoom', short: 'needless', key: '4', zoomOnly: true },
 ]
 
+/**
+ * What the person does with the cards. A trace that cannot be edited needs `onSelect` and `onPicture` only.
+ * @typedef {Object} TraceCallbacks
+ * @property {(id: string) => void} onSelect
+ * @property {(url: string) => void} onPicture
+ * @property {(id: string, text: string) => void} [onText]
+ * @property {(id: string, change: Partial<Step>) => void} [onAnswer]
+ * @property {(id: string, lo: number, hi: number) => void} [onWindow]
+ * @property {(id: string, label: string) => void} [onLabel]
+ * @property {(id: string, mark: string) => void} [onMark]
+ * @property {(after: string | null, kind: 'zoom' | 'think') => void} [onAdd]
+ * @property {(id: string, by: number) => void} [onMove]
+ * @property {(id: string) => void} [onRemove]
+ * @property {(message: string) => void} [onMistyped] an edge of a window cannot be read
+ */
+
+/**
+ * What a trace shows.
+ * @typedef {Object} TraceState
+ * @property {Step[]} steps
+ * @property {Map<string, Step>} originals the steps of the first version
+ * @property {Record<string, string>} editedBy initials
+ * @property {Record<string, Mark>} marks
+ * @property {Record<string, Hint[] | undefined>} hints undefined while they are being measured
+ * @property {boolean} editable
+ * @property {boolean} markable
+ * @property {any[]} [offered] the marks to choose from
+ * @property {boolean} [hidden] whether the last turn is hidden
+ * @property {string[]} [faults] repaired while reading
+ * @property {string | null} [overviewURL]
+ * @property {(step: Step) => string | null} [pictureURL]
+ */
+
 export class TraceView {
-  /**
-   * @param {HTMLElement} root
-   * @param {{onSelect, onText, onAnswer, onWindow, onLabel, onMark, onNote, onAdd, onMove, onRemove, onPicture, onEditing}} callbacks
-   */
+  /** @param {HTMLElement} root @param {TraceCallbacks} callbacks */
   constructor(root, callbacks) {
     this.root = root
     this.root.classList.add('trace')
+    /** @type {any} */
     this.on = callbacks
+    /** @type {Map<string | undefined, HTMLElement>} */
     this.cards = new Map()
-    this.growing = new Map() // by kind: cards of steps that are not whole yet
+    /** @type {Map<string, HTMLElement>} by kind: cards of steps that are not complete yet */
+    this.growing = new Map()
+    /** @type {TraceState} */
     this.state = {
       steps: [],
       marks: {},
@@ -33,14 +67,11 @@ export class TraceView {
       editable: false,
       markable: false,
     }
+    /** @type {string | null} */
     this.selected = null
   }
 
-  /**
-   * Draw a trace from nothing.
-   * state: {steps, originals: Map(id -> step of the first version), editedBy: {id: initials}, marks: {id: {mark, note}},
-   *         hints: {id: [{level, text}]}, pictureURL(step), overviewURL, editable, markable, offered: marks to choose from, hidden, faults}
-   */
+  /** Draw a trace. @param {TraceState} state */
   show(state) {
     this.state = state
     this.cards.clear()
@@ -48,7 +79,7 @@ export class TraceView {
     fill(
       this.root,
       state.overviewURL && this.#overview(state.overviewURL),
-      state.faults?.length ? h('p.note.look', {}, `Mended while reading: ${state.faults.join('; ')}`) : null,
+      state.faults?.length ? h('p.note.look', {}, `Repaired while reading: ${state.faults.join('; ')}`) : null,
       state.steps.map((step, index) => this.#card(step, index + 1)),
       state.hidden ? h('p.note', {}, 'The last turn, with its verdict, is hidden until you have given yours.') : null,
       state.editable && !state.steps.length ? this.#addRow(null) : null,
@@ -58,7 +89,7 @@ export class TraceView {
     else this.selected = null
   }
 
-  /** One more step at the end, as it happens; it stands where its growing card stood. */
+  /** Add a step at the end, in place of its growing card. @param {Step} step */
   append(step) {
     this.state.steps = [...this.state.steps, step]
     const before = this.growing.get(step.kind)
@@ -69,7 +100,10 @@ export class TraceView {
     else this.root.insertBefore(card, this.growing.values().next().value ?? null)
   }
 
-  /** The steps after the last whole one, as far as they are known: text being written, a window being drawn; one of a kind. */
+  /**
+   * Show the steps after the last complete one, as far as they are known: text being written, a window being drawn.
+   * @param {Step[]} steps at most one of each kind
+   */
   grow(steps) {
     for (const [kind, card] of this.growing) {
       if (steps.some((step) => step.kind === kind)) continue
@@ -79,14 +113,14 @@ export class TraceView {
     }
     steps.forEach((step, index) => {
       const number = this.state.steps.length + index + 1
-      const card = this.growing.get(step.kind) ?? this.#sprout(step, number)
+      const card = this.growing.get(step.kind) ?? this.#addGrowing(step, number)
       card.querySelector('.number').textContent = String(number)
       if (step.kind === 'zoom') drawZoom(card, step, this)
       else card.querySelector('.text').textContent = step.kind === 'think' ? step.text : step.explanation
     })
   }
 
-  #sprout(step, number) {
+  #addGrowing(step, number) {
     const card = this.#card(step, number)
     card.classList.add('growing')
     card.setAttribute('aria-busy', 'true')
@@ -95,7 +129,10 @@ export class TraceView {
     return card
   }
 
-  /** The same trace with other marks or hints; cards, focus and scroll stay. */
+  /**
+   * Show other marks or hints; cards, focus and scroll stay.
+   * @param {{marks?: Record<string, Mark>, hints?: Record<string, Hint[] | undefined>}} change
+   */
   refresh({ marks, hints }) {
     if (marks) this.state.marks = marks
     if (hints) this.state.hints = hints
@@ -108,7 +145,10 @@ export class TraceView {
     }
   }
 
-  /** The steps changed from outside one card (a window dragged on the spectrum, a step added): redraw those that differ. */
+  /**
+   * Show steps that were changed outside the cards, e.g. by a window dragged on the spectrum: redraw those that differ.
+   * @param {Step[]} steps
+   */
   setSteps(steps) {
     const before = new Map(this.state.steps.map((s) => [s.id, s]))
     const sameOrder = steps.length === this.state.steps.length && steps.every((s, i) => s.id === this.state.steps[i].id)
@@ -143,7 +183,7 @@ export class TraceView {
     if (scroll) card.scrollIntoView({ block: 'nearest' })
   }
 
-  /** Put the cursor where a step is edited; false where it cannot be. */
+  /** Put the cursor where a step is edited; false where it cannot be. @param {string} id */
   edit(id) {
     const card = this.cards.get(id)
     if (!card || !this.state.editable) return false
@@ -153,7 +193,7 @@ export class TraceView {
     return true
   }
 
-  /** While an edge is being dragged: the numbers follow, the picture waits for the end. */
+  /** While an edge is dragged, update the numbers; the picture follows at the end. */
   previewWindow(id, lo, hi) {
     const card = this.cards.get(id)
     if (card) showEdges(card, lo, hi)
@@ -208,7 +248,7 @@ export class TraceView {
   }
 
   #marks(step) {
-    if (!step) return [] // still growing
+    if (!step) return [] // not complete yet
     const set = this.state.marks[step.id]?.mark
     if (!this.state.markable) return set ? [h('span.mark.set', {}, set)] : []
     const chosen = this.selected === step.id
@@ -229,7 +269,7 @@ export class TraceView {
       )
   }
 
-  /** A text with what was changed since the draft struck out and inserted. */
+  /** A text with its changes since the draft: struck out and inserted. */
   #withChanges(text, original) {
     if (original === undefined || original === text) return [text]
     return diffWords(original, text).map((run) =>
@@ -244,7 +284,7 @@ export class TraceView {
       h(
         'p.text',
         {
-          title: this.state.editable ? 'click twice or press Enter to edit' : '',
+          title: this.state.editable ? 'double-click or press Enter to edit' : '',
           onDblclick: () => this.edit(step.id),
         },
         this.#withChanges(step.text, original?.text),
@@ -259,10 +299,10 @@ export class TraceView {
     const answer = step.kind === 'answer'
     const area = h('textarea', {
       value: answer ? step.explanation : step.text,
-      'aria-label': answer ? 'Explanation' : 'What is thought',
+      'aria-label': answer ? 'Explanation' : 'Thought',
       spellcheck: true,
       onInput: (event) => {
-        grow(event.target)
+        fitHeight(event.target)
         if (answer) this.on.onAnswer(step.id, { explanation: event.target.value })
         else this.on.onText(step.id, event.target.value)
       },
@@ -276,12 +316,10 @@ export class TraceView {
       },
       onBlur: () => this.#closeText(card, step.id),
     })
-    const place = answer ? body.querySelector('.text') : body.querySelector('.text')
-    place.replaceWith(area)
-    grow(area)
+    body.querySelector('.text')?.replaceWith(area)
+    fitHeight(area)
     area.focus()
     area.setSelectionRange(area.value.length, area.value.length)
-    this.on.onEditing?.(step.id)
   }
 
   #closeText(card, id) {
@@ -345,8 +383,8 @@ export class TraceView {
   }
 }
 
-/** A textarea as tall as its text. */
-function grow(area) {
+/** Make a textarea as tall as its text. @param {HTMLTextAreaElement} area */
+function fitHeight(area) {
   area.style.height = 'auto'
   area.style.height = `${area.scrollHeight + 2}px`
 }

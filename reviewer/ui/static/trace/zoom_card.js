@@ -1,21 +1,23 @@
-// The body of a zoom's card: what the agent saw, its window and label, typed anew where the trace may be changed, and
-// quiet hints measured from the data.
+// The body of a zoom's card: the picture that the agent saw, its window and label (editable in the revision round), and
+// hints measured from the data.
 
 import { fill, h } from '../common/dom.js'
 import { parseNumber } from '../common/format.js'
 import { stepText, windowOf } from './steps.js'
 
-/** Å as people write them: up to two decimals, none when whole. */
+/** A wavelength in Å with at most two decimals. */
 const angstrom = (x) => String(Math.round(x * 100) / 100)
 
 /**
- * Draw a zoom, whole or growing, into its card; a field that somebody types in keeps the cursor.
- * @param {{state: Object, on: Object}} trace  the trace that the card is of: its state, and who hears of changes
+ * Draw a zoom into its card; a field being typed in keeps the focus.
+ * @param {HTMLElement} card @param {any} step
+ * @param {{state: any, on: any}} trace of the card: its state and callbacks
  */
 export function drawZoom(card, step, trace) {
   const { state, on } = trace
   const body = card.querySelector('.body')
-  const typing = body.contains(document.activeElement) ? document.activeElement.name : null
+  const focused = document.activeElement
+  const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused.name : null
   const window = windowOf(step)
   const field = (name, at) =>
     h('input', {
@@ -26,7 +28,7 @@ export function drawZoom(card, step, trace) {
       'aria-label': at ? 'Upper edge of the window, Å' : 'Lower edge of the window, Å',
       title: 'type an edge, or drag it on the spectrum',
       onChange: () => windowTyped(card, step.id, trace),
-      onKeydown: (event) => leaves(event, card),
+      onKeydown: (event) => leaveOnKey(event, card),
     })
   const edges = state.editable
     ? [field('lo', 0), ' – ', field('hi', 1)]
@@ -80,14 +82,14 @@ export function drawZoom(card, step, trace) {
   if (typing) body.querySelector(`[name=${typing}]`)?.focus()
 }
 
-/** The hints of a zoom as list items; `hints` is undefined for as long as they are being measured. */
+/** The hints of a zoom as list items; `hints` is undefined while they are being measured. */
 export function hintList(step, hints) {
   if (step.pending) return []
   if (hints === undefined) return [h('li.waiting', {}, 'measuring …')]
   return hints.map((hint) => h(`li.${hint.level}`, {}, hint.text))
 }
 
-/** Put these edges (Å) into the fields of a card. */
+/** Show these edges (Å) in the fields of a card. */
 export function showEdges(card, lo, hi) {
   for (const [name, value] of [
     ['lo', lo],
@@ -109,11 +111,11 @@ function labelOf(card, step, { state, on }) {
     'aria-label': 'Label of the window',
     autocomplete: 'off',
     onChange: (event) => on.onLabel(step.id, event.target.value),
-    onKeydown: (event) => leaves(event, card),
+    onKeydown: (event) => leaveOnKey(event, card),
   })
 }
 
-/** The window and label of the first version, where they were others. */
+/** The window and label of the first version, if they were different. */
 function before(step, original) {
   if (!original || stepText(original) === stepText(step)) return null
   return h('p.was', {}, h('del', {}, stepText(original)))
@@ -124,17 +126,16 @@ function windowTyped(card, id, { state, on }) {
   const [lo, hi] = fields.map((field) => parseNumber(field.value.replace(',', '.')))
   const reversed = lo >= hi
   for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
-  // Whoever moves a window types one edge after the other, so the edges may stand the wrong way round meanwhile.
-  if (reversed)
-    return on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is no window yet: the lower edge comes first.`)
+  // The edges are typed one after the other, so they may be in the wrong order meanwhile.
+  if (reversed) return on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is not a window: the lower edge comes first.`)
   if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi)
-  on.onMistyped('A window edge is a wavelength in Å, such as 6562.8.')
+  on.onMistyped('A window edge is a wavelength in Å, e.g. 6562.8.')
   const window = windowOf(state.steps.find((s) => s.id === id))
   if (window) showEdges(card, ...window)
 }
 
-/** Enter and Escape leave a field for its card; what was typed is taken over by the field's change. */
-function leaves(event, card) {
+/** Enter and Escape move the focus from a field to its card; the field's change event accepts what was typed. */
+function leaveOnKey(event, card) {
   if (event.key !== 'Escape' && event.key !== 'Enter') return
   event.preventDefault()
   event.stopPropagation()
