@@ -37,9 +37,7 @@ def desk(chromium: Browser, url: str, model: BadServer, tmp_path: Path) -> Itera
     """Somebody with one spectrum on the bench, about to ask the model whether it is a CV."""
     model.answers = SHORT
     with live(chromium, url, "AA") as page:
-        page.evaluate(
-            "Promise.all(window.specO3.live.bench.rows.map((r) => window.specO3.live.adding.remove(r.id)))"
-        )
+        page.evaluate("Promise.all(window.specO3.live.bench.rows.map((r) => window.specO3.live.adding.remove(r.id)))")
         expect(page.locator(".so-live .queue .row")).to_have_count(0)
         write_csv(tmp_path / "star.csv")
         drop(page, tmp_path / "star.csv")
