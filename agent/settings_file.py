@@ -48,6 +48,9 @@ _EXPECTED = {
 }
 
 
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+
+
 class Problem(NamedTuple):
     """One thing that is wrong in a file: where, what was found and what was expected."""
 
@@ -154,14 +157,16 @@ def _refuse_syntax(path: Path, language: str, broken: Exception, error: MakeErro
 
 
 def _problem(model: Any, data: object, invalid: ValidationError, source: str, prefix: str) -> Problem:
-    first = invalid.errors(include_url=False)[0]
+    problems = invalid.errors(include_url=False)
+    # A misspelt name comes before the field that is missing because of it.
+    first = next((one for one in problems if one["type"] in _UNKNOWN), problems[0])
     kind, location = first["type"], first["loc"]
     path, value, info, fields = _followed(model, data, location)
     name = _dotted(path)
     custom = first.get("ctx", {}).get("error")
     if isinstance(custom, Mismatch):
         field, found, expected = custom.field or name, custom.found, custom.expected
-    elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+    elif kind in _UNKNOWN:
         near = difflib.get_close_matches(str(path[-1]), fields, 1, 0.6)
         hint = f"; did you mean {near[0]}?" if near else ""
         field, found, expected = name, "an unknown field", f"one of {', '.join(fields)}{hint}"

@@ -1,30 +1,34 @@
-"""What scorers are asked, in words (``rubric.toml``). A session keeps its own copy from the day it opens."""
+"""The rubric: the questions to scorers and the possible answers, in words (``rubric.toml``). A session keeps its own
+copy from the day it opens.
+"""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from agent.settings_file import Mismatch, load_toml, validate
 from reviewer.blind.plan import DIMENSIONS, PREFERENCES, SCORES, Dimension, Preference
 
 FILE = Path(__file__).with_name("rubric.toml")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Wording:
-    """Words for a button, and a sentence or two for its tooltip."""
+    """The words of a button, and one or two sentences for its tooltip."""
 
     short: str
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Anchor:
-    """What one score means. ``published`` where the paper has it; the others are ours."""
+    """The meaning of one score. ``published``: the words are those of the paper; the others are ours."""
 
     score: int
     short: str
@@ -32,7 +36,7 @@ class Anchor:
     published: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Scale:
     """One dimension with its question and its anchors, 0 to 5."""
 
@@ -42,7 +46,7 @@ class Scale:
     anchors: tuple[Anchor, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Choice:
     """One answer to the question about a pair."""
 
@@ -51,9 +55,9 @@ class Choice:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Rubric:
-    """Everything a scorer is asked and may answer."""
+    """All questions to a scorer and all possible answers."""
 
     version: str
     note: str
@@ -66,39 +70,29 @@ class Rubric:
         return next(scale for scale in self.scales if scale.key == dimension)
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form; ``from_json`` gives back an equal value."""
+        """Return the JSON form; ``from_json`` gives back an equal value."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Rubric:
+    def from_json(cls, data: object) -> Rubric:
         """Read what ``to_json`` wrote.
 
-        :raises ValueError: it has not both dimensions with an anchor for each score, and the four choices
+        :raises ValueError: naming the field; each dimension needs an anchor per score, a pair its four choices
         """
-        rubric = cls(
-            version=data["version"],
-            note=data["note"],
-            cannot_tell=Wording(**data["cannot_tell"]),
-            scales=tuple(
-                Scale(**{**scale, "anchors": tuple(Anchor(**anchor) for anchor in scale["anchors"])})
-                for scale in data["scales"]
-            ),
-            preference_question=data["preference_question"],
-            choices=tuple(Choice(**choice) for choice in data["choices"]),
-        )
-        scored = {scale.key: [anchor.score for anchor in scale.anchors] for scale in rubric.scales}
+        return validate(cls, data, "rubric", lambda problem: ValueError(str(problem)))
+
+    def __post_init__(self) -> None:
+        scored = {scale.key: [anchor.score for anchor in scale.anchors] for scale in self.scales}
         if scored != {dimension: list(SCORES) for dimension in DIMENSIONS}:
-            raise ValueError(f"rubric: found the anchors {scored}, wanted 0 to 5 of each dimension")
-        if tuple(choice.key for choice in rubric.choices) != PREFERENCES:
-            raise ValueError(f"rubric: wanted the choices {', '.join(PREFERENCES)}")
-        return rubric
+            raise Mismatch(f"the anchors {scored}", "0 to 5 of each dimension", "scales")
+        if tuple(choice.key for choice in self.choices) != PREFERENCES:
+            raise Mismatch("other choices", ", ".join(PREFERENCES), "choices")
 
 
 @cache
 def rubric() -> Rubric:
-    """The rubric that comes with the program."""
-    with FILE.open("rb") as opened:
-        data = tomllib.load(opened)
+    """Return the rubric that comes with the program."""
+    data = load_toml(FILE, lambda problem: ValueError(str(problem)))
     return Rubric.from_json(
         {
             "version": data["version"],

@@ -48,7 +48,7 @@ def setup(person: InCharge, at: At) -> dict[str, Any]:
     """What a session can be drawn from: items by source and task, with how many of them each person has had a
     hand in; and what there is to filter by."""
     people = [one for one in at.store.people() if one.active]
-    everything = Plan("", tuple(one.initials for one in people))
+    everything = Plan("all items", tuple(one.initials for one in people))
     barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     items: Counter[tuple[str, str]] = Counter()
     for candidate in at.store.blind_candidates(person.initials, everything):

@@ -91,8 +91,8 @@ def test_flags_alone_make_a_plan_and_go_before_the_file(capsys, path, tmp_path) 
     status, _, err = run(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "pairs")
     assert (status, err) == (
         2,
-        f"spec-o3: {tmp_path / 'plan.toml'}: gold: found gold items, with pairs alone, "
-        "wanted a session with scores, or no gold items\n",
+        f"spec-o3: {tmp_path / 'plan.toml'}: gold: found gold items in a session of pairs alone, "
+        "expected a session with scores, or no gold items\n",
     )
 
 
@@ -150,7 +150,7 @@ def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
         (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--by", "RE"], "Only a coordinator"),
         (
             ["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--states", "x"],
-            "filter.states: found 'x'",
+            "filter.states: found ['x']",
         ),
         (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--snr-min", "nan"], "filter.snr_min"),
         (["draw", "nowhere.toml"], "nowhere.toml: No such file"),
@@ -172,7 +172,7 @@ def test_a_filter_that_is_no_table_is_named_with_the_file(capsys, path, tmp_path
     (tmp_path / "plan.toml").write_text('name = "n"\nscorers = ["RE"]\nfilter = 3', encoding="utf-8")
     status, _, err = run(capsys, path, "draw", tmp_path / "plan.toml", "--survey", "DESI", "--each", 1)
     assert status == 2
-    assert "plan.toml: filter: found 3, wanted a table of fields" in err
+    assert "plan.toml: filter: found 3, expected a table of keys and values" in err
 
 
 def test_there_has_to_be_a_database(capsys, tmp_path) -> None:
