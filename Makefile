@@ -19,7 +19,7 @@ run: $(VENV)/core
 
 test: lint types unit browser test-models
 
-lint: $(VENV)/test
+lint: $(VENV)/test js
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 

@@ -54,6 +54,6 @@ class BlindTab {
 
   async show(which) {
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== which
-    await (which === 'sessions' ? this.sessions.load() : this.refresh())
+    await (which === 'sessions' ? this.sessions?.load() : this.refresh())
   }
 }

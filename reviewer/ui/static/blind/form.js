@@ -1,5 +1,5 @@
-// The form below a sheet: two scales with every anchor in words, or the choice between two traces; a comment; save. Also
-// the list of sheets and the rubric.
+// The form below a sheet: two scales with every anchor in words, or the choice between two traces; a comment; save.
+// Also the list of sheets and the rubric.
 
 import { cap, fill, h } from '../common/dom.js'
 import { openPanel } from '../common/panels.js'
@@ -153,7 +153,11 @@ const keepFocus = (event) => event.preventDefault()
 
 /** The list of sheets, numbered in the scorer's own order, and how many are answered. */
 export class Places {
-  /** @param {HTMLElement} root @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}} callbacks */
+  /**
+   * @param {HTMLElement} root
+   * @param {{onOpen: (token: string) => void, onSession: (at: number) => void, onSessions: (() => void) | null}}
+   *   callbacks
+   */
   constructor(root, callbacks) {
     this.root = root
     this.on = callbacks

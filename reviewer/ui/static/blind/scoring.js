@@ -121,7 +121,10 @@ export class ScoringPage {
     return this.current?.sheet.kind === 'pair'
   }
 
-  /** Show the sessions as the server has them. The sheet shown stays, if it is still to be scored. @param {any[]} work */
+  /**
+   * Show the sessions as the server has them. The sheet shown stays, if it is still to be scored.
+   * @param {any[]} work
+   */
   async show(work) {
     const session = this.session?.session
     this.work = work

@@ -1,5 +1,5 @@
-// The coordinator's page: a form that sets a session up, and the sessions there are. Of what scorers say it knows nothing
-// before a session is closed, only how far each has come.
+// The coordinator's page: a form that sets a session up, and the sessions there are. Of what scorers say it knows
+// nothing before a session is closed, only how far each has come.
 
 import { fill, h } from '../common/dom.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
@@ -9,7 +9,7 @@ import { SetupForm } from './setup.js'
 const AGAIN_AFTER = 15_000 // ms, while somebody looks
 
 export class BlindSessions {
-  /** @param {{onScore: () => void}} callbacks */
+  /** @param {HTMLElement} root @param {{onScore: () => void}} options */
   constructor(root, { onScore }) {
     this.root = root
     this.cards = new Map()
@@ -91,7 +91,7 @@ const MODE = { scores: 'scores', pairs: 'pairs', both: 'scores and pairs' }
 const SHOWN = 40 // finds listed
 
 export class SessionCard {
-  /** @param {{onChanged: () => void}} callbacks */
+  /** @param {any} session @param {{onChanged: () => void}} options */
   constructor(session, { onChanged }) {
     this.onChanged = onChanged
     this.key = { open: newKey(), close: newKey() }
@@ -178,7 +178,8 @@ export class SessionCard {
     const left = session.progress.reduce((sum, one) => sum + one.asked - one.done, 0)
     const words = given
       ? [
-          'It has not been opened, so nobody has scored anything. It is kept in the list as given up and has no results.',
+          'It has not been opened, so nobody has scored anything. It is kept in the list as given up and has no ' +
+            'results.',
         ]
       : [
           'Nothing more can be scored or changed, and it cannot be opened again.',
@@ -218,7 +219,8 @@ export class SessionCard {
           h(
             'p.note',
             {},
-            'You score in this session, so what gives its texts away is not shown to you. Another coordinator can look, or whoever holds the file (spec-o3 blind giveaways).',
+            'You score in this session, so what gives its texts away is not shown to you. Another coordinator can ' +
+              'look, or whoever holds the file (spec-o3 blind giveaways).',
           ),
         )
       const found = await getJSON(`/api/blind/sessions/${id}/giveaways`)

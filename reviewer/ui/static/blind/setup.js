@@ -1,6 +1,6 @@
 // The form that sets a blind session up, with a preview of what would be drawn and why not more.
 
-import { fill, h } from '../common/dom.js'
+import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
 
 export class SetupForm {
@@ -91,7 +91,8 @@ export class SetupForm {
         h(
           'p.muted',
           {},
-          'Hidden among the others, and in no result but their own. One line each: item, coherence, physical consistency, and by how much a scorer may differ (1 if not said); - where none is expected.',
+          'Hidden among the others, and in no result but their own. One line each: item, coherence, physical ' +
+            'consistency, and by how much a scorer may differ (1 if not said); - where none is expected.',
         ),
         h('textarea', {
           name: 'gold',
@@ -195,15 +196,18 @@ export class SetupForm {
 
   /** Beside each scorer: of how many of the chosen items they may not be asked. */
   #hands() {
-    const chosen = (name) => [...this.root.querySelectorAll(`[name=${name}]:checked`)].map((input) => input.value)
+    const chosen = (name) =>
+      [.../** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll(`[name=${name}]:checked`))].map(
+        (input) => input.value,
+      )
     const [sources, tasks] = [chosen('sources'), chosen('tasks')]
     const strata = this.setup.strata.filter(
       (one) => (!sources.length || sources.includes(one.source)) && (!tasks.length || tasks.includes(one.task)),
     )
     const sum = (of) => strata.reduce((total, one) => total + of(one), 0)
-    for (const input of this.root.querySelectorAll('[name=scorers]')) {
+    for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll('[name=scorers]'))) {
       const barred = sum((one) => one.barred[input.value] ?? 0)
-      input.parentElement.querySelector('.hand').textContent = barred
+      part(/** @type {HTMLElement} */ (input.parentElement), '.hand').textContent = barred
         ? `had a hand in ${barred} of ${sum((one) => one.items)}`
         : 'may see all'
     }
@@ -328,16 +332,16 @@ class Unreadable extends Error {
 
 /** @param {FormData} data */
 export function planOf(data) {
-  const text = (name) => (data.get(name) ?? '').trim()
-  const number = (name) => (text(name) === '' ? undefined : Number(text(name)))
+  const text = (name) => String(data.get(name) ?? '').trim()
+  const numeric = (/** @type {string} */ name) => (text(name) === '' ? undefined : Number(text(name)))
   const flag = (name) => (text(name) === '' ? undefined : text(name) === 'true')
   const some = (name) => (text(name) === '' ? undefined : text(name))
   const filter = {
     states: some('state') && [text('state')],
     survey: some('survey'),
     batch: some('batch'),
-    snr_min: number('snr_min'),
-    snr_max: number('snr_max'),
+    snr_min: numeric('snr_min'),
+    snr_max: numeric('snr_max'),
     simulated: flag('simulated'),
     disagreement: flag('disagreement'),
   }
@@ -347,10 +351,10 @@ export function planOf(data) {
     sources: data.getAll('sources'),
     tasks: data.getAll('tasks'),
     scorers: data.getAll('scorers'),
-    number: number('number'),
-    each: number('each'),
-    repeats: number('repeats'),
-    seed: number('seed'),
+    number: numeric('number'),
+    each: numeric('each'),
+    repeats: numeric('repeats'),
+    seed: numeric('seed'),
     giveaways: text('giveaways'),
     items: itemsOf(text('items')),
     gold: goldOf(text('gold')),
@@ -376,7 +380,8 @@ function goldOf(text) {
       const words = line.split(/[\s,;]+/)
       if (words.length < 2 || words.length > 4)
         throw new Unreadable(
-          `Gold items: found “${line}”, wanted an item, coherence, physical consistency and a tolerance, such as 17 5 4 1.`,
+          `Gold items: found “${line}”, wanted an item, coherence, physical consistency and a tolerance, such as ` +
+            '17 5 4 1.',
         )
       const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>
         word === '-' && at > 0 ? null : whole(word.replace(/^#/, ''), 'Gold items', line),

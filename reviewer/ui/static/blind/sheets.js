@@ -10,7 +10,10 @@ import { prepare } from '../spectrum/scene.js'
 export class Sheets {
   #sheets = new Cache(12)
 
-  /** Everything that is drawn at once: {sheet, traces, spectrum | null, atlas}. @param {string} token @returns {Promise<any>} */
+  /**
+   * Everything that is drawn at once: {sheet, traces, spectrum | null, atlas}.
+   * @param {string} token @returns {Promise<any>}
+   */
   load(token) {
     return this.#sheets.get(token, () => loadSheet(token))
   }

@@ -1,5 +1,5 @@
-// The browser's own storage. It may be full, or forbidden to this site: then a text lives as long as the page does, nothing
-// breaks, and whoever keeps is told so.
+// The browser's own storage. It may be full, or forbidden to this site: then a text lives as long as the page does,
+// nothing breaks, and whoever keeps is told so.
 
 class Storage {
   /** @param {() => globalThis.Storage} place  asked each time: where storage is forbidden, even naming it raises */

@@ -50,4 +50,11 @@ export const cap = (/** @type {string} */ key) => h('kbd.cap', {}, key)
 export const withCommands = (/** @type {string} */ sentence) =>
   sentence
     .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
-    .map((part, at) => (at % 2 ? h('code.command', {}, part) : part))
+    .map((piece, at) => (at % 2 ? h('code.command', {}, piece) : piece))
+
+/** The part of an element that it is known to have. @param {ParentNode} root @param {string} selector */
+export function part(root, selector) {
+  const found = root.querySelector(selector)
+  if (!found) throw new Error(`no ${selector} in this element`)
+  return found
+}

@@ -2,6 +2,7 @@
 // Gradio has put up its page, which chooses for itself.
 {
   const night = matchMedia('(prefers-color-scheme: dark)').matches
+  /** @type {string | null} */
   let kept = null
   try {
     kept = localStorage.getItem('so-theme')

@@ -1,4 +1,6 @@
-/** Numbers as an astronomer would typeset them: a true minus sign, narrow spaces between thousands, Å. Pure functions. */
+/**
+ * Numbers as an astronomer would typeset them: a true minus sign, narrow spaces between thousands, Å. Pure functions.
+ */
 
 const MINUS = '\u2212'
 const NARROW = '\u202f'
@@ -51,7 +53,9 @@ export function velocity(kms, digits = 0) {
   return `${number(kms, digits)}${NARROW}km/s`
 }
 
-/** The number a person typed: true minus signs, any spaces and a leading plus are understood. NaN if it is no number. */
+/**
+ * The number a person typed: true minus signs, any spaces and a leading plus are understood. NaN if it is no number.
+ */
 export function parseNumber(text) {
   const plain = text.replace(/[\u2212\u2013]/g, '-').replace(/[\s\u2009\u202f]/g, '')
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN
@@ -95,7 +99,10 @@ const unitName = (name) =>
     .replace(/^ergs$/, 'erg')
     .replace(/^um$/, 'µm')
 
-/** "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; what is not understood stays as it is. */
+/**
+ * "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; what is not understood
+ * stays as it is.
+ */
 function prettyUnit(text) {
   const powers = new Map()
   let inverse = false

@@ -1,11 +1,12 @@
-// When work may be done that nobody waits for.
+// Waiting: for the next paint, for an idle browser, for a time.
 
 /**
- * Resolves when what was changed just now is on the screen: the second frame begins after the first was drawn. A hidden
- * tab gets no frames, so there it is a moment later.
+ * Resolves when the latest changes are on the screen: the second frame begins after the first was drawn. A hidden tab
+ * gets no frames and is given 0.25 s.
+ * @returns {Promise<void>}
  */
 export const painted = () =>
-  new Promise((done) => {
+  new Promise((/** @type {(value?: any) => void} */ done) => {
     const late = setTimeout(done, 250)
     requestAnimationFrame(() =>
       requestAnimationFrame(() =>
@@ -17,10 +18,10 @@ export const painted = () =>
     )
   })
 
-/** Resolves when the browser has nothing better to do, within two seconds. Firefox and Chromium know; Safari is given a moment. */
+/** Resolves when the browser is idle, within 2 s. Safari does not report it and is given 0.1 s. */
 export const idle = () =>
   new Promise((done) => {
-    if (window.requestIdleCallback) requestIdleCallback(done, { timeout: 2000 })
+    if ('requestIdleCallback' in window) requestIdleCallback(done, { timeout: 2000 })
     else setTimeout(done, 100)
   })
 

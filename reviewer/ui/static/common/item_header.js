@@ -60,7 +60,8 @@ export function drawHeader(root, { item, spectrum, onGuide, toast }) {
         h(
           'span.look',
           {},
-          ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings it along)',
+          ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings ' +
+            'it along)',
         ),
     ),
   )
@@ -77,7 +78,9 @@ function dateOf(spectrum) {
 /** The survey, where it stands beside a mark that says "simulated". */
 export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
 
-/** A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays. */
+/**
+ * A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays.
+ */
 export function nameInQueue(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')
   return h('span.whole', {}, h('span.head', {}, bare.slice(0, -7)), h('span', {}, bare.slice(-7)))

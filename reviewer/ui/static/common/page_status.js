@@ -1,5 +1,5 @@
-// What the page shows above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip while
-// the server cannot be used.
+// What the page shows above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
+// while the server cannot be used.
 
 import { lasting, thisTab } from './browser_storage.js'
 import { cap, fill, h } from './dom.js'

@@ -15,9 +15,9 @@ export function openTab(id) {
 }
 
 /** Open this tab again after a reload of the page, for as long as it is in front. */
-export function comeBackTo(id, root) {
+export function comeBackTo(/** @type {string} */ id, /** @type {HTMLElement} */ root) {
   new IntersectionObserver((entries) => {
-    if (entries.at(-1).isIntersecting) thisTab.set(KEPT_TAB, id)
+    if (entries.at(-1)?.isIntersecting) thisTab.set(KEPT_TAB, id)
     else if (thisTab.get(KEPT_TAB) === id) thisTab.remove(KEPT_TAB)
   }).observe(root)
 }
@@ -26,7 +26,7 @@ export function comeBackTo(id, root) {
 export function whenBack(root, act) {
   let wasAway = false
   new IntersectionObserver((entries) => {
-    const inFront = entries.at(-1).isIntersecting
+    const inFront = entries.at(-1)?.isIntersecting ?? false
     if (inFront && wasAway) act()
     wasAway = !inFront
   }).observe(root)
@@ -39,10 +39,11 @@ export function comeBack() {
 }
 
 /**
- * Reload the page for Gradio's forms, at a moment that harms nobody. When one of its events has lost the server, Gradio
- * disables its forms and requests its app id every two seconds; if it were answered, Gradio would reload the page at once,
- * under the hands of somebody who types, and the next letters would be keys, which decide. The server does not answer it
- * (access.py). The page is reloaded here instead, when nobody is at a desk, which needs no Gradio event, or in a field.
+ * Reload the page for Gradio's forms, at a moment that harms nobody. When one of its events has lost the server,
+ * Gradio disables its forms and requests its app id every two seconds; if it were answered, Gradio would reload the
+ * page at once, under the hands of somebody who types, and the next letters would be keys, which decide. The server
+ * does not answer it (access.py). The page is reloaded here instead, when nobody is at a desk, which needs no Gradio
+ * event, or in a field.
  */
 export function reloadForGradio() {
   new PerformanceObserver((list) => {

@@ -194,7 +194,8 @@ export const remember = (/** @type {RunOptions} */ options) => lasting.set(STORE
 
 /**
  * The fields of the settings sheet.
- * @param {Record<string, number | undefined>} settings @param {(name: string, value: number | undefined) => void} change
+ * @param {Record<string, number | undefined>} settings @param {(name: string, value: number | undefined) => void}
+ *   change
  */
 function settingFields(settings, change) {
   return SETTINGS.map(({ name, label, empty, title, ...range }) =>
@@ -218,7 +219,7 @@ function settingFields(settings, change) {
 }
 
 /** The settings that are not left to the server, e.g. "T 0.7 · 12 turns". */
-const settingsText = ({ temperature, seed, max_tokens: tokens, max_turns: turns }) =>
+const settingsText = (/** @type {any} */ { temperature, seed, max_tokens: tokens, max_turns: turns }) =>
   [
     temperature !== undefined && `T ${temperature}`,
     seed !== undefined && `seed ${seed}`,

@@ -92,7 +92,7 @@ export class Bench {
     if (key === this.#drawn) return
     this.#drawn = key
     const focused = this.list.contains(document.activeElement)
-      ? document.activeElement.closest('.row')?.dataset.bench
+      ? document.activeElement?.closest('.row')?.dataset.bench
       : null
     const count = this.rows.length
     fill(
@@ -175,12 +175,15 @@ export class Bench {
       event.preventDefault()
       tab.classList.add('dropping')
     })
-    tab.addEventListener('dragleave', (event) => !tab.contains(event.relatedTarget) && tab.classList.remove('dropping'))
+    tab.addEventListener(
+      'dragleave',
+      (event) => !tab.contains(/** @type {Node | null} */ (event.relatedTarget)) && tab.classList.remove('dropping'),
+    )
     tab.addEventListener('drop', (event) => {
       if (!holdsFiles(event)) return
       event.preventDefault()
       tab.classList.remove('dropping')
-      this.#addFiles([...event.dataTransfer.files])
+      this.#addFiles([...(event.dataTransfer?.files ?? [])])
     })
   }
 
@@ -387,6 +390,6 @@ function moveFocus(event, places) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (!by) return
   event.preventDefault()
-  const at = places.indexOf(document.activeElement)
+  const at = places.findIndex((place) => place === document.activeElement)
   places[Math.max(0, Math.min(places.length - 1, at + by))]?.focus()
 }

@@ -39,7 +39,10 @@ export function duration(seconds) {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`
 }
 
-/** E.g. "3 450 tokens read (2 900 from the cache), 512 written"; empty where they were not counted. @param {any} usage */
+/**
+ * E.g. "3 450 tokens read (2 900 from the cache), 512 written"; empty where they were not counted.
+ * @param {any} usage
+ */
 export function tokens(usage) {
   if (!usage || !(usage.prompt || usage.completion)) return ''
   const cached = usage.cached ? ` (${number(usage.cached)} from the cache)` : ''
@@ -105,7 +108,8 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
         'li',
         {},
         h('strong', {}, 'Add a spectrum. '),
-        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by their layout.',
+        'Drop FITS, CSV or text files anywhere on this page: LAMOST, SDSS, DESI and others are recognised by ' +
+          'their layout.',
         h(
           'div.buttons',
           {},

@@ -23,7 +23,10 @@ function newRun(about) {
   return { ...about, state: 'running', last: 0, traces, consensus: null, changed: 0 }
 }
 
-/** Apply an event; one that was applied before changes nothing. @param {any} run @param {any} event @param {number} number */
+/**
+ * Apply an event; one that was applied before changes nothing.
+ * @param {any} run @param {any} event @param {number} number
+ */
 function apply(run, event, number) {
   if (number <= run.last) return
   run.last = number

@@ -1,5 +1,5 @@
-// The middle of the Live tab: one trace as it grows, its progress and how it ended. It follows the newest card until the
-// person selects an earlier one or scrolls up.
+// The middle of the Live tab: one trace as it grows, its progress and how it ended. It follows the newest card until
+// the person selects an earlier one or scrolls up.
 
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { TraceView } from '../trace/view.js'
@@ -47,7 +47,9 @@ export class LiveTrace {
       onPicture: (url) => this.on.onPicture(url),
     })
     this.following = true
+    /** @type {any} the run, sample and trace shown, and what of them is drawn */
     this.shown = null
+    this.chipsDrawn = ''
   }
 
   /** Show something other than a trace: the first steps, or the vote. @param {...any} content */
@@ -64,7 +66,8 @@ export class LiveTrace {
     this.showInstead(card)
     this.head.hidden = false
     this.spinner.hidden = true
-    this.turn.textContent = `${run.samples} samples · ${duration(Math.max(...run.traces.map((trace) => trace.ended?.seconds ?? 0)))}`
+    const longest = Math.max(...run.traces.map((trace) => trace.ended?.seconds ?? 0))
+    this.turn.textContent = `${run.samples} samples · ${duration(longest)}`
     this.#drawBy(run, run.traces[0])
     this.#drawChips(run, 'vote')
   }

@@ -36,12 +36,12 @@ export class Vote {
   select(id) {
     for (const line of this.element.querySelectorAll('.path[data-window]')) {
       line.classList.toggle('selected', line.dataset.window === id)
-      line.querySelector('.does').setAttribute('aria-pressed', String(line.dataset.window === id))
+      line.querySelector('.does')?.setAttribute('aria-pressed', String(line.dataset.window === id))
     }
     const line = this.element.querySelector('.path.selected')
     line?.scrollIntoView({ block: 'nearest' })
     // After a click on a line the arrow keys move the focus too.
-    if (this.element.contains(document.activeElement)) line?.querySelector('.does').focus({ preventScroll: true })
+    if (this.element.contains(document.activeElement)) line?.querySelector('.does')?.focus({ preventScroll: true })
   }
 
   /** A tree from top to bottom: common turns stay in one column, and each branch is indented. */
@@ -91,8 +91,8 @@ export class Vote {
 }
 
 /**
- * The windows of the tree as the spectrum draws them: each once, numbered from top to bottom. Windows with the same text
- * are one. The tree has observed wavelengths.
+ * The windows of the tree as the spectrum draws them: each once, numbered from top to bottom. Windows with the same
+ * text are one. The tree has observed wavelengths.
  */
 function windowsOfTree(nodes, redshift) {
   const found = new Map()

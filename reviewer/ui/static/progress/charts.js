@@ -233,7 +233,10 @@ function paint(kind, colours) {
   }
 }
 
-/** A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it asks for. */
+/**
+ * A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it
+ * asks for.
+ */
 const plain = (name) =>
   (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)
     .replaceAll('&', '&amp;')

@@ -10,10 +10,12 @@ import { byPerson, byTask, decidedPerDay, perDay } from './charts.js'
 const TASKS_MEANING =
   'Every item is in exactly one state. Open states are rounds still to be done; approved and rejected are final.'
 const PEOPLE_MEANING =
-  'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an earlier version is counted. Versions are texts this person wrote.'
+  'Decisions in force by who made them and in which round. A decision that was undone is left out; one on an ' +
+  'earlier version is counted. Versions are texts this person wrote.'
 const DAYS_MEANING = 'Decisions in force by the UTC day on which they were made.'
 const DECIDED_MEANING =
-  'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided until then.'
+  'Items by the UTC day on which they were approved or rejected. The line is the yield of everything decided ' +
+  'until then.'
 
 /** Put the tab's content into `root`. */
 export function mountProgress(root) {
@@ -199,7 +201,8 @@ function tiles(figures, items) {
     ),
     tile(
       'Disagreement',
-      'Of the items on whose current version two or more people decided in one round of audit or vote: those on which they pulled in different directions (pass or approve against return or reject).',
+      'Of the items on whose current version two or more people decided in one round of audit or vote: those on ' +
+        'which they pulled in different directions (pass or approve against return or reject).',
       ...share(disagreement.fraction, disagreement.disagreed, disagreement.compared, 'nothing was judged by two yet'),
     ),
   ]
@@ -223,8 +226,8 @@ function share(fraction, part, whole, why) {
   return [`${number(100 * fraction, whole >= 1000 ? 1 : 0)}\u202f%`, ` ${number(part)} of ${number(whole)}`]
 }
 
-const total = (byTask) =>
-  Object.values(byTask)
+const total = (/** @type {Record<string, Record<string, number>>} */ counts) =>
+  Object.values(counts)
     .flatMap((states) => Object.values(states))
     .reduce((sum, n) => sum + n, 0)
 
@@ -239,7 +242,8 @@ function emptyWords(filtered) {
     h(
       'p',
       {},
-      'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with the first item.',
+      'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with ' +
+        'the first item.',
     ),
   ]
 }
@@ -247,7 +251,9 @@ function emptyWords(filtered) {
 /** The theme's colours as plotly understands them: whatever CSS says, painted once and read back as rgb. */
 function colours(element) {
   const style = getComputedStyle(element)
-  const brush = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const brush = /** @type {CanvasRenderingContext2D} */ (
+    document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  )
   const probe = h('span', { hidden: true })
   element.append(probe)
   const read = (variable) => {
@@ -272,9 +278,11 @@ function colours(element) {
 }
 
 const ROUNDS_MEANING =
-  'Audits and votes on the same version by two or more people, in rounds that are over. Of a round that is still open nothing is counted.'
+  'Audits and votes on the same version by two or more people, in rounds that are over. Of a round that is still ' +
+  'open nothing is counted.'
 const APART_MEANING =
-  'Items on whose current version two people pulled in different directions in one round of audit or vote that is over (pass or approve against return or reject).'
+  'Items on whose current version two people pulled in different directions in one round of audit or vote that is ' +
+  'over (pass or approve against return or reject).'
 
 /** The three cards. `show` draws what the server gave, `fail` says why there is nothing. */
 export class AgreementCards {
@@ -347,8 +355,8 @@ export const defined = (text, meaning) =>
 const card = (title, content) =>
   h('section.chart.agreement', {}, h('header', {}, h('h3', {}, title)), h('div.scroll', {}, content))
 
-function differing({ total, items }) {
-  const more = total > items.length ? `The latest ${number(items.length)} of ${number(total)}. ` : ''
+function differing({ total: count, items }) {
+  const more = count > items.length ? `The latest ${number(items.length)} of ${number(count)}. ` : ''
   return [
     h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, 'Show them in the queue')),
     table(

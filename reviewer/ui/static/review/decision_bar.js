@@ -42,7 +42,9 @@ export class DecisionBar {
     })
   }
 
-  /** @param {{item: Item | null, dirty: boolean, message: string}} state `message`: shown instead of the item's history */
+  /**
+   * @param {{item: Item | null, dirty: boolean, message: string}} state `message`: shown instead of the item's history
+   */
   show({ item, dirty, message }) {
     this.itemId = item?.id
     if (!item) {

@@ -63,7 +63,7 @@ export function askReason(reasons, comment) {
         }
         return
       }
-      const input = form.querySelectorAll('input')[Number(event.key) - 1]
+      const input = /** @type {HTMLInputElement} */ (form.querySelectorAll('input')[Number(event.key) - 1])
       if (input) {
         input.checked = true
         event.preventDefault()
@@ -73,7 +73,7 @@ export function askReason(reasons, comment) {
         submit()
       }
     })
-    queueMicrotask(() => form.querySelector('input').focus())
+    queueMicrotask(() => form.querySelector('input')?.focus())
     return form
   })
 }
@@ -185,7 +185,10 @@ export function openHistory(history) {
   return openPanel('History', content, { wide: true })
 }
 
-/** Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or null. */
+/**
+ * Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or
+ * null.
+ */
 function chooseBetween(title, told, mine, theirs, choices) {
   const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
   return openPanel(

@@ -128,7 +128,13 @@ export class Editing {
     return running
   }
 
-  /** @param {string} id @param {number} lo @param {number} hi @param {string | undefined} label @returns {Promise<void>} */
+  /**
+   * @param {string} id
+   * @param {number} lo
+   * @param {number} hi
+   * @param {string | undefined} label
+   * @returns {Promise<void>}
+   */
   async #callTool(id, lo, hi, label) {
     const { state, view } = this
     const { item } = state
@@ -167,7 +173,10 @@ export class Editing {
     if (window) this.setWindow(id, window[0], window[1], label)
   }
 
-  /** An edge of the selected window is dragged on the spectrum. @param {number} lo @param {number} hi @param {boolean} final */
+  /**
+   * An edge of the selected window is dragged on the spectrum.
+   * @param {number} lo @param {number} hi @param {boolean} final
+   */
   dragWindow(lo, hi, final) {
     const step = this.state.step(this.view.selected)
     if (!step || step.kind !== 'zoom' || !this.state.editable) return

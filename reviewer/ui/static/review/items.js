@@ -6,8 +6,8 @@ import { idle, pause } from '../common/idle.js'
 import { prepare } from '../spectrum/scene.js'
 
 /**
- * Between two pictures fetched ahead, ms. The server draws each in 0.1 s, and a request that somebody waits for must not
- * queue behind them.
+ * Between two pictures fetched ahead, ms. The server draws each in 0.1 s, and a request that somebody waits for must
+ * not queue behind them.
  */
 const BETWEEN_PICTURES = 60
 

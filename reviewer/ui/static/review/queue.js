@@ -91,7 +91,10 @@ export class Queue {
     this.list.append(...page.rows.map((row) => this.#row(row)))
   }
 
-  /** Redraw a changed row in place; the list keeps its order and scroll. @param {number} id @param {Partial<QueueRow>} change */
+  /**
+   * Redraw a changed row in place; the list keeps its order and scroll.
+   * @param {number} id @param {Partial<QueueRow>} change
+   */
   update(id, change) {
     const row = this.rows.find((r) => r.id === id)
     if (!row) return
@@ -229,9 +232,9 @@ export class Queue {
   #drawTitle() {
     const word = this.onlyMine ? 'waiting for you' : 'in the filter'
     const count = grouped(this.total)
-    const known = this.place !== null && this.place < this.total
-    const at = known ? `${grouped(this.place + 1)} of ` : ''
-    const share = this.total && this.place !== null ? Math.min(1, (this.place + 1) / this.total) : 0
+    const number = this.place === null ? 0 : this.place + 1 // of the item shown; 0 where it is not known
+    const at = number > 0 && number <= this.total ? `${grouped(number)} of ` : ''
+    const share = this.total ? Math.min(1, number / this.total) : 0
     fill(
       this.title,
       h(

@@ -50,7 +50,9 @@ async function meOrSignIn() {
   }
 }
 
-/** Messages of the Review tab. A server that does not answer is shown by the connection strip for as long as it lasts. */
+/**
+ * Messages of the Review tab. A server that does not answer is shown by the connection strip for as long as it lasts.
+ */
 class ReviewNotices extends Notices {
   /** @param {any} error */
   error(error) {

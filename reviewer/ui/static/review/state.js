@@ -13,8 +13,8 @@ import { newKey } from '../common/http.js'
  */
 
 /**
- * Events: "steps" after the steps of the draft changed; `detail.before` holds the earlier steps, `detail.inCard` is true
- * when the card where they were edited shows them already.
+ * Events: "steps" after the steps of the draft changed; `detail.before` holds the earlier steps, `detail.inCard` is
+ * true when the card where they were edited shows them already.
  */
 export class ReviewState extends EventTarget {
   /** @param {Person} me @param {boolean} verdictFirst */

@@ -1,7 +1,7 @@
 // What a person chooses about the spectrum view, and the next choice after each.
 
 import { lasting } from '../common/browser_storage.js'
-import { h } from '../common/dom.js'
+import { h, part } from '../common/dom.js'
 import { number, parseNumber, redshift, velocity } from '../common/format.js'
 import { axisFrame } from './frames.js'
 import { C_KMS, kmsPerPixel } from './math.js'
@@ -29,7 +29,8 @@ export function remembered(state, change) {
 }
 
 /** How the person likes the spectrum drawn, kept in this browser; the redshift is each spectrum's own. */
-export const keepForNextVisit = ({ z, ...state }) => lasting.set('so-spectrum', JSON.stringify(state))
+export const keepForNextVisit = (/** @type {any} */ state) =>
+  lasting.set('so-spectrum', JSON.stringify({ ...state, z: undefined }))
 
 /** What was kept, or nothing. */
 export const lastVisit = () => lasting.read('so-spectrum') ?? {}
@@ -74,7 +75,8 @@ export class Controls {
       spellcheck: false,
       'aria-label': 'Redshift',
       title:
-        'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a feature in a plot and name its line',
+        'Redshift tried for the lines; Enter applies, ↑ ↓ step by 3 km/s, with Shift by 30 km/s. Or right-click a ' +
+        'feature in a plot and name its line',
       onkeydown: (event) => this.#key(event),
       oninput: () => {
         this.typed = true
@@ -137,14 +139,17 @@ export class Controls {
     this.other.textContent = inVelocity ? `km/s · z ${redshift(state.z)}` : `cz ${velocity(state.z * C_KMS)}`
     this.#file(item, state)
     this.width.textContent = smoothingText(state.smoothing, item)
-    for (const toggle of this.toggles) toggle.firstChild.checked = Boolean(state[toggle.dataset.name])
-    this.toggles[0].lastChild.textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
+    for (const toggle of this.toggles) {
+      const box = /** @type {HTMLInputElement} */ (part(toggle, 'input'))
+      box.checked = Boolean(state[toggle.dataset.name ?? ''])
+    }
+    part(this.toggles[0], 'span').textContent = item.spectrum.errors === 'estimated' ? 'error (est.)' : 'error'
     this.toggles[0].title =
       item.spectrum.errors === 'estimated'
         ? '±1σ. The file has no errors: estimated from the scatter between pixels'
         : '±1σ from the inverse variances of the file'
     this.toggles[3].hidden = !item.template
-    this.toggles[3].lastChild.textContent = item.template ? `template: ${item.template.name}` : ''
+    part(this.toggles[3], 'span').textContent = item.template ? `template: ${item.template.name}` : ''
     this.list.value = state.lineList
     this.list.disabled = !state.lines
     this.frame.textContent = `frame: ${axisFrame(item, state)}`

@@ -34,13 +34,19 @@ export function windowInData(window, spectrum) {
   return [window.lo * factor, window.hi * factor]
 }
 
-/** A rest wavelength of some medium in the data's wavelengths, for a source at `z`. Air and vacuum are exchanged at the wavelength where the light arrives. */
+/**
+ * A rest wavelength of some medium in the data's wavelengths, for a source at `z`. Air and vacuum are exchanged at the
+ * wavelength where the light arrives.
+ */
 export function restInData(wavelength, medium, spectrum, z) {
   if (spectrum.frame === 'rest') return inMedium(wavelength, medium, spectrum.medium)
   return inMedium(inMedium(wavelength, medium, 'vacuum') * (1 + z), 'vacuum', spectrum.medium)
 }
 
-/** The redshift at which a line of rest `wavelength` stands at `seen`, a wavelength of the data. NaN for data already at rest. */
+/**
+ * The redshift at which a line of rest `wavelength` stands at `seen`, a wavelength of the data. NaN for data already
+ * at rest.
+ */
 export function redshiftOf(seen, wavelength, medium, spectrum) {
   if (spectrum.frame === 'rest') return NaN
   return inMedium(seen, spectrum.medium, 'vacuum') / inMedium(wavelength, medium, 'vacuum') - 1
@@ -56,7 +62,10 @@ export function bandInData(band, spectrum, fileRedshift) {
   return fileRedshift === null || fileRedshift === undefined ? null : [lo / (1 + fileRedshift), hi / (1 + fileRedshift)]
 }
 
-/** The lines of a list that a choice ("few", "emission", "absorption", "all") lets through and that lie within the data. */
+/**
+ * The lines of a list that a choice ("few", "emission", "absorption", "all") lets through and that lie within the
+ * data.
+ */
 export function chosenLines(item, choice, z) {
   const { spectrum } = item
   const [first, last] = extent(spectrum.wavelength)
@@ -73,7 +82,7 @@ const matches = (line, kind) => line.kind === kind || line.kind === 'both'
 export const extent = (wavelength) => [wavelength[0], wavelength[wavelength.length - 1]]
 
 /** Indices [from, to) of the pixels in a range of the data's wavelengths, and one more on either side. */
-export function pixelsIn(wavelength, [lo, hi]) {
+export function pixelsIn(/** @type {Float64Array} */ wavelength, /** @type {number[]} */ [lo, hi]) {
   return [Math.max(0, lowerBound(wavelength, lo) - 1), Math.min(wavelength.length, lowerBound(wavelength, hi) + 1)]
 }
 
@@ -89,7 +98,7 @@ export function screenGrain(panel, window, spectrum) {
  * {lo, hi} in the window's own frame for a span of the data's wavelengths, at least three data pixels wide. An end that
  * moved is rounded to `grain` Å; one that did not keeps every digit it had.
  */
-export function draggedTo([lo, hi], window, spectrum, grain) {
+export function draggedTo(/** @type {number[]} */ [lo, hi], window, spectrum, grain) {
   const factor = windowFactor(window, spectrum)
   const [left, right] = borders(spectrum.wavelength, nearest(spectrum.wavelength, lo))
   const ends = [lo, Math.max(hi, lo + LEAST * (right - left))].map((end) => end / factor)

@@ -9,8 +9,8 @@ import { peakNear } from './math.js'
 const CLICK = 4 // px a pointer may tremble within a click
 
 /**
- * @param {Panel} panel
- * @param {Object} act
+ * @param {import('./panel.js').Panel} panel
+ * @param {any} act
  *   brushing()                     -> is brush mode on?
  *   select(id)                     a band or number was clicked
  *   hover(wavelength | null)       the pointer is over this wavelength of the data
@@ -25,6 +25,7 @@ const CLICK = 4 // px a pointer may tremble within a click
  */
 export function attachGestures(panel, act, signal) {
   const { host } = panel
+  /** @type {any} the drag in progress */
   let drag = null
 
   const at = (event) => {
@@ -71,9 +72,9 @@ export function attachGestures(panel, act, signal) {
     if (drag.moved) follow(drag, point)
   }
 
-  function follow({ kind, end, start, from, movable }, { x }) {
+  function follow({ kind, end: edge, start, from, movable }, { x }) {
     if (kind === 'brush') act.window(ordered(wavelengthAt(from.x), wavelengthAt(x)), { final: false })
-    if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[end === 'lo' ? 1 : 0]), { final: false })
+    if (kind === 'edge') act.window(ordered(wavelengthAt(x), start[edge === 'lo' ? 1 : 0]), { final: false })
     if (kind === 'badge' && movable) {
       const by = wavelengthAt(x) - wavelengthAt(from.x)
       act.window([start[0] + by, start[1] + by], { final: false })

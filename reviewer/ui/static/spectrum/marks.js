@@ -23,7 +23,10 @@ export function svg(tag, attributes = {}, ...children) {
   return element
 }
 
-/** Room the names need above a panel: for all lines of the item that are drawn unasked, so that a toggle never moves the plot. */
+/**
+ * Room the names need above a panel: for all lines of the item that are drawn unasked, so that a toggle never moves
+ * the plot.
+ */
 export function namesHeight(lines) {
   const longest = lines.reduce((most, line) => (line.major || line.task ? Math.max(most, line.name.length) : most), 6)
   return Math.round(Math.min(LONGEST_NAME, longest) * CHARACTER) + 4
@@ -90,7 +93,9 @@ export function gapMarks(geometry, gaps, masked) {
   return group
 }
 
-/** Stretches in screen pixels, those that touch on the screen joined: thousands of masked pixels become a few strokes. */
+/**
+ * Stretches in screen pixels, those that touch on the screen joined: thousands of masked pixels become a few strokes.
+ */
 function merged(geometry, stretches) {
   const found = []
   for (const stretch of stretches) {
@@ -169,7 +174,8 @@ export function secondRow(geometry, windows) {
 
 /**
  * Where names go so that none overlaps: as near to `positions` (increasing) as they can be `gap` apart, none moved by
- * more than `farthest`. Where that cannot be, the names with the least `weights` give way. Returns a place or null for each.
+ * more than `farthest`. Where that cannot be, the names with the least `weights` give way. Returns a place or null for
+ * each.
  */
 export function placeNames(positions, weights, gap, farthest) {
   const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
@@ -333,7 +339,9 @@ export function otherAxis(geometry, { factor, label }) {
   return group
 }
 
-/** Axis titles. Where the flux title is longer than the axis, its quantity alone stays: the other panel has the unit. */
+/**
+ * Axis titles. Where the flux title is longer than the axis, its quantity alone stays: the other panel has the unit.
+ */
 export function titles(geometry, { wavelength, flux }) {
   const long = flux.text.length * 6.4 < geometry.height + 30
   const y = Math.round((geometry.top + geometry.bottom) / 2)
@@ -361,7 +369,7 @@ function fluxSpans(text) {
 }
 
 /** Small marks where data that mean it (3σ beyond the edge) are above or below the drawn range. */
-export function offScale(geometry, { wavelength, flux, sigma, scale }, [from, to]) {
+export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type {number[]} */ [from, to]) {
   let d = ''
   let last = -Infinity
   for (let i = from; i < to; i += 1) {

@@ -100,9 +100,10 @@ export function quantile(values, fraction) {
 
 /**
  * The flux range [low, high] that shows the bulk of `flux` between two indices, padded. Pixels much noisier than the
- * rest have no say, unless they are bright enough to mean it. Any other may stand out from the middle of the five around it by a few times the usual scatter, or
- * by 0.65 of what that middle itself stands out from the rest: just enough for the peak of an unresolved line (FWHM 2.4
- * pixels), far too little for a cosmic ray to flatten everything else.
+ * rest have no say, unless they are bright enough to mean it. Any other may stand out from the middle of the five
+ * around it by a few times the usual scatter, or by 0.65 of what that middle itself stands out from the rest: just
+ * enough for the peak of an unresolved line (FWHM 2.4 pixels), far too little for a cosmic ray to flatten everything
+ * else.
  */
 export function robustRange(flux, sigma, from = 0, to = flux.length) {
   const noise = quantile(sigma.subarray(from, to), 0.5)
@@ -191,15 +192,15 @@ export function borders(wavelength, i) {
 export function niceTicks(low, high, count) {
   const rough = (high - low) / Math.max(1, count)
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map((m) => m * power).find((candidate) => candidate >= rough)
+  const step = [1, 2, 5, 10].map((m) => m * power).find((candidate) => candidate >= rough) ?? 10 * power
   const values = []
   for (let k = Math.ceil(low / step); k * step <= high; k += 1) values.push(k * step)
   return { values, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) }
 }
 
 /**
- * The wavelength of the feature between two indices, in emission or absorption: the centre of the five pixels around the
- * one farthest from the median, weighted by how far each is from it.
+ * The wavelength of the feature between two indices, in emission or absorption: the centre of the five pixels around
+ * the one farthest from the median, weighted by how far each is from it.
  */
 export function peakNear(wavelength, flux, from, to) {
   const middle = quantile(flux.subarray(from, to), 0.5)

@@ -1,5 +1,5 @@
-// One plot of the spectrum view: plotly draws the data, the grid and the ticks and gives zoom and pan; the marks lie
-// over and under it. A panel keeps its ranges in the data's own wavelengths.
+// One plot of the spectrum view: plotly draws the data, the grid and the ticks and provides zoom and pan; the marks are
+// above and below it. A panel keeps its ranges in the data's own wavelengths.
 
 import { h } from '../common/dom.js'
 import { extent, pixelsIn } from './frames.js'
@@ -14,17 +14,28 @@ const LEAST_PIXELS = 4 // of the data, in the narrowest view
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
 
 export class Panel {
+  /** @type {any} what is drawn, see `compose` */
+  scene
+  /** @type {any} where the plot lies on the screen */
+  geometry
+  /** @type {any} plotly's element */
+  gd
+  width = 0
+  height = 0
+
   /**
    * @param {HTMLElement} host  gets the panel's elements; its size decides the plot's
-   * @param {{name: string, plotly: Object, onZoom: Function}} options
+   * @param {{name: string, plotly: any, onZoom: Function}} options
    */
   constructor(host, { name, plotly, onZoom }) {
     this.host = host
     this.name = name
     this.plotly = plotly
     this.onZoom = onZoom
-    this.range = null // [lo, hi] in the data's wavelengths; null: all of it
-    this.yRange = null // [low, high] as drawn; null: from the data's bulk
+    /** @type {any} [lo, hi] in the data's wavelengths; null: all of it */
+    this.range = null
+    /** @type {any} [low, high] as drawn; null: from most of the data */
+    this.yRange = null
     this.revision = 0
     this.under = marks.svg('svg', { class: 'so-under', 'aria-hidden': 'true' })
     this.plot = h('div.so-plot')
@@ -63,7 +74,7 @@ export class Panel {
   }
 
   /** Show a range, kept within the data and no narrower than a few pixels of it. */
-  zoomTo([lo, hi]) {
+  zoomTo(/** @type {number[]} */ [lo, hi]) {
     const { wavelength } = this.scene
     const [first, last] = extent(wavelength)
     const [left, right] = borders(wavelength, nearest(wavelength, (lo + hi) / 2))
@@ -92,7 +103,10 @@ export class Panel {
     if (!this.gd) this.#listen()
   }
 
-  /** Whether plotly has drawn just this: most of what a person changes is in the marks, and plotly takes 30 ms whatever it is. */
+  /**
+   * Whether plotly has drawn just this: most of what a person changes is in the marks, and plotly takes 30 ms whatever
+   * it is.
+   */
   #isDrawn({ top, range, yRange }) {
     const { scene } = this
     const before = this.drawnFrom
@@ -113,7 +127,7 @@ export class Panel {
       ...range,
       ...yRange,
     ]
-    return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before[i]))
+    return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before?.[i]))
   }
 
   /** Draw the marks again at the present ranges, and leave the data. */

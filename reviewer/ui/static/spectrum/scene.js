@@ -11,12 +11,13 @@ const STEP_FROM = 2
 
 /**
  * What a panel draws of `flux` and `sigma` between two indices: {line: {x, y}, band: {x, y} | null}. NaN breaks the
- * line at gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` turns the data's wavelengths into shown ones and
- * `scale` fluxes into shown ones.
+ * line at gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` turns the data's wavelengths
+ * into shown ones and `scale` fluxes into shown ones.
  */
 export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, scale, withBand }) {
   const runs = unbroken(wavelength, flux, from, to)
   const pixel = (wavelength[to - 1] - wavelength[from]) / Math.max(1, to - 1 - from)
+  /** @type {any} */
   const outline = pixel >= STEP_FROM * columnWidth ? steps : pixel >= columnWidth ? points : columns
   const line = new Path(factor, scale)
   const band = withBand ? new Path(factor, scale) : null
@@ -29,8 +30,11 @@ export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, 
 }
 
 class Path {
+  /** @param {number} factor @param {number} scale */
   constructor(factor, scale) {
+    /** @type {number[]} */
     this.x = []
+    /** @type {number[]} */
     this.y = []
     this.factor = factor
     this.scale = scale
@@ -79,6 +83,7 @@ function points(wavelength, flux, sigma, run) {
 
 /** The least and the most of each screen column, in the order in which they come: no spike is lost. */
 function columns(wavelength, flux, sigma, run, columnWidth) {
+  /** @type {Record<string, number[]>} */
   const drawn = { x: [], y: [], bandX: [], low: [], high: [] }
   for (let i = run[0]; i < run[1];) {
     const end = wavelength[i] + columnWidth
@@ -108,8 +113,8 @@ function columns(wavelength, flux, sigma, run, columnWidth) {
 const prepared = new WeakMap()
 
 /**
- * What follows from the data alone: gaps, flagged stretches, errors, the flux range of the bulk, the power of ten taken out
- * of the flux axis. Worked out once a spectrum, so whoever fetches one ahead can have this done ahead too.
+ * What follows from the data alone: gaps, flagged stretches, errors, the flux range of the bulk, the power of ten
+ * taken out of the flux axis. Worked out once a spectrum, so whoever fetches one ahead can have this done ahead too.
  */
 export function prepare(spectrum) {
   if (!prepared.has(spectrum)) prepared.set(spectrum, worked(spectrum))
@@ -135,7 +140,8 @@ function worked({ wavelength, flux, ivar, mask }) {
 /**
  * @param {Object} item
  * @param {Object} state
- * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma}, smoothed or not; colours; selected: a step's
+ * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma}, smoothed or not; colours; selected: a
+ *   step's
  *                       id or null; dragged: {id, lo, hi} of a window on the move, or null
  */
 export function compose(item, state, { data, drawn, colours, selected, dragged }) {

@@ -1,5 +1,5 @@
-// The interactive spectrum: the whole of it above, the selected step's window below, as an astronomer wants to see
-// what the model claims. window.Plotly must be there before (plotly.min.js, loaded as a classic script).
+// The interactive spectrum: the whole of it above, the window of the selected step below. `window.Plotly` must be
+// loaded first (plotly.min.js, a classic script).
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
@@ -12,10 +12,46 @@ import { compose, prepare, readColours, reading } from './scene.js'
 
 const CONTEXT = 0.08 // of a window's width, shown on either side of it in the lower plot
 
+/** @type {(...report: any[]) => void} */
+const IGNORE = () => {}
+
 export class SpectrumView {
+  /** @type {any} the item shown, see `show` */
+  item
+  /** @type {any} plotly.js */
+  plotly
+  /** @type {Panel} the whole spectrum */
+  full
+  /** @type {Panel} the window of the selected step */
+  step
+  /** @type {Panel[]} */
+  panels
+  /** @type {Controls} */
+  controls
+  /** @type {Naming} */
+  naming
+  /** @type {HTMLElement} */
+  readout
+  /** @type {HTMLElement} */
+  empty
+  /** @type {HTMLElement} */
+  tip
+  /** @type {ResizeObserver} */
+  sizes
+  /** @type {any} what was drawn last, see `compose` */
+  scene
+  /** @type {any} what follows from the data alone, see `prepare` */
+  data
+  /** @type {any} the smoothed data */
+  drawn
+  /** @type {any} */
+  colours
+  /** @type {number[] | null | undefined} the window that the lower plot shows */
+  aimedAt
+
   /**
    * @param {HTMLElement} root  filled by the view; its size decides the plots'
-   * @param {Object} options
+   * @param {any} options
    *   onWindow(lo, hi, {final, id})  the selected step's window was changed; values are in that step's own frame
    *   onSelect(stepId)               a numbered band was clicked
    *   onState(state)                 redshift, smoothing or a toggle changed
@@ -23,27 +59,31 @@ export class SpectrumView {
    */
   constructor(
     root,
-    { onWindow = () => {}, onSelect = () => {}, onState = () => {}, state = {}, plotly = window.Plotly } = {},
+    { onWindow = IGNORE, onSelect = IGNORE, onState = IGNORE, state = {}, plotly = window.Plotly } = {},
   ) {
     if (!plotly) throw new Error('SpectrumView: window.Plotly is missing; load plotly.min.js first')
     this.root = root
     this.on = { window: onWindow, select: onSelect, state: onState }
     this.state = { ...FIRST, ...state }
     this.item = null
+    /** @type {string | null | undefined} the selected step */
     this.selected = null
-    this.look = null // a range of the lower plot that belongs to no step
-    this.dragged = null // the window being dragged, as it will be
-    this.stale = new Set() // panels to be painted
+    /** @type {any} a range of the lower plot that belongs to no step */
+    this.freeRange = null
+    /** @type {any} the window being dragged, as it will be */
+    this.dragged = null
+    /** @type {Set<Panel>} panels to be drawn */
+    this.stale = new Set()
     this.ending = new AbortController()
     this.#build(plotly)
   }
 
-  /** Another item. The zoom starts anew; smoothing and toggles stay; the redshift is the file's. */
+  /** Show another item. The zoom is reset; smoothing and toggles stay; the redshift is the file's. @param {any} item */
   show(item) {
     this.item = { windows: [], lines: [], bands: [], second: [], ...item }
     this.state.z = item.redshift ?? 0
     this.state.brush = false
-    this.look = null
+    this.freeRange = null
     this.dragged = null
     this.selected = item.selected ?? null
     this.data = prepare(item.spectrum)
@@ -54,14 +94,15 @@ export class SpectrumView {
   }
 
   /**
-   * The same item with other `windows`, `second`, `editable` or `template`, or another step `selected`. The zoom stays,
-   * but the lower plot follows the window it is about.
+   * Show other `windows`, `second`, `editable` or `template` of the same item, or another step as `selected`. The zoom
+   * stays, but the lower plot follows its window.
+   * @param {any} change
    */
   update({ selected = this.selected, ...changed }) {
     if (!this.item) return
     for (const part of ['windows', 'second', 'editable', 'template'])
       if (part in changed) this.item[part] = changed[part]
-    if (selected !== this.selected) this.look = null
+    if (selected !== this.selected) this.freeRange = null
     this.selected = selected
     if (this.dragged) {
       this.#drawWindows()
@@ -77,7 +118,7 @@ export class SpectrumView {
     }
   }
 
-  /** Windows that are about to be these: their marks move at once, the lower plot with the next update. */
+  /** Show windows that are about to change: their marks move at once, the lower plot with the next update. */
   prepareWindows(windows) {
     this.item.windows = windows
     this.#drawWindows()
@@ -92,7 +133,7 @@ export class SpectrumView {
   /** Select a step; the lower plot goes to its window, and with `zoomTo` the upper one moves if it does not show it. */
   select(stepId, { zoomTo = false } = {}) {
     this.selected = stepId
-    this.look = null
+    this.freeRange = null
     if (!this.item) return
     const window = this.#window()
     if (zoomTo && window && this.full.range) {
@@ -103,8 +144,12 @@ export class SpectrumView {
     this.#draw()
   }
 
-  /** Do what a key or a button asks. Returns false for a name it does not know. */
+  /**
+   * Do what a key or a button asks; false for an unknown name.
+   * @param {string} name @param {any} [argument]
+   */
   command(name, argument) {
+    /** @type {Record<string, () => unknown>} */
     const commands = {
       'smooth+': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, 1) }),
       'smooth-': () => this.#set({ smoothing: nextSmoothing(this.state.smoothing, -1) }),
@@ -156,7 +201,7 @@ export class SpectrumView {
     const bar = h('div')
     this.readout = h('div.so-readout')
     const [full, step] = ['full', 'step'].map((name) => h(`div.so-${name}`))
-    this.empty = h('div.so-empty', {}, 'No window in this step. Shift and drag above to look closer.')
+    this.empty = h('div.so-empty', {}, 'No window in this step. Hold Shift and drag above to zoom in.')
     this.tip = h('div.so-tip', { hidden: true, role: 'tooltip' })
     this.root.classList.add('so-view')
     this.root.replaceChildren(bar, this.readout, full, step, this.tip)
@@ -169,7 +214,7 @@ export class SpectrumView {
     this.naming = new Naming(this.root, {
       onRedshift: (z) => this.#set({ z }),
       onMark: (wavelength) => {
-        for (const panel of this.panels) panel.showCursor(wavelength)
+        for (const one of this.panels) one.showCursor(wavelength)
       },
     })
     for (const panel of this.panels) attachGestures(panel, this.#gestures(panel), this.ending.signal)
@@ -181,6 +226,7 @@ export class SpectrumView {
     this.sizes = new ResizeObserver((entries) => {
       for (const { target, contentRect } of entries) {
         const panel = this.panels.find(({ host }) => host === target)
+        if (!panel) continue
         const same = Math.round(contentRect.width) === panel.width && Math.round(contentRect.height) === panel.height
         panel.resize(contentRect.width, contentRect.height)
         if (this.item && !same) this.#paint(panel)
@@ -231,7 +277,7 @@ export class SpectrumView {
   /** The range the lower plot is about, in the data's wavelengths: the selected window, or what the person looks at. */
   #aimed() {
     const window = this.#window()
-    return this.look ?? (window && windowInData(window, this.item.spectrum))
+    return this.freeRange ?? (window && windowInData(window, this.item.spectrum))
   }
 
   #aim() {
@@ -294,6 +340,7 @@ export class SpectrumView {
   }
 
   /** Move a panel by a fraction of its width, or zoom it by a factor about a wavelength, and paint it. */
+  /** @param {Panel} panel @param {{by?: number, around?: number, pan?: number}} change */
   #move(panel, { by = 1, around, pan = 0 }) {
     panel.zoom(by, around, pan)
     this.#paint(panel)
@@ -354,9 +401,9 @@ export class SpectrumView {
 
   /** Without a window to change, dragging chooses what the lower plot shows. */
   #lookAt(span, final) {
-    if (span) this.look = span
-    for (const panel of this.panels) panel.showBrush(final || !span ? null : this.look)
-    if (!final || !this.look) return
+    if (span) this.freeRange = span
+    for (const panel of this.panels) panel.showBrush(final || !span ? null : this.freeRange)
+    if (!final || !this.freeRange) return
     this.state.brush = false
     this.#aim()
     this.#draw()
@@ -378,7 +425,7 @@ export class SpectrumView {
   #hover(wavelength, panel) {
     if (!this.naming.menu.hidden) return
     this.pointed = wavelength === null ? null : { panel, wavelength }
-    for (const panel of this.panels) panel.showCursor(wavelength)
+    for (const one of this.panels) one.showCursor(wavelength)
     if (this.dragged || !this.scene) return
     this.#say(wavelength === null ? this.#atRest() : reading(this.scene, this.state, wavelength))
   }

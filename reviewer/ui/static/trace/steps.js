@@ -43,12 +43,17 @@ export function windowOf(step) {
 export const windowsOf = (steps) =>
   steps
     .map((step, index) => ({ step, number: index + 1 }))
-    .filter(({ step }) => step.kind === 'zoom' && windowOf(step))
     .map(({ step, number }) => ({
+      step,
+      number,
+      window: /** @type {any} */ (step.kind === 'zoom' ? windowOf(step) : null),
+    }))
+    .filter(({ window }) => window !== null)
+    .map(({ step, number, window }) => ({
       id: step.id,
       number,
-      lo: windowOf(step)[0],
-      hi: windowOf(step)[1],
+      lo: window[0],
+      hi: window[1],
       frame: step.frame,
       z: step.z,
       label: step.arguments.label ?? '',

@@ -1,7 +1,7 @@
-// The trace: step cards in order, editable in place, with marks and with hints measured from the data. The page gives it
-// the steps and receives what the person does.
+// The trace: step cards in order, editable in place, with marks and with hints measured from the data. The page gives
+// it the steps and receives what the person does.
 
-import { cap, fill, h } from '../common/dom.js'
+import { cap, fill, h, part } from '../common/dom.js'
 import { diffWords } from './steps.js'
 import { drawZoom, hintList, showEdges } from './zoom_card.js'
 
@@ -114,9 +114,9 @@ export class TraceView {
     steps.forEach((step, index) => {
       const number = this.state.steps.length + index + 1
       const card = this.growing.get(step.kind) ?? this.#addGrowing(step, number)
-      card.querySelector('.number').textContent = String(number)
+      part(card, '.number').textContent = String(number)
       if (step.kind === 'zoom') drawZoom(card, step, this)
-      else card.querySelector('.text').textContent = step.kind === 'think' ? step.text : step.explanation
+      else part(card, '.text').textContent = step.kind === 'think' ? step.text : step.explanation
     })
   }
 
@@ -139,9 +139,9 @@ export class TraceView {
     for (const step of this.state.steps) {
       const card = this.cards.get(step.id)
       if (!card) continue
-      fill(card.querySelector('.marks'), this.#marks(step))
+      fill(part(card, '.marks'), this.#marks(step))
       this.#noteInto(card, step)
-      if (step.kind === 'zoom') fill(card.querySelector('.hints'), hintList(step, this.state.hints[step.id]))
+      if (step.kind === 'zoom') fill(part(card, '.hints'), hintList(step, this.state.hints[step.id]))
     }
   }
 
@@ -168,18 +168,19 @@ export class TraceView {
     if (this.selected) this.select(this.selected, { scroll: false })
   }
 
+  /** @param {string | null} id */
   select(id, { scroll = true } = {}) {
-    this.cards.get(this.selected)?.classList.remove('selected')
+    this.cards.get(this.selected ?? undefined)?.classList.remove('selected')
     this.selected = id
-    const card = this.cards.get(id)
+    const card = this.cards.get(id ?? undefined)
     if (!card) return
     const step = this.state.steps.find((s) => s.id === id)
     for (const other of this.root.querySelectorAll('.card .marks')) {
-      const owner = other.closest('.card').dataset.step
+      const owner = other.closest('.card')?.dataset.step
       fill(other, this.#marks(this.state.steps.find((s) => s.id === owner)))
     }
     card.classList.add('selected')
-    fill(card.querySelector('.marks'), this.#marks(step))
+    fill(part(card, '.marks'), this.#marks(step))
     if (scroll) card.scrollIntoView({ block: 'nearest' })
   }
 
@@ -188,8 +189,8 @@ export class TraceView {
     const card = this.cards.get(id)
     if (!card || !this.state.editable) return false
     const step = this.state.steps.find((s) => s.id === id)
-    if (step.kind === 'zoom') card.querySelector('input')?.select()
-    else this.#openText(card, step)
+    if (step?.kind !== 'zoom') this.#openText(card, step)
+    else /** @type {HTMLInputElement | null} */ (card.querySelector('input'))?.select()
     return true
   }
 
@@ -230,11 +231,11 @@ export class TraceView {
       h('div.body', {}),
     )
     this.cards.set(step.id, card)
-    const body = card.querySelector('.body')
+    const body = part(card, '.body')
     if (step.kind === 'think') this.#textInto(body, step)
     if (step.kind === 'zoom') drawZoom(card, step, this)
     if (step.kind === 'answer') this.#answerInto(body, step)
-    fill(card.querySelector('.marks'), this.#marks(step))
+    fill(part(card, '.marks'), this.#marks(step))
     this.#noteInto(card, step)
     if (this.state.editable) card.append(this.#tools(step))
     if (this.selected === step.id) card.classList.add('selected')
@@ -244,7 +245,7 @@ export class TraceView {
   #noteInto(card, step) {
     card.querySelector('.mark-note')?.remove()
     const note = this.state.marks[step.id]?.note
-    if (note) card.querySelector('.body').append(h('p.mark-note', {}, note))
+    if (note) part(card, '.body').append(h('p.mark-note', {}, note))
   }
 
   #marks(step) {
@@ -294,8 +295,9 @@ export class TraceView {
   }
 
   #openText(card, step) {
-    const body = card.querySelector('.body')
-    if (body.querySelector('textarea')) return body.querySelector('textarea').focus()
+    const body = part(card, '.body')
+    const open = body.querySelector('textarea')
+    if (open) return open.focus()
     const answer = step.kind === 'answer'
     const area = h('textarea', {
       value: answer ? step.explanation : step.text,
@@ -325,7 +327,7 @@ export class TraceView {
   #closeText(card, id) {
     const step = this.state.steps.find((s) => s.id === id)
     if (!step || !card.isConnected) return
-    const body = card.querySelector('.body')
+    const body = part(card, '.body')
     if (step.kind === 'think') this.#textInto(body, step)
     else this.#answerInto(body, step)
     this.#noteInto(card, step)

@@ -1,7 +1,7 @@
 // The body of a zoom's card: the picture that the agent saw, its window and label (editable in the revision round), and
 // hints measured from the data.
 
-import { fill, h } from '../common/dom.js'
+import { fill, h, part } from '../common/dom.js'
 import { parseNumber } from '../common/format.js'
 import { stepText, windowOf } from './steps.js'
 
@@ -15,7 +15,7 @@ const angstrom = (x) => String(Math.round(x * 100) / 100)
  */
 export function drawZoom(card, step, trace) {
   const { state, on } = trace
-  const body = card.querySelector('.body')
+  const body = part(card, '.body')
   const focused = document.activeElement
   const typing = focused instanceof HTMLInputElement && body.contains(focused) ? focused.name : null
   const window = windowOf(step)
