@@ -27,7 +27,7 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
-from reviewer.store.history import WITHHELD
+from reviewer.store.blind.scoring import WITHHELD
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.values import (

@@ -22,9 +22,8 @@ from reviewer.rules.people import (
     password_matches,
     token_hash,
 )
-from reviewer.store.errors import CannotWrite, NotAllowed, SignInRefused
-from reviewer.store.history import Facts, person_from
-from reviewer.store.sqlite.database import ALLOWANCE, stamp
+from reviewer.store.errors import CannotWrite, NotAllowed, NotFound, SignInRefused
+from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, stamp
 from reviewer.store.values import Session
 
 WITHIN = timedelta(minutes=15)
@@ -58,7 +57,7 @@ def origin_of(address: str) -> str:
     return str(ip_network((parsed, 64), strict=False).network_address) + "/64"
 
 
-def count_attempt(db: sqlite3.Connection, initials: str, origin: str, at: datetime) -> int:
+def count_attempt(db: Transaction, initials: str, origin: str, at: datetime) -> int:
     """Count one more attempt as wrong, until it is found to be right; its number.
 
     :raises SignInRefused: there were too many; this one is not counted
@@ -94,12 +93,53 @@ RENEWED_EVERY = timedelta(hours=1)
 """A session that is used is written no more often than this."""
 
 
-class Accounts(Facts):
+def find_person(db: Transaction, initials: str) -> Person:
+    """Return a person. :raises NotFound: nobody has these initials"""
+    row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
+    if row is None:
+        raise NotFound(f"Nobody here has the initials {initials!r:.10}.")
+    return person_from(row)
+
+
+def require_active(db: Transaction, person: str) -> Person:
+    """Return an active person. :raises NotAllowed: the account is not active"""
+    found = find_person(db, person)
+    if not found.active:
+        raise NotAllowed(f"The account {person} is not active.")
+    return found
+
+
+def require_coordinator(db: Transaction, by: str | None) -> None:
+    """Check that ``by`` may manage the campaign; None stands for the owner of the file.
+
+    :raises NotAllowed: the person is not an active coordinator
+    """
+    if by is None:
+        return
+    person = find_person(db, by)
+    if not person.active or not person.is_any("coordinator"):
+        raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
+
+
+def person_from(row: sqlite3.Row) -> Person:
+    return Person(
+        initials=row["initials"],
+        name=row["name"],
+        roles=frozenset(json.loads(row["roles"])),
+        active=bool(row["active"]),
+        has_password=row["password"] is not None,
+    )
+
+
+class Accounts:
     """People, passwords and sessions.
 
     ``by`` is the coordinator who does it. None stands for whoever holds the file itself: the command line and
     the first start. The web page must never pass None for somebody who is not signed in.
     """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add_person(
         self,
@@ -120,16 +160,16 @@ class Accounts(Facts):
             clean_roles(frozenset(roles)),
         )
         kept = None if password is None else hash_password(checked_password(password, initials, name))
-        with self._writing() as db:
-            self._require_coordinator(db, by)
+        with self._database.write() as db:
+            require_coordinator(db, by)
             if db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone():
                 raise PersonError(f"initials: {initials} is taken")
             db.execute(
                 "INSERT INTO people (initials, name, roles, password, added_at) VALUES (?, ?, ?, ?, ?)",
-                (initials, name, json.dumps(sorted(known_roles)), kept, stamp(self.now())),
+                (initials, name, json.dumps(sorted(known_roles)), kept, stamp(self._database.now())),
             )
-            self._tell(db, by, "person added", initials, {"roles": sorted(known_roles)}, people=(initials,))
-            return self._person(db, initials)
+            self._database.log(db, by, "person added", initials, {"roles": sorted(known_roles)}, people=(initials,))
+            return find_person(db, initials)
 
     def work_alone(self, initials: str) -> Person:
         """The person who works alone here, with every role and no password; made at the first call.
@@ -138,28 +178,28 @@ class Accounts(Facts):
         :raises NotAllowed: somebody here has a password, so one has to sign in; or the account is not active
         """
         initials = clean_initials(initials)
-        with self._writing() as db:
+        with self._database.write() as db:
             if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
                 raise NotAllowed("Several people use this database: sign in with initials and password.")
             new = db.execute(
                 "INSERT INTO people (initials, name, roles, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (initials, initials, json.dumps(sorted(ROLES)), stamp(self.now())),
+                (initials, initials, json.dumps(sorted(ROLES)), stamp(self._database.now())),
             ).rowcount
             if new:
-                self._tell(db, None, "person added", initials, {"roles": sorted(ROLES)}, people=(initials,))
-            person = self._person(db, initials)
+                self._database.log(db, None, "person added", initials, {"roles": sorted(ROLES)}, people=(initials,))
+            person = find_person(db, initials)
             if not person.active:
                 raise NotAllowed(f"{initials} is no longer active here.")
             return person
 
     def person(self, initials: str) -> Person:
         """:raises NotFound: there is nobody with these initials"""
-        with self._reading() as db:
-            return self._person(db, initials.strip().upper())
+        with self._database.read() as db:
+            return find_person(db, initials.strip().upper())
 
     def people(self) -> list[Person]:
         """Everybody who ever was, by initials."""
-        with self._reading() as db:
+        with self._database.read() as db:
             return [person_from(row) for row in db.execute("SELECT * FROM people ORDER BY initials")]
 
     def set_roles(self, by: str | None, initials: str, roles: Iterable[str]) -> Person:
@@ -169,15 +209,15 @@ class Accounts(Facts):
         :raises PersonError: the roles cannot be used
         """
         known = clean_roles(frozenset(roles))
-        with self._writing() as db:
-            self._require_coordinator(db, by)
-            changed = self._person(db, initials)
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            changed = find_person(db, initials)
             before = sorted(changed.roles)
             db.execute("UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials))
             self._require_somebody_in_charge(db, changed)
             roles_were = {"before": before, "roles": sorted(known)}
-            self._tell(db, by, "roles changed", initials, roles_were, people=(initials,))
-            return self._person(db, initials)
+            self._database.log(db, by, "roles changed", initials, roles_were, people=(initials,))
+            return find_person(db, initials)
 
     def set_password(self, by: str | None, initials: str, password: str) -> None:
         """A new password, by oneself or a coordinator; every session of this person ends.
@@ -186,39 +226,39 @@ class Accounts(Facts):
         :raises PersonError: the password is too short
         """
         kept = hash_password(checked_password(password, initials, self.person(initials).name))
-        with self._writing() as db:
-            self._person(db, initials)
+        with self._database.write() as db:
+            find_person(db, initials)
             if by == initials:
-                self._require_active(db, initials)
+                require_active(db, initials)
             else:
-                self._require_coordinator(db, by)
+                require_coordinator(db, by)
             db.execute("UPDATE people SET password = ? WHERE initials = ?", (kept, initials))
             ended = {"sessions ended": self._end_sessions(db, initials)}
-            self._tell(db, by, "password set", initials, ended, people=(initials,))
+            self._database.log(db, by, "password set", initials, ended, people=(initials,))
 
     def deactivate(self, by: str | None, initials: str) -> None:
         """Somebody leaves: they can do nothing more, what they hold is free again, what they did counts on.
 
         :raises NotAllowed: ``by`` is no coordinator, or this is the last one
         """
-        with self._writing() as db:
-            self._require_coordinator(db, by)
-            changed = self._person(db, initials)
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            changed = find_person(db, initials)
             db.execute("UPDATE people SET active = 0 WHERE initials = ?", (initials,))
             self._require_somebody_in_charge(db, changed)
             leases = db.execute(
                 "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
             ).rowcount
             ended = {"leases ended": leases, "sessions ended": self._end_sessions(db, initials)}
-            self._tell(db, by, "deactivated", initials, ended, people=(initials,))
+            self._database.log(db, by, "deactivated", initials, ended, people=(initials,))
 
     def reactivate(self, by: str | None, initials: str) -> None:
         """Somebody comes back. :raises NotAllowed: ``by`` is no coordinator"""
-        with self._writing() as db:
-            self._require_coordinator(db, by)
-            self._person(db, initials)
+        with self._database.write() as db:
+            require_coordinator(db, by)
+            find_person(db, initials)
             db.execute("UPDATE people SET active = 1 WHERE initials = ?", (initials,))
-            self._tell(db, by, "reactivated", initials, people=(initials,))
+            self._database.log(db, by, "reactivated", initials, people=(initials,))
 
     def sign_in(self, initials: str, password: str, origin: str = "") -> Session:
         """A session for a week, or until it was not used for a day.
@@ -232,8 +272,8 @@ class Accounts(Facts):
         if not password_matches(password, kept):
             self._tell_refused(initials, origin)
             raise SignInRefused("Initials and password do not match.")
-        token, at = new_token(), self.steady()
-        with self._writing() as db:
+        token, at = new_token(), self._database.steady()
+        with self._database.write() as db:
             if self._password_of(db, initials) != kept:
                 raise SignInRefused("The account was changed a moment ago; sign in again.")
             db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
@@ -242,14 +282,14 @@ class Accounts(Facts):
                 "INSERT INTO sessions (token_hash, person, started_at, expires_at) VALUES (?, ?, ?, ?)",
                 (token_hash(token), initials, stamp(at), stamp(at + UNUSED_TIME)),
             )
-            self._tell(db, initials, "signed in", initials, {"origin": origin})
+            self._database.log(db, initials, "signed in", initials, {"origin": origin})
         return Session(token, initials, at + SESSION_TIME)
 
     def signed_in(self, token: str) -> Person | None:
         """Whose session this is; None if it ended, ran out, or never was. It goes on for a day from now, but
         for no more than a week in all."""
-        at = self.steady()
-        with self._reading() as db:
+        at = self._database.steady()
+        with self._database.read() as db:
             row = db.execute(
                 "SELECT p.*, s.started_at, s.expires_at "
                 "FROM sessions s JOIN people p ON p.initials = s.person "
@@ -267,7 +307,7 @@ class Accounts(Facts):
 
     def _prolong(self, token: str, ends: datetime) -> None:
         # A full disk keeps nobody from reading; the session then ends when it was last said to.
-        with suppress(CannotWrite), self._writing() as db:
+        with suppress(CannotWrite), self._database.write() as db:
             db.execute(
                 "UPDATE sessions SET expires_at = ? WHERE token_hash = ? AND ended_at IS NULL",
                 (stamp(ends), token_hash(token)),
@@ -275,44 +315,37 @@ class Accounts(Facts):
 
     def sign_out(self, token: str) -> None:
         """End a session; one that has ended already stays so."""
-        with self._writing() as db:
+        with self._database.write() as db:
             ended = db.execute(
                 "UPDATE sessions SET ended_at = ? WHERE token_hash = ? AND ended_at IS NULL RETURNING person",
-                (stamp(self.steady()), token_hash(token)),
+                (stamp(self._database.steady()), token_hash(token)),
             ).fetchone()
             if ended is not None:
-                self._tell(db, ended[0], "signed out", ended[0])
+                self._database.log(db, ended[0], "signed out", ended[0])
 
     def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
         """Count an attempt before it is made, so that many at once are no way round the limit."""
-        with self._writing() as db:
-            return count_attempt(db, initials, origin, self.steady()), self._password_of(db, initials)
+        with self._database.write() as db:
+            return count_attempt(db, initials, origin, self._database.steady()), self._password_of(db, initials)
 
-    def _password_of(self, db: sqlite3.Connection, initials: str) -> str | None:
+    def _password_of(self, db: Transaction, initials: str) -> str | None:
         row = db.execute("SELECT password FROM people WHERE initials = ? AND active", (initials,)).fetchone()
         return None if row is None else row[0]
 
     def _tell_refused(self, initials: str, origin: str) -> None:
-        with self._writing() as db:
+        with self._database.write() as db:
             # People type passwords where initials are asked for: only initials that exist are repeated.
             known = db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone()
-            self._tell(db, None, "sign-in refused", initials if known else "unknown", {"origin": origin})
+            self._database.log(db, None, "sign-in refused", initials if known else "unknown", {"origin": origin})
 
-    def _end_sessions(self, db: sqlite3.Connection, initials: str) -> int:
+    def _end_sessions(self, db: Transaction, initials: str) -> int:
         """End every session of a person; how many there were."""
         return db.execute(
             "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
-            (stamp(self.steady()), initials),
+            (stamp(self._database.steady()), initials),
         ).rowcount
 
-    def _require_coordinator(self, db: sqlite3.Connection, by: str | None) -> None:
-        if by is None:
-            return
-        who = self._person(db, by)
-        if not who.active or not who.is_any("coordinator"):
-            raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
-
-    def _require_somebody_in_charge(self, db: sqlite3.Connection, changed: Person) -> None:
+    def _require_somebody_in_charge(self, db: Transaction, changed: Person) -> None:
         people = [person_from(row) for row in db.execute("SELECT * FROM people WHERE active")]
         leading = [person for person in people if person.is_any("coordinator")]
         if not leading:

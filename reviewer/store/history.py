@@ -11,14 +11,11 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
 
 from agent.trajectory import Trajectory
-from reviewer.rules.people import Person
 from reviewer.rules.workflow import Decision, Fact, Rules, Standing, VersionMade, barred, standing
-from reviewer.store.audit.log import AuditLog
-from reviewer.store.errors import NotAllowed, NotFound
-from reviewer.store.sqlite.database import Clocks, stamp
+from reviewer.store.errors import NotFound
+from reviewer.store.sqlite.database import Transaction, stamp
 from reviewer.store.values import Version
 
 # Versions and decisions in the order they happened: a decision names the version that was current then.
@@ -44,38 +41,25 @@ ON CONFLICT (item) DO UPDATE SET
     compared = excluded.compared, disagreement = excluded.disagreement, decided_at = excluded.decided_at
 """
 
-# As ``blind_scoring._HIDDEN``, asked of one item.
-_WITHHELD = """
-SELECT 1 FROM blind_sessions s
-CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
-CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
-WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
-      AND (v.item = :item OR a.spectrum = (SELECT spectrum FROM items WHERE id = :item))
-LIMIT 1
-"""
 
-WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
-
-
-class Facts(AuditLog):
+class History:
     """What the other parts of the store read and derive inside their own transactions."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
-        super().__init__(path, writer, times, patience)
+    def __init__(self) -> None:
         self._rules_read: dict[int, Rules] = {}
 
-    def _current_rules(self, db: sqlite3.Connection) -> tuple[int, Rules]:
+    def current_rules(self, db: Transaction) -> tuple[int, Rules]:
         (number,) = db.execute("SELECT max(id) FROM settings WHERE name = 'rules'").fetchone()
-        return number, self._rules_of(db, number)
+        return number, self.rules_by_id(db, number)
 
-    def _rules_of(self, db: sqlite3.Connection, setting: int) -> Rules:
+    def rules_by_id(self, db: Transaction, setting: int) -> Rules:
         # A setting is never changed, so it is read once.
         if setting not in self._rules_read:
             (value,) = db.execute("SELECT value FROM settings WHERE id = ?", (setting,)).fetchone()
             self._rules_read[setting] = Rules(**json.loads(value))
         return self._rules_read[setting]
 
-    def _facts(self, db: sqlite3.Connection, item_id: int) -> list[tuple[Fact, datetime]]:
+    def facts(self, db: Transaction, item_id: int) -> list[tuple[Fact, datetime]]:
         """Everything that happened to an item, oldest first. :raises NotFound: there is no such item."""
         found = [
             (self._fact(db, row), datetime.fromisoformat(row["at"])) for row in db.execute(_HISTORY, {"item": item_id})
@@ -84,7 +68,7 @@ class Facts(AuditLog):
             raise NotFound(f"There is no item {item_id}.")
         return found
 
-    def _fact(self, db: sqlite3.Connection, row: sqlite3.Row) -> Fact:
+    def _fact(self, db: Transaction, row: sqlite3.Row) -> Fact:
         if not row["decided"]:
             return VersionMade(row["id"], row["number"], row["person"])
         return Decision(
@@ -96,48 +80,26 @@ class Facts(AuditLog):
             reason=row["reason"],
             comment=row["comment"],
             withdraws=row["withdraws"],
-            rules=self._rules_of(db, row["rules"]),
+            rules=self.rules_by_id(db, row["rules"]),
         )
 
-    def _standing(self, db: sqlite3.Connection, item_id: int) -> Standing:
-        rules = self._current_rules(db)[1]
-        return standing((fact for fact, _ in self._facts(db, item_id)), rules)
+    def standing(self, db: Transaction, item_id: int) -> Standing:
+        rules = self.current_rules(db)[1]
+        return standing((fact for fact, _ in self.facts(db, item_id)), rules)
 
-    def _refresh(self, db: sqlite3.Connection, item_id: int) -> Standing:
+    def refresh(self, db: Transaction, item_id: int) -> Standing:
         """Derive the standing again after a fact was appended, and end the leases of a round that is over."""
-        rules = self._current_rules(db)[1]
-        facts = self._facts(db, item_id)
+        rules = self.current_rules(db)[1]
+        facts = self.facts(db, item_id)
         what = derived(facts, rules, item_id)
         db.execute(_REFRESH, what.row)
         db.execute("DELETE FROM barred WHERE item = ?", (item_id,))
-        db.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in what.barred])
+        db.conn.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in what.barred])
         db.execute(
             "UPDATE leases SET ended = 'round over' WHERE item = ? AND ended IS NULL AND round IS NOT ?",
             (item_id, what.standing.round),
         )
         return what.standing
-
-    def _require_active(self, db: sqlite3.Connection, person: str) -> Person:
-        """:raises NotAllowed: the person has left"""
-        who = self._person(db, person)
-        if not who.active:
-            raise NotAllowed(f"{person} is no longer active here.")
-        return who
-
-    def _refuse_withheld(self, db: sqlite3.Connection, person: str, item_id: int) -> None:
-        """Nobody works on what they score blind: what stands there tells whose trace it is.
-
-        :raises NotAllowed: this person scores the item, or another trace of its spectrum, in a session that
-            is not closed
-        """
-        if db.execute(_WITHHELD, {"person": person, "item": item_id}).fetchone():
-            raise NotAllowed(WITHHELD)
-
-    def _person(self, db: sqlite3.Connection, initials: str) -> Person:
-        row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
-        if row is None:
-            raise NotFound(f"There is nobody with the initials {initials!r:.10}.")
-        return person_from(row)
 
 
 @dataclass(frozen=True)
@@ -171,16 +133,6 @@ def rules_json(rules: Rules) -> str:
     return json.dumps(asdict(rules), sort_keys=True)
 
 
-def person_from(row: sqlite3.Row) -> Person:
-    return Person(
-        initials=row["initials"],
-        name=row["name"],
-        roles=frozenset(json.loads(row["roles"])),
-        active=bool(row["active"]),
-        has_password=row["password"] is not None,
-    )
-
-
 def version_from(row: sqlite3.Row) -> Version:
     """A version with its text."""
     return Version(
@@ -196,7 +148,7 @@ def version_from(row: sqlite3.Row) -> Version:
     )
 
 
-def version_by_id(db: sqlite3.Connection, item_id: int, version_id: int) -> Version:
+def version_by_id(db: Transaction, item_id: int, version_id: int) -> Version:
     """A version of this item. :raises NotFound: the item has no such version."""
     row = db.execute("SELECT * FROM versions WHERE id = ? AND item = ?", (version_id, item_id)).fetchone()
     if row is None:

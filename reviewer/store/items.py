@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +17,12 @@ from typing import Any, Generic, Self, TypeVar
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.rules.workflow import Decision, Standing
+from reviewer.store.accounts import require_active
 from reviewer.store.errors import CannotWrite, NotFound, WrongSpectrum
-from reviewer.store.history import Facts, version_by_id, version_from
+from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.queue import read_rows
 from reviewer.store.spectra import Spectra, encode, insert_picture, insert_spectrum
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import Added, Draft, Item, Recorded, Version
 
 Entry = TypeVar("Entry")
@@ -119,10 +119,15 @@ class _Prepared:
     body: str
 
 
-class Items(Spectra, Facts):
+class Items:
     """Items, their versions and their history."""
 
-    def add_item(
+    def __init__(self, database: Database, history: History, spectra: Spectra) -> None:
+        self._database = database
+        self._history = history
+        self._spectra = spectra
+
+    def add(
         self,
         trajectory: Trajectory,
         spectrum_sha256: str | None = None,
@@ -137,9 +142,9 @@ class Items(Spectra, Facts):
         :raises WrongSpectrum: the spectrum is not the one the trajectory was drawn from
         :raises NotFound: the spectrum is not stored
         """
-        return self.add_items([Draft(trajectory, spectrum_sha256, batch, key)], by=by)[0].item_id
+        return self.add_all([Draft(trajectory, spectrum_sha256, batch, key)], by=by)[0].item_id
 
-    def add_items(
+    def add_all(
         self,
         drafts: Iterable[Draft],
         progress: Callable[[int], None] | None = None,
@@ -161,7 +166,7 @@ class Items(Spectra, Facts):
         :raises NotAllowed: ``by`` is no longer active; no item was added
         :raises CannotWrite: as everywhere; it says how many items were added, if any were
         """
-        with DiskQueue[_Prepared](self.path.resolve().parent) as prepared:
+        with DiskQueue[_Prepared](self._database.path.resolve().parent) as prepared:
             described: dict[str, _Described] = {}
             coming = iter(drafts)
             while some := list(islice(coming, _TOGETHER)):
@@ -190,15 +195,15 @@ class Items(Spectra, Facts):
         return added
 
     def _add_all(self, prepared: Iterable[_Prepared], by: str | None) -> list[Added]:
-        at = stamp(self.now())
-        with self._writing() as db:
+        at = stamp(self._database.now())
+        with self._database.write() as db:
             if by is not None:
-                self._require_active(db, by)
+                require_active(db, by)
             added = [self._add(db, one, at) for one in prepared]
             self._tell_added(db, by, [one.item_id for one in added if one.new])
             return added
 
-    def _tell_added(self, db: sqlite3.Connection, by: str | None, items: Sequence[int]) -> None:
+    def _tell_added(self, db: Transaction, by: str | None, items: Sequence[int]) -> None:
         if not items:
             return
         first, last = items[0], items[-1]
@@ -207,16 +212,16 @@ class Items(Spectra, Facts):
         ).fetchone()
         bound = {"items": (first, last), "versions": tuple(versions)}
         subject = f"item {first}" if first == last else f"items {first} to {last}"
-        self._tell(db, by, "items added", subject, {"count": len(items)}, bound)
+        self._database.log(db, by, "items added", subject, {"count": len(items)}, bound)
 
     def _add_what_they_show(self, drafts: Sequence[Draft]) -> None:
         spectra = {d.spectrum.sha256: d.spectrum for d in drafts if isinstance(d.spectrum, Spectrum)}
         pictures = {sha256: png for d in drafts for sha256, png in d.pictures.items()}
-        rows = [encode(s) for sha256, s in spectra.items() if not self.has_spectrum(sha256)]
+        rows = [encode(s) for sha256, s in spectra.items() if not self._spectra.exists(sha256)]
         if not rows and not pictures:
             return
-        at = stamp(self.now())
-        with self._writing() as db:
+        at = stamp(self._database.now())
+        with self._database.write() as db:
             for row in rows:
                 insert_spectrum(db, {**row, "added_at": at})
             for sha256, png in pictures.items():
@@ -238,7 +243,7 @@ class Items(Spectra, Facts):
         drawn_from = draft.trajectory.spectrum_sha256
         given = draft.spectrum.sha256 if isinstance(draft.spectrum, Spectrum) else draft.spectrum
         if given is None:
-            given = drawn_from if drawn_from is not None and self.has_spectrum(drawn_from) else None
+            given = drawn_from if drawn_from is not None and self._spectra.exists(drawn_from) else None
         elif drawn_from is not None and given != drawn_from:
             raise WrongSpectrum(
                 f"{draft.trajectory.spectrum_name}: found the spectrum {given:.12}…, "
@@ -249,12 +254,12 @@ class Items(Spectra, Facts):
         if given not in described:
             if len(described) == _REMEMBERED:
                 described.clear()
-            spectrum = draft.spectrum if isinstance(draft.spectrum, Spectrum) else self.spectrum(given)
+            spectrum = draft.spectrum if isinstance(draft.spectrum, Spectrum) else self._spectra.get(given)
             ids = tuple(spectrum.ids.values())
             described[given] = _Described(given, spectrum.survey, spectrum.snr_typical, ids)
         return described[given]
 
-    def _add(self, db: sqlite3.Connection, one: _Prepared, at: str) -> Added:
+    def _add(self, db: Transaction, one: _Prepared, at: str) -> Added:
         known = db.execute("SELECT id FROM items WHERE key = ?", (one.key,)).fetchone()
         if known is not None:
             return Added(known[0], new=False)
@@ -273,18 +278,18 @@ class Items(Spectra, Facts):
             "at": at,
         }
         insert_version(db, first)
-        self._refresh(db, item_id)
+        self._history.refresh(db, item_id)
         return Added(item_id, new=True)
 
-    def item(self, item_id: int) -> Item:
+    def get(self, item_id: int) -> Item:
         """Where it stands, its text, its line in the queue. :raises NotFound: there is no such item."""
-        now = stamp(self.steady())
-        with self._reading() as db:
+        now = stamp(self._database.steady())
+        with self._database.read() as db:
             row = db.execute("SELECT key, label, added_at FROM items WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 raise NotFound(f"There is no item {item_id}.")
-            stands = self._standing(db, item_id)
-            (line,) = read_rows(db, [item_id], self._current_rules(db)[1], now)
+            stands = self._history.standing(db, item_id)
+            (line,) = read_rows(db, [item_id], self._history.current_rules(db)[1], now)
             return Item(
                 id=item_id,
                 key=row["key"],
@@ -297,12 +302,12 @@ class Items(Spectra, Facts):
 
     def standing(self, item_id: int) -> Standing:
         """Where an item stands, derived from its facts. :raises NotFound: there is no such item."""
-        with self._reading() as db:
-            return self._standing(db, item_id)
+        with self._database.read() as db:
+            return self._history.standing(db, item_id)
 
     def versions(self, item_id: int) -> list[Version]:
         """Every text of an item, oldest first. :raises NotFound: there is no such item."""
-        with self._reading() as db:
+        with self._database.read() as db:
             rows = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY number", (item_id,)).fetchall()
         if not rows:
             raise NotFound(f"There is no item {item_id}.")
@@ -310,7 +315,7 @@ class Items(Spectra, Facts):
 
     def version(self, version_id: int) -> Version:
         """One text. :raises NotFound: there is no such version."""
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute("SELECT * FROM versions WHERE id = ?", (version_id,)).fetchone()
         if row is None:
             raise NotFound(f"There is no version with the id {version_id}.")
@@ -318,15 +323,15 @@ class Items(Spectra, Facts):
 
     def history(self, item_id: int) -> list[Recorded]:
         """Every decision on an item, oldest first, undone ones and the undos themselves included."""
-        with self._reading() as db:
-            facts = self._facts(db, item_id)
+        with self._database.read() as db:
+            facts = self._history.facts(db, item_id)
         numbers = {fact.id: fact.number for fact, _ in facts if not isinstance(fact, Decision)}
         decisions = [(fact, at) for fact, at in facts if isinstance(fact, Decision)]
         undone = {d.withdraws: d.id for d, _ in decisions if d.withdraws is not None}
         return [Recorded(d, numbers[d.version_id], at, undone.get(d.id)) for d, at in decisions]
 
 
-def insert_version(db: sqlite3.Connection, row: Mapping[str, Any]) -> int:
+def insert_version(db: Transaction, row: dict[str, Any]) -> int:
     """Append a version; its id."""
     version_id = db.execute(_INSERT_VERSION, row).lastrowid
     assert version_id is not None

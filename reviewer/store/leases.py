@@ -14,9 +14,11 @@ from typing import Any
 
 from reviewer.rules.people import new_token
 from reviewer.rules.workflow import Standing, work_refusal
+from reviewer.store.accounts import find_person, require_active
+from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import HeldByAnother, LeaseLost, NotAllowed
-from reviewer.store.history import Facts, version_by_id
-from reviewer.store.sqlite.database import ALLOWANCE, stamp
+from reviewer.store.history import History, version_by_id
+from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, stamp
 from reviewer.store.values import Autosave, Lease, Version
 
 LEASE_TIME = timedelta(minutes=15)
@@ -30,27 +32,31 @@ _WHY_ENDED = {
 }
 
 
-class Leases(Facts):
+class Leases:
     """Who is working on what, and what they have typed but not sent."""
 
-    def lease(self, person: str, item_id: int) -> Lease:
+    def __init__(self, database: Database, history: History) -> None:
+        self._database = database
+        self._history = history
+
+    def take(self, person: str, item_id: int) -> Lease:
         """The right to work on an item in its present round; asked for again, the same lease renewed.
 
         :raises NotFound: there is no such item or person
         :raises NotAllowed: the rules let this person do nothing with the item now
         :raises HeldByAnother: others hold it, and there is no room for one more
         """
-        with self._writing() as db:
-            who, now = self._person(db, person), self._standing(db, item_id)
-            self._refuse_withheld(db, person, item_id)
-            rules = self._current_rules(db)[1]
+        with self._database.write() as db:
+            who, now = find_person(db, person), self._history.standing(db, item_id)
+            refuse_withheld(db, person, item_id)
+            rules = self._history.current_rules(db)[1]
             sentence = work_refusal(now, rules, who)
             if sentence is not None:
                 raise NotAllowed(sentence)
             running = self._running(db, item_id)
             for row in running:
                 if row["person"] == person:
-                    return self._renew(db, row)
+                    return self.renew_row(db, row)
             if len(running) >= max(1, now.missing):
                 raise _held(running)
             return self._take(db, person, item_id, now)
@@ -60,17 +66,17 @@ class Leases(Facts):
 
         :raises LeaseLost: it ran out, was given back, or the item went on without its holder
         """
-        with self._writing() as db:
+        with self._database.write() as db:
             row = db.execute("SELECT * FROM leases WHERE token = ?", (token,)).fetchone()
             if row is not None and row["ended"] == "decided":
                 return lease_from(row)
             if row is None:
                 raise LeaseLost("There is no such lease.")
-            return self._renew(db, self._still_held(db, token, row["person"], row["item"]))
+            return self.renew_row(db, self.still_held(db, token, row["person"], row["item"]))
 
     def release(self, token: str) -> None:
         """Give a lease back; one that has ended already is left as it is."""
-        with self._writing() as db:
+        with self._database.write() as db:
             db.execute("UPDATE leases SET ended = 'released' WHERE token = ? AND ended IS NULL", (token,))
 
     def autosave(self, person: str, item_id: int, base_version_id: int, body: Mapping[str, Any]) -> Autosave:
@@ -79,9 +85,9 @@ class Leases(Facts):
         :raises NotFound: there is no such person, or the item has no such version
         :raises NotAllowed: the person is no longer active
         """
-        return self._keep_unsent(person, item_id, base_version_id, body)
+        return self.keep_unsent(person, item_id, base_version_id, body)
 
-    def _keep_unsent(
+    def keep_unsent(
         self,
         person: str,
         item_id: int,
@@ -90,11 +96,11 @@ class Leases(Facts):
         refused: bool = False,
     ) -> Autosave:
         """:param refused: it is left of a save that was refused, perhaps because its writer has left"""
-        with self._writing() as db:
+        with self._database.write() as db:
             if refused:
-                self._person(db, person)
+                find_person(db, person)
             else:
-                self._require_active(db, person)
+                require_active(db, person)
             at = self._after_the_others(db, person, item_id, base_version_id)
             version_by_id(db, item_id, base_version_id)
             db.execute(
@@ -104,19 +110,19 @@ class Leases(Facts):
             )
         return Autosave(person, item_id, base_version_id, body, at)
 
-    def _after_the_others(self, db: sqlite3.Connection, person: str, item_id: int, base_version_id: int) -> datetime:
+    def _after_the_others(self, db: Transaction, person: str, item_id: int, base_version_id: int) -> datetime:
         """Now; where the clock was set back, a moment after what is kept of other versions: the latest is
         what its writer is shown."""
         (last,) = db.execute(
             "SELECT max(at) FROM autosaves WHERE person = ? AND item = ? AND base_version <> ?",
             (person, item_id, base_version_id),
         ).fetchone()
-        now = self.now()
+        now = self._database.now()
         return now if last is None else max(now, datetime.fromisoformat(last) + timedelta(milliseconds=1))
 
     def autosaved(self, person: str, item_id: int) -> Autosave | None:
         """The latest unsent text of this person on this item, whatever version it was drawn from."""
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute(
                 "SELECT base_version, body, at FROM autosaves WHERE person = ? AND item = ? "
                 "ORDER BY at DESC, base_version DESC LIMIT 1",
@@ -129,11 +135,11 @@ class Leases(Facts):
 
     def discard_autosave(self, person: str, item_id: int, base_version_id: int) -> None:
         """Throw unsent text away, because its writer said so. :raises NotAllowed: they are not active"""
-        with self._writing() as db:
-            self._require_active(db, person)
+        with self._database.write() as db:
+            require_active(db, person)
             drop_autosave(db, person, item_id, base_version_id)
 
-    def _still_held(self, db: sqlite3.Connection, token: str, person: str, item_id: int) -> sqlite3.Row:
+    def still_held(self, db: Transaction, token: str, person: str, item_id: int) -> sqlite3.Row:
         """The running lease behind a token. :raises LeaseLost: there is none for this person and item."""
         running = self._running(db, item_id)
         for row in running:
@@ -147,8 +153,8 @@ class Leases(Facts):
         whose = f"{others[0]} has it now" if others else "take it again to go on"
         raise LeaseLost(f"{why}; {whose}. What you wrote is kept.", others[0] if others else None)
 
-    def _running(self, db: sqlite3.Connection, item_id: int) -> list[sqlite3.Row]:
-        at = self.steady()
+    def _running(self, db: Transaction, item_id: int) -> list[sqlite3.Row]:
+        at = self._database.steady()
         db.execute(
             "UPDATE leases SET ended = 'expired' WHERE ended IS NULL AND (expires_at <= ? OR renewed_at > ?)",
             (stamp(at), stamp(at + ALLOWANCE)),
@@ -156,8 +162,8 @@ class Leases(Facts):
         rows = db.execute("SELECT * FROM leases WHERE item = ? AND ended IS NULL ORDER BY id", (item_id,))
         return rows.fetchall()
 
-    def _take(self, db: sqlite3.Connection, person: str, item_id: int, now: Standing) -> Lease:
-        at = self.steady()
+    def _take(self, db: Transaction, person: str, item_id: int, now: Standing) -> Lease:
+        at = self._database.steady()
         lease = db.execute(
             "INSERT INTO leases (token, item, person, round, taken_at, renewed_at, expires_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
@@ -165,8 +171,8 @@ class Leases(Facts):
         ).fetchone()
         return lease_from(lease)
 
-    def _renew(self, db: sqlite3.Connection, row: sqlite3.Row) -> Lease:
-        at = self.steady()
+    def renew_row(self, db: Transaction, row: sqlite3.Row) -> Lease:
+        at = self._database.steady()
         renewed = db.execute(
             "UPDATE leases SET renewed_at = ?, expires_at = ? WHERE id = ? RETURNING *",
             (stamp(at), stamp(at + LEASE_TIME), row["id"]),
@@ -185,14 +191,14 @@ def lease_from(row: sqlite3.Row) -> Lease:
     )
 
 
-def drop_autosave(db: sqlite3.Connection, person: str, item_id: int, base_version_id: int) -> None:
+def drop_autosave(db: Transaction, person: str, item_id: int, base_version_id: int) -> None:
     db.execute(
         "DELETE FROM autosaves WHERE person = ? AND item = ? AND base_version = ?",
         (person, item_id, base_version_id),
     )
 
 
-def drop_sent_comment(db: sqlite3.Connection, person: str, version: Version) -> None:
+def drop_sent_comment(db: Transaction, person: str, version: Version) -> None:
     """After a decision on a version the comment typed on it belongs to the past; edited steps, which no
     decision sends, stay as unsent text."""
     row = db.execute(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
+from reviewer.store.accounts import require_active
+from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.history import Facts, version_by_id
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.history import version_by_id
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
 
 # The latest of each person on each step of each version; "cleared" takes a mark away by being the latest.
@@ -17,10 +19,13 @@ AND mark <> 'cleared' ORDER BY id
 """
 
 
-class Remarks(Facts):
+class Marks:
     """What reviewers note beside their decisions. None of it needs a lease, none of it changes a standing."""
 
-    def mark(
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
         self,
         person: str,
         item_id: int,
@@ -39,27 +44,27 @@ class Remarks(Facts):
         if mark not in MARKS:
             raise NotAllowed(f"A mark is one of {', '.join(MARKS)}; {mark!r:.40} is not.")
         values = (item_id, version_id, step_id, person, mark, note.strip())
-        with self._writing() as db:
+        with self._database.write() as db:
             first = db.execute("SELECT * FROM marks WHERE key = ?", (key,)).fetchone()
             if first is not None:
                 if tuple(first)[2:8] != values:
                     raise KeyReused(f"The key {key!r:.60} belongs to another mark.")
                 return _mark_from(first)
-            self._require_active(db, person)
-            self._refuse_withheld(db, person, item_id)
+            require_active(db, person)
+            refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
             row = db.execute(
                 "INSERT INTO marks (key, item, version, step, person, mark, note, at) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-                (key, *values, stamp(self.now())),
+                (key, *values, stamp(self._database.now())),
             ).fetchone()
             said = {"version": version_id, "step": step_id, "mark": mark}
-            self._tell(db, person, "marked", f"item {item_id}", said, {"marks": row["id"]})
+            self._database.log(db, person, "marked", f"item {item_id}", said, {"marks": row["id"]})
             return _mark_from(row)
 
-    def marks(self, item_id: int) -> list[Mark]:
+    def of_item(self, item_id: int) -> list[Mark]:
         """The marks in force on every version: each person's latest on each step, without cleared ones."""
-        with self._reading() as db:
+        with self._database.read() as db:
             return [_mark_from(row) for row in db.execute(_IN_FORCE, (item_id,))]
 
     def commit_verdict(self, person: str, item_id: int, version_id: int, verdict: OwnVerdict) -> CommittedVerdict:
@@ -71,9 +76,9 @@ class Remarks(Facts):
         """
         if verdict not in OWN_VERDICTS:
             raise NotAllowed(f"A verdict is one of {', '.join(OWN_VERDICTS)}; {verdict!r:.40} is not.")
-        with self._writing() as db:
-            self._require_active(db, person)
-            self._refuse_withheld(db, person, item_id)
+        with self._database.write() as db:
+            require_active(db, person)
+            refuse_withheld(db, person, item_id)
             version_by_id(db, item_id, version_id)
             row = db.execute(
                 "SELECT * FROM verdicts WHERE item = ? AND person = ? AND version = ?",
@@ -82,22 +87,22 @@ class Remarks(Facts):
             if row is None:
                 row = db.execute(
                     "INSERT INTO verdicts (item, version, person, verdict, at) VALUES (?, ?, ?, ?, ?) RETURNING *",
-                    (item_id, version_id, person, verdict, stamp(self.now())),
+                    (item_id, version_id, person, verdict, stamp(self._database.now())),
                 ).fetchone()
                 said = {"version": version_id, "verdict": verdict}
-                self._tell(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
+                self._database.log(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
             if row["verdict"] != verdict:
                 raise NotAllowed(f"{person} has already said {row['verdict']} about this version.")
             return _verdict_from(row)
 
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
         """Every verdict committed on any version of an item, oldest first."""
-        with self._reading() as db:
+        with self._database.read() as db:
             rows = db.execute("SELECT * FROM verdicts WHERE item = ? ORDER BY id", (item_id,))
             return [_verdict_from(row) for row in rows]
 
 
-def _require_step(db: sqlite3.Connection, item_id: int, version_id: int, step_id: str) -> None:
+def _require_step(db: Transaction, item_id: int, version_id: int, step_id: str) -> None:
     version = version_by_id(db, item_id, version_id)
     if step_id not in {step.id for step in version.trajectory.steps}:
         raise NotFound(f"Version {version.number} of item {item_id} has no step {step_id!r:.20}.")

@@ -10,8 +10,9 @@ from itertools import islice
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.rules.workflow import ROLES_OF, STATES, Rules, State, round_of
-from reviewer.store.history import Facts
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.accounts import find_person
+from reviewer.store.history import History
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import QueueFilter, QueuePage, QueueRow
 
 # Trigrams find nothing shorter.
@@ -47,9 +48,7 @@ class Search:
     :param now: the stored form of the present time, which decides which leases still hold
     """
 
-    def __init__(
-        self, db: sqlite3.Connection, filter: QueueFilter, person: Person | None, rules: Rules, now: str
-    ) -> None:
+    def __init__(self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str) -> None:
         self._db = db
         self._mine = filter.mine
         asked = [name for name in _CONDITIONS if getattr(filter, name) is not None]
@@ -161,61 +160,65 @@ FROM items i JOIN standings s ON s.item = i.id WHERE i.id IN ({})
 """
 
 
-class Queue(Facts):
+class Queue:
     """Items by filter, in order of their number."""
 
-    def queue(self, filter: QueueFilter, person: str, after: int | None = None, limit: int = 50) -> QueuePage:
+    def __init__(self, database: Database, history: History) -> None:
+        self._database = database
+        self._history = history
+
+    def page(self, filter: QueueFilter, person: str, after: int | None = None, limit: int = 50) -> QueuePage:
         """The first ``limit`` items of the filter whose number is above ``after``.
 
         :param person: initials, for ``filter.mine``
         :raises NotFound: ``filter.mine`` of somebody unknown
         """
-        now = stamp(self.steady())
-        with self._reading() as db:
+        now = stamp(self._database.steady())
+        with self._database.read() as db:
             search = self._search(db, filter, person, now)
             ids = search.walk(after, limit)
-            return QueuePage(tuple(read_rows(db, ids, self._current_rules(db)[1], now)), search.count())
+            return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), search.count())
 
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
         """The first item of the filter on which this person may act now; None if there is none."""
-        with self._reading() as db:
-            mine = self._search(db, replace(filter, mine=True), person, stamp(self.steady()))
+        with self._database.read() as db:
+            mine = self._search(db, replace(filter, mine=True), person, stamp(self._database.steady()))
             return next(iter(mine.walk(None, 1)), None)
 
     def neighbours(
         self, item_id: int, filter: QueueFilter, person: str, n: int = 3, backwards: bool = False
     ) -> list[int]:
         """The ids of the next (or previous) ``n`` items of the filter, nearest first."""
-        with self._reading() as db:
-            return self._search(db, filter, person, stamp(self.steady())).walk(item_id, n, backwards)
+        with self._database.read() as db:
+            return self._search(db, filter, person, stamp(self._database.steady())).walk(item_id, n, backwards)
 
     def position(self, item_id: int, filter: QueueFilter, person: str) -> int:
         """How many items of the filter come before this one: it is number ``position + 1`` of ``total``."""
-        with self._reading() as db:
-            return self._search(db, filter, person, stamp(self.steady())).before(item_id)
+        with self._database.read() as db:
+            return self._search(db, filter, person, stamp(self._database.steady())).before(item_id)
 
     def approved(self, task: str | None = None, batch: str | None = None) -> list[int]:
         """The approved items, of one task or batch if given, in order: what an export takes."""
         chosen = QueueFilter(task=task, batch=batch, states=("approved",))
-        with self._reading() as db:
-            return self._search(db, chosen, "", stamp(self.steady())).walk(None, None)
+        with self._database.read() as db:
+            return self._search(db, chosen, "", stamp(self._database.steady())).walk(None, None)
 
     def facets(self) -> Mapping[str, Sequence[str]]:
         """What there is to filter by: the values of task, survey, drafter, batch and state, sorted."""
-        with self._reading() as db:
+        with self._database.read() as db:
             return {name: _values_of(db, name) for name in _FACETS}
 
-    def _search(self, db: sqlite3.Connection, filter: QueueFilter, person: str, now: str) -> Search:
-        who = self._person(db, person) if filter.mine else None
-        return Search(db, filter, who, self._current_rules(db)[1], now)
+    def _search(self, db: Transaction, filter: QueueFilter, person: str, now: str) -> Search:
+        who = find_person(db, person) if filter.mine else None
+        return Search(db, filter, who, self._history.current_rules(db)[1], now)
 
 
-def _values_of(db: sqlite3.Connection, column: str) -> list[str]:
+def _values_of(db: Transaction, column: str) -> list[str]:
     rows = db.execute(f"SELECT DISTINCT {column} FROM tallies WHERE items > 0 AND {column} <> '' ORDER BY 1")
     return [row[0] for row in rows]
 
 
-def read_rows(db: sqlite3.Connection, ids: Sequence[int], rules: Rules, now: str) -> list[QueueRow]:
+def read_rows(db: Transaction, ids: Sequence[int], rules: Rules, now: str) -> list[QueueRow]:
     """The queue's lines for these items, in the order asked for."""
     if not ids:
         return []

@@ -6,18 +6,19 @@ lease. What the page allowed is never trusted.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from agent.trajectory import Trajectory
 from reviewer.rules.workflow import Action, Decision, Standing, Verb, incomplete, refusal, standing, undo_refusal
+from reviewer.store.accounts import find_person
+from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, LeaseLost, NotAllowed, VersionMoved
-from reviewer.store.history import version_by_id, version_from
+from reviewer.store.history import History, version_by_id, version_from
 from reviewer.store.items import body_of, insert_version
 from reviewer.store.leases import Leases, drop_autosave, drop_sent_comment
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import Version
 
 _INSERT_DECISION = """
@@ -38,8 +39,13 @@ _FIXED = (
 )
 
 
-class Review(Leases):
+class Reviews:
     """Versions and decisions."""
+
+    def __init__(self, database: Database, history: History, leases: Leases) -> None:
+        self._database = database
+        self._history = history
+        self._leases = leases
 
     def save_version(
         self,
@@ -63,24 +69,26 @@ class Review(Leases):
         After the first three the text is among the person's autosaves.
         """
         unsent = {**trajectory.to_json(), "comment": reason}
-        with self._keeping_unsent(person, item_id, base_version_id, unsent), self._writing() as db:
+        with self._keeping_unsent(person, item_id, base_version_id, unsent), self._database.write() as db:
             first = _saved_first(db, key, person, item_id, trajectory)
             if first is not None:
                 return first
-            now = self._standing(db, item_id)
+            now = self._history.standing(db, item_id)
             base = self._current(db, item_id, base_version_id, now, trajectory)
             self._refuse(db, person, now, "edit", base)
             changed = [name for name in _FIXED if getattr(trajectory, name) != getattr(base.trajectory, name)]
             if changed:
                 raise NotAllowed(f"A version cannot change {', '.join(changed)} of the item.")
-            self._renew(db, self._still_held(db, lease_token, person, item_id))
+            self._leases.renew_row(db, self._leases.still_held(db, lease_token, person, item_id))
             drop_autosave(db, person, item_id, base.id)
             if trajectory.content_hash() == base.content_hash:
                 return base
-            version_id = insert_version(db, _next_version(base, person, trajectory, reason, key, stamp(self.now())))
+            version_id = insert_version(
+                db, _next_version(base, person, trajectory, reason, key, stamp(self._database.now()))
+            )
             said = {"number": base.number + 1}
-            self._tell(db, person, "version saved", f"item {item_id}", said, {"versions": version_id})
-            self._refresh(db, item_id)
+            self._database.log(db, person, "version saved", f"item {item_id}", said, {"versions": version_id})
+            self._history.refresh(db, item_id)
             return version_by_id(db, item_id, version_id)
 
     def decide(
@@ -113,21 +121,21 @@ class Review(Leases):
             "reason": reason,
             "comment": comment.strip(),
         }
-        with self._writing() as db:
+        with self._database.write() as db:
             first = self._answered_first(db, key, decision)
             if first is not None:
                 return first
-            now = self._standing(db, item_id)
+            now = self._history.standing(db, item_id)
             version = self._current(db, item_id, version_id, now)
             self._refuse(db, person, now, verb, version)
             sentence = incomplete(verb, reason, comment) or _unfit(verb, version.trajectory)
             if sentence is not None:
                 raise NotAllowed(sentence)
-            lease = self._still_held(db, lease_token, person, item_id)
-            self._append(db, {**decision, "key": key, "round": now.round, "withdraws": None})
+            lease = self._leases.still_held(db, lease_token, person, item_id)
+            self.append_decision(db, {**decision, "key": key, "round": now.round, "withdraws": None})
             drop_sent_comment(db, person, version)
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
-            return self._refresh(db, item_id)
+            return self._history.refresh(db, item_id)
 
     def undo(self, person: str, item_id: int, key: str) -> Standing:
         """Take back one's own decision while nobody else has gone on from it; where the item stands then.
@@ -137,16 +145,16 @@ class Review(Leases):
         :raises NotAllowed: the latest decision is somebody else's, or somebody else has gone on from it
         :raises KeyReused: the key was used for another decision
         """
-        with self._writing() as db:
+        with self._database.write() as db:
             first = self._answered_first(db, key, {"person": person, "item": item_id, "verb": "undo"})
             if first is not None:
                 return first
-            now = self._standing(db, item_id)
-            self._refuse_withheld(db, person, item_id)
-            sentence = undo_refusal(now, self._person(db, person))
+            now = self._history.standing(db, item_id)
+            refuse_withheld(db, person, item_id)
+            sentence = undo_refusal(now, find_person(db, person))
             if sentence is not None or now.last is None:
                 raise NotAllowed(sentence or "There is no decision to undo.")
-            self._append(
+            self.append_decision(
                 db,
                 {
                     "person": person,
@@ -160,7 +168,7 @@ class Review(Leases):
                     "withdraws": now.last.id,
                 },
             )
-            return self._refresh(db, item_id)
+            return self._history.refresh(db, item_id)
 
     @contextmanager
     def _keeping_unsent(
@@ -170,12 +178,12 @@ class Review(Leases):
         try:
             yield
         except (VersionMoved, LeaseLost, NotAllowed):
-            self._keep_unsent(person, item_id, base_version_id, unsent, refused=True)
+            self._leases.keep_unsent(person, item_id, base_version_id, unsent, refused=True)
             raise
 
     def _current(
         self,
-        db: sqlite3.Connection,
+        db: Transaction,
         item_id: int,
         version_id: int,
         now: Standing,
@@ -193,23 +201,23 @@ class Review(Leases):
             yours,
         )
 
-    def _refuse(self, db: sqlite3.Connection, person: str, now: Standing, action: Action, version: Version) -> None:
+    def _refuse(self, db: Transaction, person: str, now: Standing, action: Action, version: Version) -> None:
         """:raises NotAllowed: the rules do not let this person do this"""
-        self._refuse_withheld(db, person, version.item_id)
-        sentence = refusal(now, self._current_rules(db)[1], self._person(db, person), action, version.id)
+        refuse_withheld(db, person, version.item_id)
+        sentence = refusal(now, self._history.current_rules(db)[1], find_person(db, person), action, version.id)
         if sentence is not None:
             raise NotAllowed(sentence)
 
-    def _append(self, db: sqlite3.Connection, decision: Mapping[str, object]) -> None:
-        rules = self._current_rules(db)[0]
-        row = {**decision, "rules": rules, "at": stamp(self.now())}
+    def append_decision(self, db: Transaction, decision: Mapping[str, object]) -> None:
+        rules = self._history.current_rules(db)[0]
+        row = {**decision, "rules": rules, "at": stamp(self._database.now())}
         number = db.execute(_INSERT_DECISION, row).lastrowid
         assert number is not None
         what = "undone" if row["verb"] == "undo" else "decided"
         said = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
-        self._tell(db, str(row["person"]), what, f"item {row['item']}", said, {"decisions": number})
+        self._database.log(db, str(row["person"]), what, f"item {row['item']}", said, {"decisions": number})
 
-    def _answered_first(self, db: sqlite3.Connection, key: str, asked: Mapping[str, object]) -> Standing | None:
+    def _answered_first(self, db: Transaction, key: str, asked: Mapping[str, object]) -> Standing | None:
         """What the first submit with this key was told; None if there was none.
 
         :raises KeyReused: it asked for something else
@@ -219,12 +227,12 @@ class Review(Leases):
             return None
         if any(row[name] != value for name, value in asked.items()):
             raise KeyReused(f"The key {key!r:.60} belongs to another decision.")
-        facts = [fact for fact, _ in self._facts(db, row["item"])]
+        facts = [fact for fact, _ in self._history.facts(db, row["item"])]
         places = {fact.id: n for n, fact in enumerate(facts) if isinstance(fact, Decision)}
-        return standing(facts[: places[row["id"]] + 1], self._rules_of(db, row["rules"]))
+        return standing(facts[: places[row["id"]] + 1], self._history.rules_by_id(db, row["rules"]))
 
 
-def _saved_first(db: sqlite3.Connection, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:
+def _saved_first(db: Transaction, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:
     """What the first save with this key made, None if there was none.
 
     :raises KeyReused: it saved another text

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from reviewer.rules.workflow import Rules
-from reviewer.store.accounts import Accounts
-from reviewer.store.history import rules_json
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.accounts import require_active, require_coordinator
+from reviewer.store.history import History, rules_json
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 from reviewer.store.values import Export
 
 
-class Settings(Accounts):
+class Settings:
     """What a campaign is run by."""
+
+    def __init__(self, database: Database, history: History) -> None:
+        self._database = database
+        self._history = history
 
     def rules(self) -> Rules:
         """The rules in force."""
-        with self._reading() as db:
-            return self._current_rules(db)[1]
+        with self._database.read() as db:
+            return self._history.current_rules(db)[1]
 
     def set_rules(self, person: str | None, rules: Rules) -> None:
         """Put other rules in force; rounds that are open are judged by them at once, closed ones stay closed.
@@ -30,25 +33,25 @@ class Settings(Accounts):
         :param person: a coordinator; None only for whoever holds the file itself
         :raises NotAllowed: ``person`` is no coordinator
         """
-        with self._writing() as db:
-            self._require_coordinator(db, person)
-            if self._current_rules(db)[1] == rules:
+        with self._database.write() as db:
+            require_coordinator(db, person)
+            if self._history.current_rules(db)[1] == rules:
                 return
-            before = self._current_rules(db)[1]
+            before = self._history.current_rules(db)[1]
             number = self._append_setting(db, person, "rules", rules_json(rules))
             rules_were = {"before": asdict(before), "rules": asdict(rules)}
-            self._tell(db, person, "rules set", "rules", rules_were, {"settings": number})
+            self._database.log(db, person, "rules set", "rules", rules_were, {"settings": number})
             open_rounds = "SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')"
             for (item_id,) in db.execute(open_rounds).fetchall():
-                self._refresh(db, item_id)
+                self._history.refresh(db, item_id)
 
-    def setting(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: Any = None) -> Any:
         """The latest value of a setting, as it was given; ``default`` where it never was."""
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
         return default if row is None else json.loads(row[0])
 
-    def set_setting(self, person: str | None, name: str, value: Any) -> None:
+    def set(self, person: str | None, name: str, value: Any) -> None:
         """Keep a setting; ``value`` is anything JSON can hold. Rules have their own door.
 
         :raises NotAllowed: ``person`` is no coordinator
@@ -56,10 +59,10 @@ class Settings(Accounts):
         """
         if name == "rules":
             raise ValueError("rules are set by set_rules, which checks them")
-        with self._writing() as db:
-            self._require_coordinator(db, person)
+        with self._database.write() as db:
+            require_coordinator(db, person)
             number = self._append_setting(db, person, name, json.dumps(value, ensure_ascii=False))
-            self._tell(db, person, "setting set", name, facts={"settings": number})
+            self._database.log(db, person, "setting set", name, facts={"settings": number})
 
     def record_export(self, person: str, name: str, manifest: Mapping[str, Any]) -> Export:
         """Remember that an export was made, with its manifest.
@@ -67,20 +70,20 @@ class Settings(Accounts):
         :raises NotFound: there is no such person
         :raises NotAllowed: they are no longer active
         """
-        at = self.now()
-        with self._writing() as db:
-            self._require_active(db, person)
+        at = self._database.now()
+        with self._database.write() as db:
+            require_active(db, person)
             number = db.execute(
                 "INSERT INTO exports (name, person, manifest, at) VALUES (?, ?, ?, ?)",
                 (name, person, json.dumps(manifest, ensure_ascii=False), stamp(at)),
             ).lastrowid
             assert number is not None
-            self._tell(db, person, "exported", name, facts={"exports": number})
+            self._database.log(db, person, "exported", name, facts={"exports": number})
         return Export(number, name, person, manifest, at)
 
     def exports(self) -> list[Export]:
         """Every export, oldest first."""
-        with self._reading() as db:
+        with self._database.read() as db:
             rows = db.execute("SELECT * FROM exports ORDER BY id").fetchall()
         return [
             Export(
@@ -93,10 +96,10 @@ class Settings(Accounts):
             for row in rows
         ]
 
-    def _append_setting(self, db: sqlite3.Connection, person: str | None, name: str, value: str) -> int:
+    def _append_setting(self, db: Transaction, person: str | None, name: str, value: str) -> int:
         number = db.execute(
             "INSERT INTO settings (name, value, person, at) VALUES (?, ?, ?, ?)",
-            (name, value, person, stamp(self.now())),
+            (name, value, person, stamp(self._database.now())),
         ).lastrowid
         assert number is not None
         return number

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agent.spectrum import Spectrum
 from reviewer.store.errors import NotFound
-from reviewer.store.sqlite.database import Database, stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 Width = Literal["<f4", "<f8"]
 
@@ -81,24 +81,27 @@ _SAME_NAME = (
 )
 
 
-class Spectra(Database):
+class Spectra:
     """Spectra exactly as they came, so that the same pixels can be drawn; pictures where they cannot."""
 
-    def add_spectrum(self, spectrum: Spectrum) -> str:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, spectrum: Spectrum) -> str:
         """Keep a spectrum; its sha256. One that is there already is not written again."""
-        if not self.has_spectrum(spectrum.sha256):
-            row = encode(spectrum) | {"added_at": stamp(self.now())}
-            with self._writing() as db:
+        if not self.exists(spectrum.sha256):
+            row = encode(spectrum) | {"added_at": stamp(self._database.now())}
+            with self._database.write() as db:
                 insert_spectrum(db, row)
         return spectrum.sha256
 
-    def has_spectrum(self, sha256: str) -> bool:
-        with self._reading() as db:
+    def exists(self, sha256: str) -> bool:
+        with self._database.read() as db:
             return spectrum_exists(db, sha256)
 
-    def spectrum(self, sha256: str) -> Spectrum:
+    def get(self, sha256: str) -> Spectrum:
         """The spectrum as it went in. :raises NotFound: it never did."""
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute(
                 "SELECT s.*, g.wavelength_type, g.wavelength, g.pixels "
                 "FROM spectra s JOIN grids g ON g.sha256 = s.grid WHERE s.sha256 = ?",
@@ -110,25 +113,25 @@ class Spectra(Database):
 
     def add_picture(self, sha256: str, png: bytes) -> None:
         """Keep a picture that cannot be drawn again, under the SHA-256 of its RGBA bytes."""
-        with self._writing() as db:
+        with self._database.write() as db:
             insert_picture(db, sha256, png)
 
     def picture(self, sha256: str) -> bytes | None:
         """PNG bytes; None where none is stored, because it can be drawn from the spectrum."""
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute("SELECT png FROM pictures WHERE sha256 = ?", (sha256,)).fetchone()
         return None if row is None else bytes(row[0])
 
 
-def spectrum_exists(db: sqlite3.Connection, sha256: str) -> bool:
+def spectrum_exists(db: Transaction, sha256: str) -> bool:
     return db.execute("SELECT 1 FROM spectra WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
 
-def insert_picture(db: sqlite3.Connection, sha256: str, png: bytes) -> None:
+def insert_picture(db: Transaction, sha256: str, png: bytes) -> None:
     db.execute("INSERT INTO pictures VALUES (?, ?) ON CONFLICT DO NOTHING", (sha256, png))
 
 
-def insert_spectrum(db: sqlite3.Connection, row: Mapping[str, Any]) -> None:
+def insert_spectrum(db: Transaction, row: dict[str, Any]) -> None:
     """Write what ``encode`` made, unless it is there."""
     if spectrum_exists(db, row["sha256"]):
         return

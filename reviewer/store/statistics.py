@@ -7,13 +7,11 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from reviewer.rules.workflow import Round, State
 from reviewer.store.audit.chain import Head, head
-from reviewer.store.history import Facts
-from reviewer.store.sqlite.database import Clocks
+from reviewer.store.sqlite.database import Database, Transaction
 from reviewer.store.values import Progress, Yielded
 
 _DECISIONS = """
@@ -33,17 +31,17 @@ _STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 
 _CHOICES = 50  # tasks and batches of which the figures are kept
 
 
-class Counting(Facts):
-    """Counts over all items, or those of one task or batch."""
+class Statistics:
+    """Figures over all items, or those of one task or batch."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
-        super().__init__(path, writer, times, patience)
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._counted: dict[tuple[str | None, str | None], tuple[Head, Progress]] = {}
 
     def counts(self, task: str | None = None, batch: str | None = None) -> Progress:
         """Where the campaign stands. Counted again once something was done: every transaction that changes a
         figure appends to the log, but for a ``rebuild`` that mended what nobody did."""
-        with self._reading() as db:
+        with self._database.read() as db:
             now = head(db)
             known = self._counted.get((task, batch))
             if known is not None and known[0] == now:
@@ -54,7 +52,7 @@ class Counting(Facts):
         self._counted[task, batch] = now, found
         return found
 
-    def _count(self, db: sqlite3.Connection, task: str | None, batch: str | None) -> Progress:
+    def _count(self, db: Transaction, task: str | None, batch: str | None) -> Progress:
         chosen = {name: value for name, value in (("task", task), ("batch", batch)) if value is not None}
         direct = "".join(f" AND {name} = :{name}" for name in chosen)
         of_items = f" AND item IN (SELECT id FROM items WHERE true{direct})" if chosen else ""
@@ -74,6 +72,52 @@ class Counting(Facts):
             per_day=_table(decisions, "day", "round", "decisions"),
             decided_per_day={d: _yielded([n]) for d, n in _table(decided, "day", "state", "items").items()},
         )
+
+    def shared_decisions(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
+        """Every decision of audit and vote that has another to be compared with, in rounds that are over."""
+        sql = _TOGETHER.format(_chosen(task, batch))
+        with self._database.read() as db:
+            rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
+        return tuple(
+            SharedDecision(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
+        )
+
+    def disagreements(
+        self,
+        task: str | None = None,
+        batch: str | None = None,
+        hidden: Collection[int] = (),
+        most: int = 50,
+    ) -> tuple[int, tuple[Disagreement, ...]]:
+        """How many items people disagree on, and the latest of them.
+
+        :param hidden: items to leave out, such as those that the person who asks scores blind
+        """
+        of = _APART.format(_chosen(task, batch))
+        asked: dict[str, Any] = {"task": task, "batch": batch, "most": most}
+        asked["hidden"] = json.dumps(sorted(hidden))
+        with self._database.read() as db:
+            (total,) = db.execute(f"SELECT count(*) {of}", asked).fetchone()
+            rows = db.execute(_APART_ITEMS.format(of), asked).fetchall()
+        said: dict[int, dict[Round, Counter[str]]] = {}
+        first: dict[int, sqlite3.Row] = {}
+        for row in rows:
+            first.setdefault(row["item"], row)
+            said.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
+        return total, tuple(
+            Disagreement(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
+        )
+
+    def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
+        """Committed verdicts on items with a known label, once the item is approved or rejected."""
+        with self._database.read() as db:
+            rows = db.execute(_ON_GOLD.format(_chosen(task, batch)), {"task": task, "batch": batch})
+            return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
+
+    def last_facts(self) -> tuple[int | None, ...]:
+        """Changes whenever one of the figures here may."""
+        with self._database.read() as db:
+            return tuple(db.execute(_MOVED_ON).fetchone())
 
 
 def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict[str, dict[Any, int]]:
@@ -165,56 +209,6 @@ class Disagreement:
     task: str
     state: State
     said: Mapping[Round, Mapping[str, int]]
-
-
-class Alike(Facts):
-    """Reading only; each figure is one query."""
-
-    def decided_together(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
-        """Every decision of audit and vote that has another to be compared with, in rounds that are over."""
-        sql = _TOGETHER.format(_chosen(task, batch))
-        with self._reading() as db:
-            rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
-        return tuple(
-            SharedDecision(row["round"], row["task"], str(row["version"]), row["person"], row["verb"]) for row in rows
-        )
-
-    def apart(
-        self,
-        task: str | None = None,
-        batch: str | None = None,
-        hidden: Collection[int] = (),
-        most: int = 50,
-    ) -> tuple[int, tuple[Disagreement, ...]]:
-        """How many items people disagree on, and the latest of them.
-
-        :param hidden: items to leave out, such as those that the person who asks scores blind
-        """
-        of = _APART.format(_chosen(task, batch))
-        asked: dict[str, Any] = {"task": task, "batch": batch, "most": most}
-        asked["hidden"] = json.dumps(sorted(hidden))
-        with self._reading() as db:
-            (total,) = db.execute(f"SELECT count(*) {of}", asked).fetchone()
-            rows = db.execute(_APART_ITEMS.format(of), asked).fetchall()
-        said: dict[int, dict[Round, Counter[str]]] = {}
-        first: dict[int, sqlite3.Row] = {}
-        for row in rows:
-            first.setdefault(row["item"], row)
-            said.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
-        return total, tuple(
-            Disagreement(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
-        )
-
-    def on_gold(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
-        """Committed verdicts on items with a known label, once the item is approved or rejected."""
-        with self._reading() as db:
-            rows = db.execute(_ON_GOLD.format(_chosen(task, batch)), {"task": task, "batch": batch})
-            return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
-
-    def facts_so_far(self) -> tuple[int | None, ...]:
-        """Changes whenever one of the figures here may."""
-        with self._reading() as db:
-            return tuple(db.execute(_MOVED_ON).fetchone())
 
 
 def _chosen(task: str | None, batch: str | None) -> str:

@@ -1,4 +1,4 @@
-"""The store: everything its parts offer, behind one name."""
+"""Store: annotations.db, opened, with one attribute per part."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from reviewer.store.blind import Blind
+from reviewer.store.accounts import Accounts
+from reviewer.store.audit.log import AuditLog
+from reviewer.store.blind import BlindSessions
 from reviewer.store.errors import CannotWrite, Damaged, NotAnnotations, restore_instead
+from reviewer.store.history import History
 from reviewer.store.items import Items
-from reviewer.store.marks import Remarks
+from reviewer.store.leases import Leases
+from reviewer.store.marks import Marks
 from reviewer.store.queue import Queue
-from reviewer.store.reviews import Review
+from reviewer.store.reviews import Reviews
 from reviewer.store.settings import Settings
-from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, connect, use_wal, utc_now
+from reviewer.store.spectra import Spectra
+from reviewer.store.sqlite.database import BUSY_SECONDS, DAMAGE, Clock, Clocks, Database, connect, use_wal, utc_now
 from reviewer.store.sqlite.migrations import migrate
 from reviewer.store.sqlite.schema import MIGRATIONS, Migration
-from reviewer.store.statistics import Alike, Counting
-from reviewer.store.upkeep import Soundness, Upkeep
+from reviewer.store.statistics import Statistics
+from reviewer.store.upkeep import Upkeep
 
-_OPENING = {
+_REASONS = {
     sqlite3.SQLITE_READONLY: "the file, its folder or its disk may not be written by you",
     sqlite3.SQLITE_CANTOPEN: "there is no such folder, or it, the file or its disk may not be written by you",
     sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds",
@@ -31,12 +36,29 @@ _OPENING = {
 }
 
 
-class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upkeep, Soundness):
+class Store:
     """annotations.db. Any number of threads may use one store, any number of processes one file.
 
-    A call that returns has its facts on the disk. A call that raises has written nothing, but for unsent text
-    that is kept for its writer, and for thousands of items that the disk ran full under.
+    A call that returns has its facts on the disk. A call that raises has written nothing, except for two cases:
+    unsent text is kept for its writer, and the first thousands of items of an import that filled the disk stay.
     """
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, clocks: Clocks, patience: float) -> None:
+        self.path = path
+        self.database = Database(path, writer, clocks, patience)
+        history = self.history = History()
+        self.log = AuditLog(self.database)
+        self.accounts = Accounts(self.database)
+        self.settings = Settings(self.database, history)
+        self.spectra = Spectra(self.database)
+        self.items = Items(self.database, history, self.spectra)
+        self.queue = Queue(self.database, history)
+        self.leases = Leases(self.database, history)
+        self.reviews = Reviews(self.database, history, self.leases)
+        self.marks = Marks(self.database)
+        self.statistics = Statistics(self.database)
+        self.blind = BlindSessions(self.database)
+        self.upkeep = Upkeep(self.database, history, self.log)
 
     @classmethod
     def open(
@@ -47,33 +69,37 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         patience: float = BUSY_SECONDS,
         elapsed: Callable[[], float] | None = None,
     ) -> Store:
-        """Open the database, making it or bringing its schema up to date.
+        """Open the database; create it, or bring its schema up to date.
 
-        :param clock: gives the present time, for leases, sessions and the times of facts
+        :param clock: the present time, for leases, sessions and the times of facts
         :param patience: seconds that a write waits for another program's; an upgrade always waits a minute
-        :param elapsed: seconds that never run backwards, by which leases and sessions go on while the clock
-            is set back; if not given the machine's with the machine's clock, and none with another
+        :param elapsed: seconds that never run backwards, by which leases and sessions continue while the clock
+            is set back. By default the machine's, if ``clock`` is the machine's; none with another clock
         :raises NotAnnotations: the file is something else
-        :raises NewerSchema: a newer release has written it
-        :raises Damaged: its first pages are not what they were
-        :raises CannotWrite: there is no such folder, or the file is read-only or kept busy by another program
+        :raises NewerSchema: a newer release wrote it
+        :raises Damaged: its first pages are damaged
+        :raises CannotWrite: there is no such folder, or the file is read-only or locked by another program
         """
         path = Path(path)
         try:
-            times = Clocks(clock, elapsed)
-            writer = _ready(path, migrations, times)
+            clocks = Clocks(clock, elapsed)
+            writer = _open_writer(path, migrations, clocks)
             writer.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         except sqlite3.OperationalError as error:
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            raise CannotWrite(f"{path}: {_OPENING.get(kind, error)}. Nothing was changed.") from error
+            raise CannotWrite(f"{path}: {_REASONS.get(kind, error)}. Nothing was changed.") from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF not in DAMAGE:
                 raise
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise Damaged(restore_instead(path, error)) from error
-            found = "found a file that is not SQLite, wanted an annotations database"
-            raise NotAnnotations(f"{path}: {found}; if it was one, `spec-o3 restore BACKUP`") from None
-        return cls(path, writer, times, patience)
+            found = "found a file that is not SQLite, expected an annotations database"
+            raise NotAnnotations(f"{path}: {found}; if it was one, run `spec-o3 restore BACKUP`") from None
+        return cls(path, writer, clocks, patience)
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        self.database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -87,39 +113,41 @@ class Store(Items, Queue, Review, Remarks, Settings, Counting, Alike, Blind, Upk
         self.close()
 
 
-def _ready(path: Path, migrations: Sequence[Migration], times: Clocks) -> sqlite3.Connection:
-    """A connection to a file of the present schema."""
+def _open_writer(path: Path, migrations: Sequence[Migration], clocks: Clocks) -> sqlite3.Connection:
+    """Return a connection to a file of the present schema."""
     while True:
-        before = _which(path)
-        _begin_closed(path)
+        before = _identity(path)
+        _create_private(path)
         writer = connect(path)
         try:
-            migrate(writer, path, migrations, times.now())
+            migrate(writer, path, migrations, clocks.now())
             use_wal(writer)
         except sqlite3.OperationalError:
             writer.close()
-            # A restore put another file there while this waited for it; SQLite refuses to write to the old.
-            if before is None or _which(path) in (None, before):
+            # A restore put another file there while this one waited for it; SQLite refuses to write to the old file.
+            if before is None or _identity(path) in (None, before):
                 raise
             continue
         except BaseException:
             writer.close()
             raise
-        # From here on no restore can: an open connection to a write-ahead log keeps it out.
-        if before is None or _which(path) in (None, before):
+        # From here on no restore is possible: an open connection to a write-ahead log prevents it.
+        if before is None or _identity(path) in (None, before):
             return writer
         writer.close()
 
 
-def _begin_closed(path: Path) -> None:
-    """A new file is its owner's alone: it will hold password hashes. SQLite gives the files beside it the
-    same mode, and says itself why a file cannot be made."""
+def _create_private(path: Path) -> None:
+    """Create a new file that only its owner may read: it will hold password hashes.
+
+    SQLite gives the files beside it the same mode, and reports itself why a file cannot be created.
+    """
     with suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _which(path: Path) -> tuple[int, int] | None:
-    """Which file stands under the name; None where there is none."""
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of the file of that name; None if there is none."""
     try:
         found = path.stat()
     except OSError:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+
+import sqlite_utils
 
 from agent.text import whole_number
 
@@ -81,12 +82,12 @@ class Bound:
     order: str = ""
     long: frozenset[str] = frozenset()
 
-    def rows(self, db: sqlite3.Connection, table: str, where: str = "", *values: int) -> Iterator[_Row]:
+    def rows(self, db: sqlite_utils.Database, table: str, where: str = "", *values: int) -> Iterator[_Row]:
         """The key of each row and the bytes that are hashed of it, in order."""
         order = ", ".join(filter(None, (self.key, self.order)))
         sql = f"SELECT {self.key}, {', '.join(self.columns)} FROM {table} {where} ORDER BY {order}"
         # A cursor of its own gives plain tuples, which are all that is wanted here.
-        cursor = db.cursor()
+        cursor = db.conn.cursor()
         cursor.row_factory = None
         for key, *cells in cursor.execute(sql, values):
             if self.long:
@@ -179,12 +180,12 @@ def entry_hash(*said: object) -> str:
     return hashlib.sha256(canonical(said)).hexdigest()
 
 
-def head(db: sqlite3.Connection) -> Head:
+def head(db: sqlite_utils.Database) -> Head:
     last = db.execute("SELECT number, hash FROM log ORDER BY number DESC LIMIT 1").fetchone()
     return Head(0, BEFORE_THE_FIRST) if last is None else Head(last[0], last[1])
 
 
-def append(db: sqlite3.Connection, at: str, told: NewEntry) -> Head:
+def append(db: sqlite_utils.Database, at: str, told: NewEntry) -> Head:
     """Append the entry of a transaction, inside it.
 
     :param at: the time of the machine's clock, as it is stored. Where it is before the last entry's, an entry
@@ -204,20 +205,20 @@ def append(db: sqlite3.Connection, at: str, told: NewEntry) -> Head:
     return _insert(db, at, told.person, told.what, told.subject, details)
 
 
-def person_digest(db: sqlite3.Connection, initials: str) -> str:
+def person_digest(db: sqlite_utils.Database, initials: str) -> str:
     """The digest of somebody's row, the hash of their password in it."""
     sql = f"SELECT {', '.join(PEOPLE.columns)} FROM people WHERE initials = ?"
     return digest([canonical(list(db.execute(sql, (initials,)).fetchone()))])[1]
 
 
-def _bind(db: sqlite3.Connection, table: str, first: int, last: int) -> list[object]:
+def _bind(db: sqlite_utils.Database, table: str, first: int, last: int) -> list[object]:
     bound = BOUND[table]
     rows = bound.rows(db, table, f"WHERE {bound.key} BETWEEN ? AND ?", first, last)
     return [first, last, *digest(row for _, row in rows)]
 
 
 def _insert(
-    db: sqlite3.Connection, at: str, person: str | None, what: str, subject: str, details: Mapping[str, Any]
+    db: sqlite_utils.Database, at: str, person: str | None, what: str, subject: str, details: Mapping[str, Any]
 ) -> Head:
     before = head(db)
     number = before.number + 1

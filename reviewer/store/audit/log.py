@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from reviewer.store.audit.chain import (
@@ -20,20 +19,17 @@ from reviewer.store.audit.chain import (
     PEOPLE,
     Entry,
     Head,
-    NewEntry,
-    Range,
-    append,
     canonical,
     digest,
     entry_hash,
     head,
 )
-from reviewer.store.sqlite.database import ALLOWANCE, Clocks, Database, stamp
+from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction
 
 _PLAIN = ("number", "at", "person", "what", "subject")
 
 
-def faults(db: sqlite3.Connection, known: Head | None) -> Iterator[str]:
+def faults(db: Transaction, known: Head | None) -> Iterator[str]:
     """What is wrong, one sentence each, as it is found."""
     tables = {table: _FactRows(db, table) for table in BOUND}
     people: dict[str, str] = {}
@@ -84,7 +80,7 @@ def _details(row: sqlite3.Row) -> dict[str, Any]:
 class _FactRows:
     """The rows of one table of facts, gone through once."""
 
-    def __init__(self, db: sqlite3.Connection, table: str) -> None:
+    def __init__(self, db: Transaction, table: str) -> None:
         self._table = table
         self._rows = BOUND[table].rows(db, table)
         self._ahead = next(self._rows, None)
@@ -118,7 +114,7 @@ class _FactRows:
             self._ahead = next(self._rows, None)
 
 
-def _people_faults(db: sqlite3.Connection, told: dict[str, str]) -> Iterator[str]:
+def _people_faults(db: Transaction, told: dict[str, str]) -> Iterator[str]:
     here = set()
     for initials, row in PEOPLE.rows(db, "people"):
         here.add(initials)
@@ -133,14 +129,16 @@ MOST_FAULTS = 1000
 """Sentences that ``check_log`` gives at most: a file that was rewritten would have one for every row."""
 
 
-class AuditLog(Database):
-    """What has been done here."""
+class AuditLog:
+    """Reading and checking the audit log, and notes about things that are no facts of the database."""
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
-        super().__init__(path, writer, times, patience)
-        self._last_told = _last_entry_time(writer) or self.now()
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last_at_start = _last_entry_time(database.writer) or database.now()
 
-    def log(self, after: int = 0, limit: int = 100, person: str | None = None, what: str | None = None) -> list[Entry]:
+    def entries(
+        self, after: int = 0, limit: int = 100, person: str | None = None, what: str | None = None
+    ) -> list[Entry]:
         """The first ``limit`` entries above number ``after``, oldest first.
 
         :param person: only those of this person (initials)
@@ -149,34 +147,34 @@ class AuditLog(Database):
         asked = {"after": after, "limit": limit, "person": person, "what": what}
         chosen = " ".join(f"AND {name} = :{name}" for name in ("person", "what") if asked[name] is not None)
         sql = f"SELECT * FROM log WHERE number > :after {chosen} ORDER BY number LIMIT :limit"
-        with self._reading() as db:
+        with self._database.read() as db:
             return [_entry_from(row) for row in db.execute(sql, asked)]
 
-    def last_entries(self, limit: int = 100, person: str | None = None, what: str | None = None) -> list[Entry]:
+    def last(self, limit: int = 100, person: str | None = None, what: str | None = None) -> list[Entry]:
         """The last ``limit`` entries, oldest first; of one person or one kind only, if given."""
         asked = {"limit": limit, "person": person, "what": what}
         chosen = " AND ".join(f"{name} = :{name}" for name in ("person", "what") if asked[name] is not None)
         sql = f"SELECT * FROM log WHERE {chosen or 'true'} ORDER BY number DESC LIMIT :limit"
-        with self._reading() as db:
+        with self._database.read() as db:
             return [_entry_from(row) for row in db.execute(sql, asked)][::-1]
 
-    def log_head(self) -> Head:
+    def head(self) -> Head:
         """The end of the log as it is now."""
-        with self._reading() as db:
+        with self._database.read() as db:
             return head(db)
 
     def clock_behind(self) -> timedelta | None:
         """How far the machine's clock is behind what it told before; None if that is a minute or less. It was
         set back while this program ran, or before it, since the last entry of the log."""
-        behind = max(self.steady(), self._last_told) - self.now()
+        behind = max(self._database.steady(), self._last_at_start) - self._database.now()
         return behind if behind > ALLOWANCE else None
 
-    def check_log(self, known: Head | None = None) -> list[str]:
+    def check(self, known: Head | None = None) -> list[str]:
         """What is wrong with the log and with what it binds, one sentence each; nothing if all is well.
 
         :param known: a head of an earlier moment, kept elsewhere: the log has to hold it
         """
-        with self._reading() as db:
+        with self._database.read() as db:
             found = faults(db, known)
             wrong = list(islice(found, MOST_FAULTS))
             return [*wrong, "and more"] if next(found, None) is not None else wrong
@@ -186,26 +184,8 @@ class AuditLog(Database):
 
         :param details: anything JSON can hold; no password, token or key
         """
-        with self._writing() as db:
-            return self._tell(db, person, what, subject, details)
-
-    def _tell(
-        self,
-        db: sqlite3.Connection,
-        person: str | None,
-        what: str,
-        subject: str = "",
-        details: Mapping[str, Any] | None = None,
-        facts: Mapping[str, int | Range] | None = None,
-        people: tuple[str, ...] = (),
-    ) -> Head:
-        """Append the entry of this transaction: every write path of the store calls this, once.
-
-        :param facts: what it appended: by table the key of the row, or the first and the last of several
-        :param people: whose rows it changed
-        """
-        ranges = {table: (keys, keys) if isinstance(keys, int) else keys for table, keys in (facts or {}).items()}
-        return append(db, stamp(self.now()), NewEntry(person, what, subject, details or {}, ranges, people))
+        with self._database.write() as db:
+            return self._database.log(db, person, what, subject, details)
 
 
 def _last_entry_time(db: sqlite3.Connection) -> datetime | None:

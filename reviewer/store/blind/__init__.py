@@ -1,13 +1,23 @@
-"""Blind scoring sessions: drawn, scored in, and what they came to."""
+"""Blind scoring sessions: created by a coordinator, scored by people and by model judges, and their results."""
 
 from __future__ import annotations
 
-from reviewer.store.blind.results import BlindJudging, BlindReporting, BlindResults
-from reviewer.store.blind.scoring import BlindScoring
-from reviewer.store.blind.sessions import BlindDrawing
+from reviewer.store.blind.results import Judging, SessionResults
+from reviewer.store.blind.scoring import Scoring
+from reviewer.store.blind.sessions import Sessions
+from reviewer.store.sqlite.database import Database
 
 
-class Blind(BlindDrawing, BlindScoring, BlindJudging, BlindResults, BlindReporting):
-    """Everything about blind sessions. The rules are checked in the transaction that writes: only a
-    coordinator draws, opens and closes; only the scorer of an assignment answers it, while the session is
-    open; nobody is told answers before it is closed."""
+class BlindSessions:
+    """The parts of blind scoring.
+
+    The rules are checked in the transaction that writes: only a coordinator creates, opens and closes a
+    session; only the scorer of an assignment answers it, while the session is open; nobody sees answers
+    before it is closed.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.sessions = Sessions(database)
+        self.scoring = Scoring(database)
+        self.judging = Judging(database)
+        self.results = SessionResults(database)

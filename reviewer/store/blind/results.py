@@ -12,15 +12,15 @@ from typing import Any
 from agent.conversation import Usage
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.blind.plan import Gold
-from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
+from reviewer.blind.results import JudgeScore, Judgement, Results, Response, ShownTrace
 from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
-from reviewer.store.accounts import Accounts
+from reviewer.blind.plan import Gold
+from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.scoring import preference_from, score_from
 from reviewer.store.blind.sessions import blind_session_by_id
 from reviewer.store.blind.values import BlindSession, ToJudge
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 # Sides are the scorers' matter: a judge is shown both orders of every pair.
 _TO_JUDGE = """
@@ -37,18 +37,21 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-class BlindJudging(Accounts):
+class Judging:
     """The coordinator's part. As elsewhere ``by`` None stands for whoever holds the file itself."""
 
-    def blind_to_judge(self, by: str | None, session_id: int) -> tuple[ToJudge, ...]:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def questions(self, by: str | None, session_id: int) -> tuple[ToJudge, ...]:
         """Everything that scorers are asked for, each once, and every pair in both orders. Without the gold
         items, which are in no result.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
         :raises NotFound: there is no such session
         """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
+        with self._database.read() as db:
+            require_coordinator(db, by)
             session = _opened(db, session_id)
             rows = db.execute(_TO_JUDGE, (session_id,)).fetchall()
             versions = json.dumps([row[name] for row in rows for name in ("version", "other")])
@@ -65,46 +68,46 @@ class BlindJudging(Accounts):
                 asked.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
         return tuple(asked)
 
-    def record_judgement(self, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
+    def record(self, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
         """Keep what a model judge said of a session's traces; the same key twice is once.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
         :raises NotFound: there is no such session, or nobody in it was shown these versions
         :raises KeyReused: the key was used for another judgement
         """
-        with self._writing() as db:
+        with self._database.write() as db:
             row = db.execute("SELECT * FROM blind_judgements WHERE key = ?", (key,)).fetchone()
             if row is not None:
                 if row["session"] != session_id or judgement_from(row) != judgement:
                     raise KeyReused(f"The key {key!r:.60} belongs to another judgement.")
                 return
-            self._require_coordinator(db, by)
+            require_coordinator(db, by)
             _opened(db, session_id)
             _require_shown(db, session_id, judgement)
-            values = (key, session_id, *_judgement_row(judgement), by, stamp(self.now()))
+            values = (key, session_id, *_judgement_row(judgement), by, stamp(self._database.now()))
             number = db.execute(_INSERT_JUDGEMENT, values).lastrowid
             assert number is not None
             what = {"judge": judgement.judge}
-            self._tell(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
+            self._database.log(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
 
-    def judged_keys(self, by: str | None, session_id: int, judge: str) -> frozenset[str]:
+    def recorded_keys(self, by: str | None, session_id: int, judge: str) -> frozenset[str]:
         """The keys of what a judge has said already, so that a run can go on where it ended; no answers.
 
         :raises NotAllowed: ``by`` is no coordinator
         """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
+        with self._database.read() as db:
+            require_coordinator(db, by)
             rows = db.execute("SELECT key FROM blind_judgements WHERE session = ? AND judge = ?", (session_id, judge))
             return frozenset(row[0] for row in rows)
 
-    def judge_settings(self, by: str | None, session_id: int, judge: str) -> Mapping[str, Any] | None:
+    def settings(self, by: str | None, session_id: int, judge: str) -> Mapping[str, Any] | None:
         """How a judge was asked the first time in a session; None before that.
 
         :raises NotAllowed: ``by`` is no coordinator
         """
         first = "SELECT settings FROM blind_judgements WHERE session = ? AND judge = ? ORDER BY id LIMIT 1"
-        with self._reading() as db:
-            self._require_coordinator(db, by)
+        with self._database.read() as db:
+            require_coordinator(db, by)
             row = db.execute(first, (session_id, judge)).fetchone()
         return None if row is None else dict(json.loads(row["settings"]))
 
@@ -145,14 +148,14 @@ def _judgement_row(judgement: Judgement) -> tuple[object, ...]:
     )
 
 
-def _opened(db: sqlite3.Connection, session_id: int) -> BlindSession:
+def _opened(db: Transaction, session_id: int) -> BlindSession:
     session = blind_session_by_id(db, session_id)
     if session.rubric is None:
         raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric to judge by.")
     return session
 
 
-def _require_shown(db: sqlite3.Connection, session_id: int, judgement: Judgement) -> None:
+def _require_shown(db: Transaction, session_id: int, judgement: Judgement) -> None:
     """Some assignment of the session showed these versions, in this or the other order."""
     pairs = db.execute(
         "SELECT version, on_the_right FROM blind_assignments WHERE session = ? AND version IN (?, ?)",
@@ -210,45 +213,6 @@ class BlindMaterial:
     names: dict[str, str]
 
 
-class BlindReporting(Accounts):
-    """Reading only."""
-
-    def blind_material(self, by: str | None, session_id: int) -> BlindMaterial:
-        """What the report of a session needs besides its results.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        :raises NotFound: there is no such session
-        """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            session = blind_session_by_id(db, session_id)
-            hashes = {row["id"]: row["content_hash"] for row in db.execute(_HASHES, (session_id,))}
-            asked = {
-                "session": session_id,
-                "people": json.dumps(session.plan.scorers),
-                "at": stamp(session.drawn_at),
-            }
-            hands = frozenset((row["person"], row["item"]) for row in db.execute(_HANDS_THEN, asked))
-            names = {scorer: self._person(db, scorer).name for scorer in session.plan.scorers}
-        return BlindMaterial(hashes, hands, names)
-
-    def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
-        """The item whose current text this is, the first of several.
-
-        :raises NotFound: some of them are nobody's current text; the sentence says how many
-        """
-        wanted = list(dict.fromkeys(content_hashes))
-        with self._reading() as db:
-            rows: list[sqlite3.Row] = db.execute(_BY_CONTENT, (json.dumps(wanted),)).fetchall()
-        found = {row["content_hash"]: int(row["item"]) for row in rows}
-        if missing := [one for one in wanted if one not in found]:
-            raise NotFound(
-                f"{len(missing)} of {len(wanted)} traces are no item's current text here, "
-                f"the first of them {missing[0]:.20}…"
-            )
-        return found
-
-
 _TRACES = """
 SELECT DISTINCT v.id, v.item, i.drafter_name, i.drafter_kind, i.task, i.spectrum, i.simulated, i.label, v.body
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) JOIN items i ON i.id = v.item
@@ -260,18 +224,21 @@ SELECT x.* FROM {table} x JOIN blind_assignments a ON a.token = x.assignment WHE
 """
 
 
-class BlindResults(Accounts):
+class SessionResults:
     """What a session came to."""
 
-    def blind_results(self, by: str | None, session_id: int) -> Results:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of_session(self, by: str | None, session_id: int) -> Results:
         """Everything about a closed session.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without
             having been open
         :raises NotFound: there is no such session
         """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
+        with self._database.read() as db:
+            require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
             if session.state != "closed":
                 raise NotAllowed(f"Session {session_id} is {session.state}; results are for when it is closed.")
@@ -292,8 +259,43 @@ class BlindResults(Accounts):
                 judgements=_judgements(db, session_id),
             )
 
+    def report_material(self, by: str | None, session_id: int) -> BlindMaterial:
+        """What the report of a session needs besides its results.
 
-def _traces(db: sqlite3.Connection, session_id: int) -> dict[int, ShownTrace]:
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            hashes = {row["id"]: row["content_hash"] for row in db.execute(_HASHES, (session_id,))}
+            asked = {
+                "session": session_id,
+                "people": json.dumps(session.plan.scorers),
+                "at": stamp(session.drawn_at),
+            }
+            hands = frozenset((row["person"], row["item"]) for row in db.execute(_HANDS_THEN, asked))
+            names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
+        return BlindMaterial(hashes, hands, names)
+
+    def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
+        """The item whose current text this is, the first of several.
+
+        :raises NotFound: some of them are nobody's current text; the sentence says how many
+        """
+        wanted = list(dict.fromkeys(content_hashes))
+        with self._database.read() as db:
+            rows: list[sqlite3.Row] = db.execute(_BY_CONTENT, (json.dumps(wanted),)).fetchall()
+        found = {row["content_hash"]: int(row["item"]) for row in rows}
+        if missing := [one for one in wanted if one not in found]:
+            raise NotFound(
+                f"{len(missing)} of {len(wanted)} traces are no item's current text here, "
+                f"the first of them {missing[0]:.20}…"
+            )
+        return found
+
+
+def _traces(db: Transaction, session_id: int) -> dict[int, ShownTrace]:
     return {row["id"]: _trace(row) for row in db.execute(_TRACES, (session_id,))}
 
 
@@ -315,7 +317,7 @@ def _trace(row: sqlite3.Row) -> ShownTrace:
     )
 
 
-def _said(db: sqlite3.Connection, session: BlindSession) -> tuple[Response, ...]:
+def _said(db: Transaction, session: BlindSession) -> tuple[Response, ...]:
     answers: dict[str, list[sqlite3.Row]] = {}
     for table in ("blind_scores", "blind_preferences"):
         for row in db.execute(_ANSWERS.format(table=table), (session.id,)):
@@ -349,7 +351,7 @@ def _one_said(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, G
     )
 
 
-def _judgements(db: sqlite3.Connection, session_id: int) -> tuple[Judgement, ...]:
+def _judgements(db: Transaction, session_id: int) -> tuple[Judgement, ...]:
     rows: Iterable[sqlite3.Row] = db.execute(
         "SELECT * FROM blind_judgements WHERE session = ? ORDER BY id", (session_id,)
     )

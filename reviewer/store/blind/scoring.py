@@ -7,13 +7,12 @@ import sqlite3
 from collections.abc import Sequence
 
 from agent.trajectory import Trajectory
-from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer, Question, Sheet, trace_of
+from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.history import Facts
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 # Every assignment with what is needed to judge a request for it.
 _ASSIGNMENT = """
@@ -58,6 +57,18 @@ WITH mine AS (
 SELECT item FROM mine UNION SELECT i.id FROM mine JOIN items i ON i.spectrum = mine.spectrum
 """
 
+# The same condition as ``_HIDDEN``, for one item.
+_WITHHELD = """
+SELECT 1 FROM blind_sessions s
+CROSS JOIN blind_assignments a ON a.session = s.id AND a.scorer = :person
+CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
+WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
+      AND (v.item = :item OR a.spectrum = (SELECT spectrum FROM items WHERE id = :item))
+LIMIT 1
+"""
+
+WITHHELD = "You score this in a blind session; it is shown here again once the session is closed."
+
 _HIDDEN_HASHES = """
 SELECT i.spectrum FROM items i WHERE i.id IN (SELECT value FROM json_each(:items))
 UNION
@@ -69,12 +80,25 @@ WHERE v.item IN (SELECT value FROM json_each(:items))
 """
 
 
-class BlindScoring(Facts):
+def refuse_withheld(db: Transaction, person: str, item_id: int) -> None:
+    """Check that a person does not score this item blind: its page would show who wrote the trace.
+
+    :raises NotAllowed: this person scores the item, or another trace of its spectrum, in a session that
+        is not closed
+    """
+    if db.execute(_WITHHELD, {"person": person, "item": item_id}).fetchone():
+        raise NotAllowed(WITHHELD)
+
+
+class Scoring:
     """A scorer's part. Somebody else's token is answered like one that does not exist."""
 
-    def blind_work(self, person: str) -> tuple[BlindWork, ...]:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def assignments(self, person: str) -> tuple[BlindWork, ...]:
         """What this person is asked in open sessions, in their order."""
-        with self._reading() as db:
+        with self._database.read() as db:
             rows = db.execute(_WORK, {"person": person}).fetchall()
         return tuple(
             BlindWork(row["session"], row["token"], row["kind"], row["place"], bool(row["answered"])) for row in rows
@@ -84,7 +108,7 @@ class BlindScoring(Facts):
         """Items to keep from this person everywhere but on their sheets: those they score in a session that
         has been drawn and is not closed yet, gold items and both sides of pairs among them, and every other
         item on the same spectra."""
-        with self._reading() as db:
+        with self._database.read() as db:
             return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
 
     def hidden_hashes(self, person: str) -> frozenset[str]:
@@ -92,28 +116,28 @@ class BlindScoring(Facts):
         items = self.hidden_items(person)
         if not items:
             return frozenset()
-        with self._reading() as db:
+        with self._database.read() as db:
             rows = db.execute(_HIDDEN_HASHES, {"items": json.dumps(sorted(items))}).fetchall()
         return frozenset(row[0] for row in rows if row[0] is not None)
 
-    def blind_rubric(self, person: str, session_id: int) -> Rubric:
+    def rubric(self, person: str, session_id: int) -> Rubric:
         """What is scored in an open session, for those who score in it.
 
         :raises NotFound: this person is asked nothing in such a session
         """
-        with self._reading() as db:
+        with self._database.read() as db:
             row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
         if row is None:
             raise NotFound("You are asked nothing in such a session.")
         return Rubric.from_json(json.loads(row["rubric"]))
 
-    def blind_sheet(self, token: str, person: str) -> Sheet:
+    def sheet(self, token: str, person: str) -> Sheet:
         """What the scorer may see of an assignment.
 
         :raises NotFound: this person has no such assignment
         :raises NotAllowed: the session is not open, or the person is no longer active
         """
-        with self._reading() as db:
+        with self._database.read() as db:
             row = _assignment(db, token, person)
             _require_open(row)
             trajectories = _trajectories(db, row)
@@ -133,18 +157,18 @@ class BlindScoring(Facts):
             mine=mine,
         )
 
-    def blind_behind(self, token: str, person: str) -> SheetSource:
+    def source(self, token: str, person: str) -> SheetSource:
         """What stands behind a sheet. Never to be sent to a browser.
 
         :raises NotFound: this person has no such assignment
         :raises NotAllowed: the session is not open, or the person is no longer active
         """
-        with self._reading() as db:
+        with self._database.read() as db:
             row = _assignment(db, token, person)
             _require_open(row)
             return SheetSource(_trajectories(db, row), row["spectrum"])
 
-    def score_blind(
+    def score(
         self,
         person: str,
         token: str,
@@ -166,7 +190,7 @@ class BlindScoring(Facts):
             if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
                 raise NotAllowed(f"{name} is 0 to {SCORES[-1]} or “{CANNOT_TELL}”; {score!r:.40} is not.")
         given = ScoreAnswer(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
-        with self._writing() as db:
+        with self._database.write() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
                 _require_open(row)
@@ -188,15 +212,13 @@ class BlindScoring(Facts):
                         None if consistency == CANNOT_TELL else consistency,
                         given.comment,
                         json.dumps(given.wrong_steps),
-                        stamp(self.now()),
+                        stamp(self._database.now()),
                     ),
                 ).lastrowid
                 self._tell_answered(db, row, "scored blind", "blind_scores", number)
         return given
 
-    def prefer_blind(
-        self, person: str, token: str, preference: Preference, key: str, comment: str = ""
-    ) -> PreferenceAnswer:
+    def prefer(self, person: str, token: str, preference: Preference, key: str, comment: str = "") -> PreferenceAnswer:
         """Say which of a pair is better, left and right as they were shown; the latest answer counts.
 
         :raises NotFound: this person has no such assignment
@@ -207,7 +229,7 @@ class BlindScoring(Facts):
         if preference not in PREFERENCES:
             raise NotAllowed(f"A preference is one of {', '.join(PREFERENCES)}; {preference!r:.40} is not.")
         given = PreferenceAnswer(preference, comment.strip())
-        with self._writing() as db:
+        with self._database.write() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
                 _require_open(row)
@@ -215,18 +237,16 @@ class BlindScoring(Facts):
                     raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
                 number = db.execute(
                     "INSERT INTO blind_preferences (key, assignment, preference, comment, at) VALUES (?, ?, ?, ?, ?)",
-                    (key, token, preference, given.comment, stamp(self.now())),
+                    (key, token, preference, given.comment, stamp(self._database.now())),
                 ).lastrowid
                 self._tell_answered(db, row, "preferred blind", "blind_preferences", number)
         return given
 
-    def _tell_answered(
-        self, db: sqlite3.Connection, row: sqlite3.Row, what: str, table: str, number: int | None
-    ) -> None:
+    def _tell_answered(self, db: Transaction, row: sqlite3.Row, what: str, table: str, number: int | None) -> None:
         """That somebody answered, and nothing of what: the log can be read while a session is open."""
         assert number is not None
         place = {"place": row["place"]}
-        self._tell(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
+        self._database.log(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
 
 
 def score_from(row: sqlite3.Row) -> ScoreAnswer:
@@ -242,7 +262,7 @@ def preference_from(row: sqlite3.Row) -> PreferenceAnswer:
     return PreferenceAnswer(row["preference"], row["comment"])
 
 
-def _assignment(db: sqlite3.Connection, token: str, person: str) -> sqlite3.Row:
+def _assignment(db: Transaction, token: str, person: str) -> sqlite3.Row:
     row: sqlite3.Row | None = db.execute(_ASSIGNMENT, (token, person)).fetchone()
     if row is None:
         raise NotFound("There is no such assignment of yours.")
@@ -257,7 +277,7 @@ def _require_open(row: sqlite3.Row) -> None:
         raise NotAllowed(f"Session {row['session']} {what}; nothing can be scored in it.")
 
 
-def _trajectories(db: sqlite3.Connection, row: sqlite3.Row) -> tuple[Trajectory, ...]:
+def _trajectories(db: Transaction, row: sqlite3.Row) -> tuple[Trajectory, ...]:
     """The one to score; or left and right."""
     shown = [row["version"]] + ([row["on_the_right"]] if row["kind"] == "pair" else [])
     texts = db.execute("SELECT id, body FROM versions WHERE id IN (?, ?)", (shown[0], shown[-1]))
@@ -265,7 +285,7 @@ def _trajectories(db: sqlite3.Connection, row: sqlite3.Row) -> tuple[Trajectory,
     return tuple(Trajectory.from_json(json.loads(bodies[version])) for version in shown)
 
 
-def _own_answer(db: sqlite3.Connection, token: str) -> ScoreAnswer | PreferenceAnswer | None:
+def _own_answer(db: Transaction, token: str) -> ScoreAnswer | PreferenceAnswer | None:
     score = "SELECT * FROM blind_scores WHERE assignment = ? ORDER BY id DESC LIMIT 1"
     preference = "SELECT * FROM blind_preferences WHERE assignment = ? ORDER BY id DESC LIMIT 1"
     if (row := db.execute(score, (token,)).fetchone()) is not None:
@@ -275,9 +295,7 @@ def _own_answer(db: sqlite3.Connection, token: str) -> ScoreAnswer | PreferenceA
     return None
 
 
-def _answered_first(
-    db: sqlite3.Connection, assignment: sqlite3.Row, key: str, given: ScoreAnswer | PreferenceAnswer
-) -> bool:
+def _answered_first(db: Transaction, assignment: sqlite3.Row, key: str, given: ScoreAnswer | PreferenceAnswer) -> bool:
     """Whether this key gave this answer before. :raises KeyReused: it gave another"""
     first: ScoreAnswer | PreferenceAnswer | None = None
     of = None

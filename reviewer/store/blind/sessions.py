@@ -11,16 +11,16 @@ from datetime import datetime
 from typing import Any
 
 from agent.trajectory.steps import step_from_json
-from reviewer.blind.leaks import Leak, authored_text, leaks_in_steps, sentence_with
-from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession
+from reviewer.blind.leaks import Leak, leaks_in_steps, sentence_with, authored_text
 from reviewer.blind.rubric import Rubric, rubric
 from reviewer.blind.sampling import sample
 from reviewer.blind.sheet import Question
+from reviewer.blind.plan import Assignment, Candidate, SampledSession, Plan
 from reviewer.rules.campaign import known_tasks
-from reviewer.store.accounts import Accounts
+from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import stamp
+from reviewer.store.sqlite.database import Database, Transaction, stamp
 
 _CANDIDATES = """
 SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
@@ -49,12 +49,13 @@ UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_
 """
 
 
-class BlindCandidates(Accounts):
+class Sessions:
     """Reading only."""
 
-    def blind_candidates(
-        self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None
-    ) -> list[Candidate]:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def candidates(self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None) -> list[Candidate]:
         """Every item that the plan lets through, and its gold items, at the versions that are current now.
 
         Texts are searched for what gives them away only where the plan leaves such out.
@@ -63,9 +64,9 @@ class BlindCandidates(Accounts):
         :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: a scorer is nobody's initials
         """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            people = [self._person(db, scorer) for scorer in plan.scorers]
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            people = [find_person(db, scorer) for scorer in plan.scorers]
             barred: dict[int, set[str]] = defaultdict(set)
             for item, person in db.execute(HANDS, {"people": json.dumps(plan.scorers)}):
                 barred[item].add(person)
@@ -90,9 +91,193 @@ class BlindCandidates(Accounts):
             for row in rows
         ]
 
+    def create(
+        self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
+    ) -> BlindSession:
+        """Draw a session and keep it, frozen; the same key again gives the first one.
+
+        :param progress: called with the number of texts searched so far, where the plan leaves some out
+        :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
+        :raises TooFew: (of ``reviewer.blind.sampling``) there is not enough to draw
+        :raises PlanError: the plan's fields do not go together
+        :raises NotFound: a scorer is nobody's initials
+        :raises KeyReused: the key was used for another session
+        """
+        plan.check()
+        with self._database.read() as db:
+            first = _drawn_first(db, key, by, plan)
+        if first is not None:
+            return self.get(by, first)
+        # Everything slow comes before the write lock is taken.
+        drawn = sample(plan, self.candidates(by, plan, progress))
+        questions = self._questions(drawn)
+        with self._database.write() as db:
+            first = _drawn_first(db, key, by, plan)
+            if first is None:
+                require_coordinator(db, by)
+                self._require_all_active(db, plan.scorers)
+                first = self._keep(db, by, drawn, questions, key)
+        return self.get(by, first)
+
+    def open(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
+
+        :raises NotAllowed: ``by`` is no coordinator, the session is not in its first state, or a scorer has
+            left or had a hand in one of their items since it was drawn
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._database.write() as db:
+            if not self._changed_first(db, key, by, session_id, "open"):
+                require_coordinator(db, by)
+                session = blind_session_by_id(db, session_id)
+                if session.state != "drawn":
+                    raise NotAllowed(f"Session {session_id} is {session.state}; only a drawn one can be opened.")
+                self._require_all_active(db, session.plan.scorers)
+                _refuse_new_hands(db, session)
+                text = json.dumps(rubric().to_json(), ensure_ascii=False)
+                self._append_state(db, key, session_id, "open", text, by)
+        return self.get(by, session_id)
+
+    def close(self, by: str | None, session_id: int, key: str) -> BlindSession:
+        """Nothing more can be scored, and the results can be had. One that never opened is given up.
+
+        :raises NotAllowed: ``by`` is no coordinator, or it is closed already
+        :raises NotFound: there is no such session
+        :raises KeyReused: the key was used for another change
+        """
+        with self._database.write() as db:
+            if not self._changed_first(db, key, by, session_id, "closed"):
+                require_coordinator(db, by)
+                if blind_session_by_id(db, session_id).state == "closed":
+                    raise NotAllowed(f"Session {session_id} is closed already.")
+                self._append_state(db, key, session_id, "closed", None, by)
+        return self.get(by, session_id)
+
+    def all(self, by: str | None) -> list[BlindSession]:
+        """Every session, oldest first; plans name sources. :raises NotAllowed: ``by`` is no coordinator"""
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
+
+    def get(self, by: str | None, session_id: int) -> BlindSession:
+        """One session.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            return blind_session_by_id(db, session_id)
+
+    def progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
+        """How far each scorer has come, in the plan's order.
+
+        :raises NotAllowed: ``by`` is no coordinator
+        :raises NotFound: there is no such session
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            counts = {row["scorer"]: row for row in db.execute(_PROGRESS, (session_id,))}
+        return tuple(
+            BlindProgress(scorer, counts[scorer]["done"], counts[scorer]["asked"])
+            if scorer in counts
+            else BlindProgress(scorer, 0, 0)
+            for scorer in session.plan.scorers
+        )
+
+    def leaks(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
+        """Where the texts of a session tell who wrote them, by item.
+
+        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
+        :raises NotFound: there is no such session
+        """
+        with self._database.read() as db:
+            require_coordinator(db, by)
+            session = blind_session_by_id(db, session_id)
+            if session.state != "closed" and by in session.plan.scorers:
+                raise NotAllowed(
+                    "You score in this session, and what was found names sources; let another coordinator "
+                    "look, or whoever holds the file (spec-o3 blind giveaways)."
+                )
+            rows = db.execute(_SHOWN, (session_id,)).fetchall()
+        return tuple(
+            LeakFound(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
+            for row in rows
+            for step, giveaway, text in in_body(row["body"])
+        )
+
+    def _questions(self, drawn: SampledSession) -> dict[str, Question]:
+        """What each task asks. A task whose file is gone has only its key."""
+        known, _ = known_tasks(self._database.path)
+        return {
+            key: Question(known[key].title, known[key].question, known[key].guide)
+            if key in known
+            else Question(key, "", "")
+            for key in sorted({candidate.task for candidate in drawn.candidates})
+        }
+
+    def _keep(
+        self,
+        db: Transaction,
+        by: str | None,
+        drawn: SampledSession,
+        questions: Mapping[str, Question],
+        key: str,
+    ) -> int:
+        words = {name: asdict(question) for name, question in questions.items()}
+        session = db.execute(
+            "INSERT INTO blind_sessions (key, name, plan, questions, notes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                key,
+                drawn.plan.name,
+                _json(drawn.plan.to_json()),
+                _json(words),
+                _json(drawn.notes),
+                by,
+                stamp(self._database.now()),
+            ),
+        ).lastrowid
+        assert session is not None
+        db.conn.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
+        bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
+        count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
+        self._database.log(db, by, "blind session drawn", f"session {session}", count, bound)
+        return session
+
+    def _require_all_active(self, db: Transaction, scorers: Iterable[str]) -> None:
+        left = [scorer for scorer in scorers if not find_person(db, scorer).active]
+        if left:
+            raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")
+
+    def _append_state(
+        self,
+        db: Transaction,
+        key: str,
+        session_id: int,
+        state: BlindState,
+        rubric_text: str | None,
+        by: str | None,
+    ) -> None:
+        number = db.execute(
+            "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, session_id, state, rubric_text, by, stamp(self._database.now())),
+        ).lastrowid
+        assert number is not None
+        what = "blind session opened" if state == "open" else "blind session closed"
+        self._database.log(db, by, what, f"session {session_id}", facts={"blind_states": number})
+
+    def _changed_first(self, db: Transaction, key: str, by: str | None, session_id: int, state: BlindState) -> bool:
+        """Whether this key made this change before. :raises KeyReused: it made another"""
+        row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
+        if row is not None and tuple(row) != (session_id, state, by):
+            raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
+        return row is not None
+
 
 def _giving_away(
-    db: sqlite3.Connection, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
+    db: Transaction, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
 ) -> frozenset[int]:
     """Those versions whose text tells who wrote it."""
     versions = json.dumps([row["version"] for row in rows])
@@ -146,198 +331,7 @@ WHERE a.session = ? ORDER BY v.item
 """
 
 
-class BlindDrawing(BlindCandidates):
-    """Sessions come into being, open and close. As elsewhere ``by`` is a coordinator; None stands for whoever
-    holds the file itself."""
-
-    def draw_blind(
-        self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
-    ) -> BlindSession:
-        """Draw a session and keep it, frozen; the same key again gives the first one.
-
-        :param progress: called with the number of texts searched so far, where the plan leaves some out
-        :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
-        :raises TooFew: (of ``reviewer.blind.sampling``) there is not enough to draw
-        :raises PlanError: the plan's fields do not go together
-        :raises NotFound: a scorer is nobody's initials
-        :raises KeyReused: the key was used for another session
-        """
-        plan.check()
-        with self._reading() as db:
-            first = _drawn_first(db, key, by, plan)
-        if first is not None:
-            return self.blind_session(by, first)
-        # Everything slow comes before the write lock is taken.
-        drawn = sample(plan, self.blind_candidates(by, plan, progress))
-        questions = self._questions(drawn)
-        with self._writing() as db:
-            first = _drawn_first(db, key, by, plan)
-            if first is None:
-                self._require_coordinator(db, by)
-                self._require_all_active(db, plan.scorers)
-                first = self._keep(db, by, drawn, questions, key)
-        return self.blind_session(by, first)
-
-    def open_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
-        """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
-
-        :raises NotAllowed: ``by`` is no coordinator, the session is not in its first state, or a scorer has
-            left or had a hand in one of their items since it was drawn
-        :raises NotFound: there is no such session
-        :raises KeyReused: the key was used for another change
-        """
-        with self._writing() as db:
-            if not self._changed_first(db, key, by, session_id, "open"):
-                self._require_coordinator(db, by)
-                session = blind_session_by_id(db, session_id)
-                if session.state != "drawn":
-                    raise NotAllowed(f"Session {session_id} is {session.state}; only a drawn one can be opened.")
-                self._require_all_active(db, session.plan.scorers)
-                _refuse_new_hands(db, session)
-                text = json.dumps(rubric().to_json(), ensure_ascii=False)
-                self._append_state(db, key, session_id, "open", text, by)
-        return self.blind_session(by, session_id)
-
-    def close_blind(self, by: str | None, session_id: int, key: str) -> BlindSession:
-        """Nothing more can be scored, and the results can be had. One that never opened is given up.
-
-        :raises NotAllowed: ``by`` is no coordinator, or it is closed already
-        :raises NotFound: there is no such session
-        :raises KeyReused: the key was used for another change
-        """
-        with self._writing() as db:
-            if not self._changed_first(db, key, by, session_id, "closed"):
-                self._require_coordinator(db, by)
-                if blind_session_by_id(db, session_id).state == "closed":
-                    raise NotAllowed(f"Session {session_id} is closed already.")
-                self._append_state(db, key, session_id, "closed", None, by)
-        return self.blind_session(by, session_id)
-
-    def blind_sessions(self, by: str | None) -> list[BlindSession]:
-        """Every session, oldest first; plans name sources. :raises NotAllowed: ``by`` is no coordinator"""
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
-
-    def blind_session(self, by: str | None, session_id: int) -> BlindSession:
-        """One session.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        :raises NotFound: there is no such session
-        """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            return blind_session_by_id(db, session_id)
-
-    def blind_progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
-        """How far each scorer has come, in the plan's order.
-
-        :raises NotAllowed: ``by`` is no coordinator
-        :raises NotFound: there is no such session
-        """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            session = blind_session_by_id(db, session_id)
-            counts = {row["scorer"]: row for row in db.execute(_PROGRESS, (session_id,))}
-        return tuple(
-            BlindProgress(scorer, counts[scorer]["done"], counts[scorer]["asked"])
-            if scorer in counts
-            else BlindProgress(scorer, 0, 0)
-            for scorer in session.plan.scorers
-        )
-
-    def blind_giveaways(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
-        """Where the texts of a session tell who wrote them, by item.
-
-        :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
-        :raises NotFound: there is no such session
-        """
-        with self._reading() as db:
-            self._require_coordinator(db, by)
-            session = blind_session_by_id(db, session_id)
-            if session.state != "closed" and by in session.plan.scorers:
-                raise NotAllowed(
-                    "You score in this session, and what was found names sources; let another coordinator "
-                    "look, or whoever holds the file (spec-o3 blind giveaways)."
-                )
-            rows = db.execute(_SHOWN, (session_id,)).fetchall()
-        return tuple(
-            LeakFound(row["item"], row["drafter_name"], step, giveaway, sentence_with(giveaway, text))
-            for row in rows
-            for step, giveaway, text in in_body(row["body"])
-        )
-
-    def _questions(self, drawn: SampledSession) -> dict[str, Question]:
-        """What each task asks. A task whose file is gone has only its key."""
-        known, _ = known_tasks(self.path)
-        return {
-            key: Question(known[key].title, known[key].question, known[key].guide)
-            if key in known
-            else Question(key, "", "")
-            for key in sorted({candidate.task for candidate in drawn.candidates})
-        }
-
-    def _keep(
-        self,
-        db: sqlite3.Connection,
-        by: str | None,
-        drawn: SampledSession,
-        questions: Mapping[str, Question],
-        key: str,
-    ) -> int:
-        words = {name: asdict(question) for name, question in questions.items()}
-        session = db.execute(
-            "INSERT INTO blind_sessions (key, name, plan, questions, notes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                key,
-                drawn.plan.name,
-                _json(drawn.plan.to_json()),
-                _json(words),
-                _json(drawn.notes),
-                by,
-                stamp(self.now()),
-            ),
-        ).lastrowid
-        assert session is not None
-        db.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
-        bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
-        count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
-        self._tell(db, by, "blind session drawn", f"session {session}", count, bound)
-        return session
-
-    def _require_all_active(self, db: sqlite3.Connection, scorers: Iterable[str]) -> None:
-        left = [scorer for scorer in scorers if not self._person(db, scorer).active]
-        if left:
-            raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")
-
-    def _append_state(
-        self,
-        db: sqlite3.Connection,
-        key: str,
-        session_id: int,
-        state: BlindState,
-        rubric_text: str | None,
-        by: str | None,
-    ) -> None:
-        number = db.execute(
-            "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
-            (key, session_id, state, rubric_text, by, stamp(self.now())),
-        ).lastrowid
-        assert number is not None
-        what = "blind session opened" if state == "open" else "blind session closed"
-        self._tell(db, by, what, f"session {session_id}", facts={"blind_states": number})
-
-    def _changed_first(
-        self, db: sqlite3.Connection, key: str, by: str | None, session_id: int, state: BlindState
-    ) -> bool:
-        """Whether this key made this change before. :raises KeyReused: it made another"""
-        row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
-        if row is not None and tuple(row) != (session_id, state, by):
-            raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
-        return row is not None
-
-
-def blind_session_by_id(db: sqlite3.Connection, session_id: int) -> BlindSession:
+def blind_session_by_id(db: Transaction, session_id: int) -> BlindSession:
     """:raises NotFound: there is no such session"""
     row = db.execute(f"{_SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
     if row is None:
@@ -362,7 +356,7 @@ def _session_from(row: sqlite3.Row) -> BlindSession:
     )
 
 
-def _drawn_first(db: sqlite3.Connection, key: str, by: str | None, plan: Plan) -> int | None:
+def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int | None:
     """The session that this key drew before. :raises KeyReused: it was another"""
     row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
     if row is None:
@@ -372,7 +366,7 @@ def _drawn_first(db: sqlite3.Connection, key: str, by: str | None, plan: Plan) -
     return int(row["id"])
 
 
-def _refuse_new_hands(db: sqlite3.Connection, session: BlindSession) -> None:
+def _refuse_new_hands(db: Transaction, session: BlindSession) -> None:
     hands = {tuple(row) for row in db.execute(HANDS, {"people": json.dumps(session.plan.scorers)})}
     shown = db.execute(
         "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "

@@ -1,4 +1,7 @@
-"""Connections to annotations.db: one that writes, a pool that reads; nowhere else is a transaction opened."""
+"""Connections to annotations.db: one that writes, a pool that reads, and the clocks of the process.
+
+Every transaction of the store is opened here. Tables, inserts and plain queries use sqlite-utils inside it.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,24 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import sqlite_utils
+
+from reviewer.store.audit.chain import Head, NewEntry, Range, append
 from reviewer.store.errors import CannotWrite, Damaged, FileGone, restore_instead
+
+Transaction = sqlite_utils.Database
+"""An open transaction: ``execute`` for SQL, ``table(name)`` for the helpers of sqlite-utils."""
 
 Clock = Callable[[], datetime]
 
 ALLOWANCE = timedelta(minutes=1)
-"""How far apart the clocks of two processes on one file may be, and what set-back is told to nobody."""
+"""How far the clocks of two processes on one file may differ; a set-back this small is not reported."""
 
 
 def utc_now() -> datetime:
@@ -24,7 +34,7 @@ def utc_now() -> datetime:
 
 
 def stamp(at: datetime) -> str:
-    """A time as it is stored: UTC, ISO 8601, always milliseconds, so that text order is time order."""
+    """Return a time in its stored form: UTC, ISO 8601, always milliseconds, so that text order is time order."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
@@ -33,11 +43,16 @@ def _no_time() -> float:
 
 
 class Clocks:
-    """The two clocks of one process.
+    """The two clocks of one process: the machine's clock, and a steady one that is never set back.
 
-    :param clock: what the machine tells
-    :param elapsed: seconds since any moment, never set back; the machine's own with the machine's own clock,
-        and one that stands still beside any other, which is then the only one that moves
+    Facts are stored with the machine's time, and their order follows from their numbers. Leases, sessions and
+    the pause after wrong passwords run by the steady clock, so that they end in time even if the machine's
+    clock is set back. Another process cannot know an earlier, later time of this machine: whatever was started
+    at a time later than its own present has ended for it.
+
+    :param clock: the machine's clock
+    :param elapsed: seconds since any moment, never set back. By default ``time.monotonic`` with the machine's
+        own clock; with any other clock, one that stands still
     """
 
     def __init__(self, clock: Clock = utc_now, elapsed: Callable[[], float] | None = None) -> None:
@@ -48,21 +63,23 @@ class Clocks:
         self._seen_at = self._elapsed()
 
     def now(self) -> datetime:
-        """What the machine's clock tells, UTC."""
+        """Return the time of the machine's clock, UTC."""
         return self._clock().astimezone(UTC)
 
     def steady(self) -> datetime:
-        """What the machine's clock tells; once it was set back, what it told before and the seconds since."""
+        """Return the machine's time; after a set-back, its latest earlier time plus the seconds since then."""
         with self._lock:
-            told, elapsed = self.now(), self._elapsed()
-            went_on = self._latest + timedelta(seconds=elapsed - self._seen_at)
-            self._latest, self._seen_at = max(told, went_on), elapsed
+            now, elapsed = self.now(), self._elapsed()
+            continued = self._latest + timedelta(seconds=elapsed - self._seen_at)
+            self._latest, self._seen_at = max(now, continued), elapsed
             return self._latest
 
 
 class FileIdentity:
-    """The database and its write-ahead log, known by device and inode. The log is there from the first write
-    on, and stays as long as a connection is open."""
+    """The database file and its write-ahead log, known by device and inode.
+
+    The log exists from the first write on, and as long as a connection is open.
+    """
 
     def __init__(self, path: Path) -> None:
         self._files = (path, path.with_name(f"{path.name}-wal"))
@@ -70,7 +87,7 @@ class FileIdentity:
         self.require()
 
     def require(self) -> None:
-        """:raises FileGone: another file has the name now, or none"""
+        """Check that the files are still the same ones. :raises FileGone: another file has the name now, or none"""
         for path in self._files:
             found = _identity(path)
             if found is not None:
@@ -78,7 +95,7 @@ class FileIdentity:
             if found != self._known.get(path):
                 raise FileGone(
                     f"{path} was moved, deleted or replaced while this program had it open. Nothing was "
-                    "saved. Put the file back, or stop the program, bring a backup back with "
+                    "saved. Put the file back; or stop the program, restore a backup with "
                     "`spec-o3 restore` and start again."
                 )
 
@@ -92,27 +109,27 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 BUSY_SECONDS = 60.0
-"""How long a command waits for another's write."""
+"""How long a command waits for another program's write."""
 SUBMIT_SECONDS = 5.0
-"""How long a page waits for it: somebody is sitting there, and the page can ask again."""
+"""How long a web request waits for it: a person is waiting, and the page can repeat the request."""
 READER_KIB = 512
-"""Of the file that each connection that reads keeps in memory."""
+"""SQLite's page cache of each reading connection."""
 
 
 def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection as this program wants it; transactions are opened by ``Base`` only.
+    """Open a connection with this program's settings; only ``Database`` opens transactions on it.
 
-    :param patience: seconds to wait for another's write
+    :param patience: seconds to wait for another program's write
     """
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     try:
-        # The first to read the schema, and so the one that fails where that is damaged.
+        # The first statement that reads the schema, and so the one that fails where that is damaged.
         with damage_as_sqlite_error():
-            # FULL: an acknowledged vote is on the disk, whatever happens to the power.
+            # FULL: an acknowledged vote is on the disk even after a power cut.
             connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        # Without this, INSERT OR REPLACE would delete a fact past the trigger that guards it.
+        # Without this, INSERT OR REPLACE would delete a fact without running the trigger that protects it.
         connection.execute("PRAGMA recursive_triggers = ON")
     except BaseException:
         connection.close()
@@ -120,11 +137,16 @@ def connect(path: Path, patience: float = BUSY_SECONDS) -> sqlite3.Connection:
     return connection
 
 
+def helpers(connection: sqlite3.Connection) -> Transaction:
+    """Wrap a connection for sqlite-utils, without changing its settings or loading plugins."""
+    return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
+
+
 @contextmanager
 def damage_as_sqlite_error() -> Iterator[None]:
-    """SQLite quotes the file when it says what is damaged, and Python cannot read that where it is no UTF-8.
+    """Report damage as SQLite's error although its message quotes bytes of the file that are not UTF-8.
 
-    :raises sqlite3.DatabaseError: instead of the error about its own message
+    :raises sqlite3.DatabaseError: in place of the ``UnicodeDecodeError`` that Python raises
     """
     try:
         yield
@@ -135,150 +157,173 @@ def damage_as_sqlite_error() -> Iterator[None]:
 
 
 def use_wal(connection: sqlite3.Connection) -> None:
-    """Write-ahead log: readers never wait for the writer. Switching at once with another process raises
-    "locked" in spite of the timeout, so it is tried again."""
-    give_up = time.monotonic() + BUSY_SECONDS
+    """Switch to the write-ahead log, so that readers never wait for the writer.
+
+    If another process switches at the same moment SQLite raises "locked" in spite of the timeout; then try again.
+    """
+    deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
 
 
-_SENTENCES = {
+_MESSAGES = {
     sqlite3.SQLITE_FULL: "the disk is full.",
     sqlite3.SQLITE_IOERR: "the disk reported an error.",
     sqlite3.SQLITE_READONLY: "the file is read-only.",
 }
 
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""What SQLite says of a file whose pages are not what they were."""
+"""SQLite's error codes for a file with damaged pages."""
 
 
 class Database:
-    """What every part of the store stands on: the clock, ``_reading`` and ``_writing``."""
+    """The open file: write transactions, read snapshots, the audit log of each transaction, the time.
 
-    def __init__(self, path: Path, writer: sqlite3.Connection, times: Clocks, patience: float) -> None:
+    Threads may share it. One thread writes at a time; readers do not wait.
+    """
+
+    def __init__(self, path: Path, writer: sqlite3.Connection, clocks: Clocks, patience: float) -> None:
         self.path = path
-        self._times = times
-        self._patience = patience
-        self._writer = writer
-        self._place = FileIdentity(path)
-        self._writing_now = threading.Lock()
-        self._idle_readers: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self.writer = writer
+        self.patience = patience
+        self._clocks = clocks
+        self._transaction = helpers(writer)
+        self._identity = FileIdentity(path)
+        self._write_lock = threading.Lock()
+        self._idle_readers: queue.LifoQueue[Transaction] = queue.LifoQueue()
         self._closed = False
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[Transaction]:
         """One write transaction: all of it is on disk when the block ends, or none of it is.
 
         IMMEDIATE takes the write lock before anything is read, so what was read is still true when it is
         written; a deferred BEGIN would fail on the upgrade without waiting.
 
-        :raises CannotWrite: the disk is full, or the file read-only, kept locked or no longer there
-        :raises Damaged: what it reads is no database
+        :raises CannotWrite: the disk is full, or the file read-only, locked by another program or gone
+        :raises Damaged: the file is damaged
         """
-        with self._my_turn(), self._said_plainly():
+        with self._one_writer(), self._errors_explained():
             self._begin()
             try:
-                self._place.require()
-                yield self._writer
-                self._writer.execute("COMMIT")
+                self._identity.require()
+                yield self._transaction
+                self.writer.execute("COMMIT")
             except BaseException:
                 # SQLite has already rolled back after a full disk or an I/O error.
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if self.writer.in_transaction:
+                    self.writer.execute("ROLLBACK")
                 raise
 
     def _begin(self) -> None:
-        """SQLite waits by itself, but not for everything: while another program opens or closes the file it
-        may answer "busy" at once."""
-        give_up = time.monotonic() + self._patience
+        """Begin; while another program opens or closes the file SQLite may answer "busy" without waiting."""
+        deadline = time.monotonic() + self.patience
         while True:
             try:
-                self._writer.execute("BEGIN IMMEDIATE")
+                self.writer.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        """One thread of this process writes at a time. :raises CannotWrite: another goes on for too long"""
-        if not self._writing_now.acquire(timeout=self._patience):
+    def _one_writer(self) -> Iterator[None]:
+        """Let one thread of this process write. :raises CannotWrite: another thread writes for too long"""
+        if not self._write_lock.acquire(timeout=self.patience):
             raise CannotWrite(self._busy("this program is writing something long"))
         try:
             yield
         finally:
-            self._writing_now.release()
+            self._write_lock.release()
 
     @contextmanager
-    def _said_plainly(self) -> Iterator[None]:
+    def _errors_explained(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            # The low byte is the kind of error, what is above it the detail.
+            # The low byte is the kind of error; the bytes above it are the detail.
             kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if kind in DAMAGE:
                 raise Damaged(restore_instead(self.path, error)) from error
             if kind == sqlite3.SQLITE_BUSY:
                 raise CannotWrite(self._busy("another program keeps it locked")) from error
-            if kind not in _SENTENCES:
+            if kind not in _MESSAGES:
                 raise
-            raise CannotWrite(f"{self.path}: {_SENTENCES[kind]} Nothing was saved.") from error
+            raise CannotWrite(f"{self.path}: {_MESSAGES[kind]} Nothing was saved.") from error
 
     def _busy(self, why: str) -> str:
-        return f"{self.path}: {why}, for {self._patience:.0f} seconds by now. Nothing was saved; try again."
+        return f"{self.path}: {why}; waited {self.patience:.0f} seconds. Nothing was saved; try again."
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """One snapshot: every query in the block sees the same moment.
+    def read(self) -> Iterator[Transaction]:
+        """One snapshot: every query in the block reads the same state.
 
         :raises CannotWrite: the disk reports an error
-        :raises Damaged: what it reads is no database
-        :raises FileGone: the file is no longer there, and no reader has it open
+        :raises Damaged: the file is damaged
+        :raises FileGone: the file is gone, and no reader has it open
         """
-        with self._said_plainly():
+        with self._errors_explained():
             reader = self._reader()
             try:
-                reader.execute("BEGIN")
+                reader.conn.execute("BEGIN")
                 yield reader
             finally:
-                if reader.in_transaction:
-                    reader.execute("ROLLBACK")
+                if reader.conn.in_transaction:
+                    reader.conn.execute("ROLLBACK")
                 if self._closed:
-                    reader.close()
+                    reader.conn.close()
                 else:
                     self._idle_readers.put(reader)
 
-    def _reader(self) -> sqlite3.Connection:
+    def _reader(self) -> Transaction:
         try:
             return self._idle_readers.get_nowait()
         except queue.Empty:
-            self._place.require()  # connecting would make an empty file of that name
-            reader = connect(self.path, self._patience)
-            reader.execute("PRAGMA query_only = ON")
-            # There is one a thread, forty in all. At SQLite's usual 2 MB each they went on growing for as
-            # long as people worked; what they do not hold, the system's own cache of the file does.
-            reader.execute(f"PRAGMA cache_size = -{READER_KIB}")
-            return reader
+            self._identity.require()  # connecting would create an empty file of that name
+            connection = connect(self.path, self.patience)
+            connection.execute("PRAGMA query_only = ON")
+            # One per thread, forty in all. At SQLite's default of 2 MB each they kept growing while people
+            # worked; the system's cache of the file serves what they do not keep.
+            connection.execute(f"PRAGMA cache_size = -{READER_KIB}")
+            return helpers(connection)
+
+    def log(
+        self,
+        db: Transaction,
+        person: str | None,
+        what: str,
+        subject: str = "",
+        details: Mapping[str, Any] | None = None,
+        facts: Mapping[str, int | Range] | None = None,
+        people: tuple[str, ...] = (),
+    ) -> Head:
+        """Append the audit log's entry of this transaction. Every write of the store calls this once.
+
+        :param facts: the rows it appended: by table the key of one row, or the first and last of several
+        :param people: whose rows it changed
+        """
+        ranges = {table: (keys, keys) if isinstance(keys, int) else keys for table, keys in (facts or {}).items()}
+        return append(db, stamp(self.now()), NewEntry(person, what, subject, details or {}, ranges, people))
 
     def now(self) -> datetime:
-        """What the machine's clock tells, UTC: the time of what happens."""
-        return self._times.now()
+        """Return the time of the machine's clock, UTC: the time of facts."""
+        return self._clocks.now()
 
     def steady(self) -> datetime:
-        """The same without setting back, UTC: the time that leases and sessions run by."""
-        return self._times.steady()
+        """Return the time that is never set back, UTC: the time of leases and sessions."""
+        return self._clocks.steady()
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""
-        with self._writing_now:
+        with self._write_lock:
             self._closed = True
-            self._writer.close()
+            self.writer.close()
         while not self._idle_readers.empty():
-            self._idle_readers.get_nowait().close()
+            self._idle_readers.get_nowait().conn.close()

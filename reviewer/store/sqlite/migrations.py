@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reviewer.store.audit.chain import NewEntry, append
 from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, StoreError
-from reviewer.store.sqlite.database import stamp, utc_now
+from reviewer.store.sqlite.database import Transaction, helpers, stamp, utc_now
 from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import APPLICATION_ID, Migration
 
@@ -34,33 +34,33 @@ def migrate(
     :raises CannotWrite: there is no room for the copy, or another program keeps the file locked
     :raises StoreError: a migration failed; the file is as it was, and the copy stays beside it
     """
-    refuse_foreign_file(connection, path)
-    if not _pending(connection, path, migrations):
+    db = helpers(connection)
+    refuse_foreign_file(db, path)
+    if not _pending(db, path, migrations):
         return []
     # Rebuilding a table, as a later migration may have to, needs the foreign keys off; the setting cannot be
     # changed inside a transaction, so they are checked by hand before the commit.
-    connection.execute("PRAGMA foreign_keys = OFF")
+    db.execute("PRAGMA foreign_keys = OFF")
     try:
         # What was read before the lock may have been done by another process meanwhile.
-        with _all_or_nothing(connection):
-            pending = _pending(connection, path, migrations)
+        with _all_or_nothing(db):
+            pending = _pending(db, path, migrations)
             if pending:
-                _upgrade(connection, path, pending, stamp(now or utc_now()))
+                _upgrade(db, path, pending, stamp(now or utc_now()))
     finally:
-        connection.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA foreign_keys = ON")
     return [migration.number for migration in pending]
 
 
-def applied(connection: sqlite3.Connection) -> list[int]:
-    """The numbers of the migrations this file has had; none for an empty file."""
-    known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchone()
-    if known is None:
+def applied(db: Transaction) -> list[int]:
+    """Return the numbers of the migrations that this file has had; none for an empty file."""
+    if "migrations" not in db.table_names():
         return []
-    return [row[0] for row in connection.execute("SELECT number FROM migrations ORDER BY number")]
+    return [row["number"] for row in db.table("migrations").rows_where(select="number", order_by="number")]
 
 
-def _pending(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> list[Migration]:
-    done = applied(connection)
+def _pending(db: Transaction, path: Path, migrations: Sequence[Migration]) -> list[Migration]:
+    done = applied(db)
     if done and done[-1] > migrations[-1].number:
         raise NewerSchema(
             f"{path}: its schema is number {done[-1]}, this release knows {migrations[-1].number}. "
@@ -70,24 +70,24 @@ def _pending(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mi
 
 
 @contextmanager
-def _all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
+def _all_or_nothing(db: Transaction) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
     try:
         yield
-        connection.execute("COMMIT")
+        db.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        if db.conn.in_transaction:
+            db.execute("ROLLBACK")
         raise
 
 
-def _upgrade(connection: sqlite3.Connection, path: Path, pending: Sequence[Migration], at: str) -> None:
-    done = applied(connection)
+def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str) -> None:
+    done = applied(db)
     kept = _copied(path, done[-1]) if done else None
     try:
         for migration in pending:
-            _apply(connection, migration, at)
-        _refuse_broken(connection, pending)
+            _apply(db, migration, at)
+        _refuse_broken(db, pending)
     except (sqlite3.Error, StoreError) as error:
         if kept is None:
             raise
@@ -95,31 +95,31 @@ def _upgrade(connection: sqlite3.Connection, path: Path, pending: Sequence[Migra
             f"{path}: it could not be brought from schema {done[-1]} to {pending[-1].number} ({error}). "
             f"The file is as it was, and a copy of it is {kept}."
         ) from error
-    if kept is not None and _has_log(connection):
+    if kept is not None and _has_log(db):
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
-        append(connection, at, NewEntry(None, "database upgraded", "", numbers))
+        append(db, at, NewEntry(None, "database upgraded", "", numbers))
 
 
-def _apply(connection: sqlite3.Connection, migration: Migration, at: str) -> None:
-    connection.execute(
+def _apply(db: Transaction, migration: Migration, at: str) -> None:
+    db.execute(
         "CREATE TABLE IF NOT EXISTS migrations "
         "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)"
     )
     # Before the migration runs, which may ask when it did.
-    connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (migration.number, migration.name, at))
-    migration.run(connection)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.table("migrations").insert({"number": migration.number, "name": migration.name, "applied_at": at})
+    migration.run(db)
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _refuse_broken(connection: sqlite3.Connection, pending: Sequence[Migration]) -> None:
-    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+def _refuse_broken(db: Transaction, pending: Sequence[Migration]) -> None:
+    broken = db.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         names = " and ".join(str(migration.number) for migration in pending)
         raise StoreError(f"migration {names} would leave {broken[0]} without its {broken[2]}")
 
 
-def _has_log(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'log'").fetchone() is not None
+def _has_log(db: Transaction) -> bool:
+    return "log" in db.table_names()
 
 
 def _copied(path: Path, schema: int) -> Path:
@@ -144,9 +144,9 @@ def _copied(path: Path, schema: int) -> Path:
     return target
 
 
-def refuse_foreign_file(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_foreign_file(db: Transaction, path: Path) -> None:
     """:raises NotAnnotations: the file is another program's"""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and tables:
         raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")

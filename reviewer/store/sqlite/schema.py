@@ -6,12 +6,11 @@ whoever asks. ``standings`` and ``barred`` are derived and can be rebuilt at any
 
 from __future__ import annotations
 
-import re
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from reviewer.store.audit.chain import BOUND, NewEntry, append
+from reviewer.store.sqlite.database import Transaction
 
 BLIND_TABLES = """
 CREATE TABLE blind_sessions (
@@ -117,7 +116,7 @@ CREATE TABLE log (
 """
 
 
-def begin(db: sqlite3.Connection) -> None:
+def begin(db: Transaction) -> None:
     """Bind what the file held before it had a log, one entry a table, at the time of the migration."""
     (at,) = db.execute("SELECT applied_at FROM migrations ORDER BY number DESC LIMIT 1").fetchone()
     people = tuple(row[0] for row in db.execute("SELECT initials FROM people ORDER BY initials"))
@@ -136,23 +135,11 @@ APPLICATION_ID = 0x53704F33
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema; ``run`` gets a connection inside the transaction that also records the step."""
+    """One step of the schema; ``run`` gets the transaction that also records the step."""
 
     number: int
     name: str
-    run: Callable[[sqlite3.Connection], None]
-
-
-def statements(connection: sqlite3.Connection, script: str) -> None:
-    """Run each statement of a script. ``executescript`` would commit the transaction it is called in."""
-    statement = ""
-    for piece in re.split("(?<=;)", script):
-        statement += piece
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
-    if statement.strip():
-        raise ValueError(f"a statement is not finished: {statement.strip():.60}")
+    run: Callable[[Transaction], None]
 
 
 _SETTINGS_AND_PEOPLE = """
@@ -387,32 +374,32 @@ def _refuse_changes(table: str) -> str:
     )
 
 
-def first_schema(connection: sqlite3.Connection) -> None:
+def first_schema(db: Transaction) -> None:
     """Everything of the first release."""
     for script in (_SETTINGS_AND_PEOPLE, _SPECTRA, _ITEMS, _WORK_IN_HAND, _DERIVED):
-        statements(connection, script)
-    connection.execute(
+        db.executescript(script)
+    db.execute(
         "INSERT INTO settings (name, value, at) VALUES ('rules', ?, strftime('%Y-%m-%dT%H:%M:%f+00:00'))",
         ('{"approve_at": 2, "auditors": 2, "reject_at": 2, "solo": false, "votes": 2}',),
     )
-    statements(connection, _keep_tallies())
+    db.executescript(_keep_tallies())
     for table in FACTS:
-        statements(connection, _refuse_changes(table))
+        db.executescript(_refuse_changes(table))
 
 
-def blind_sessions(connection: sqlite3.Connection) -> None:
+def blind_sessions(db: Transaction) -> None:
     """Blind scoring sessions."""
-    statements(connection, BLIND_TABLES)
+    db.executescript(BLIND_TABLES)
     for table in BLIND_FACTS:
-        statements(connection, _refuse_changes(table))
+        db.executescript(_refuse_changes(table))
 
 
-def audit_log(connection: sqlite3.Connection) -> None:
+def audit_log(db: Transaction) -> None:
     """The audit log, which binds what is there already; exports become facts."""
-    statements(connection, LOG_TABLE)
+    db.executescript(LOG_TABLE)
     for table in ("log", "exports"):
-        statements(connection, _refuse_changes(table))
-    begin(connection)
+        db.executescript(_refuse_changes(table))
+    begin(db)
 
 
 MIGRATIONS: tuple[Migration, ...] = (

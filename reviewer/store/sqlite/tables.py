@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reviewer.store.audit.chain import Head, head
 from reviewer.store.errors import CannotWrite, NewerSchema, NotAnnotations, NotFound, StoreError
-from reviewer.store.sqlite.database import Database, connect, damage_as_sqlite_error, utc_now
+from reviewer.store.sqlite.database import Transaction, connect, damage_as_sqlite_error, helpers, utc_now
 from reviewer.store.sqlite.migrations import applied, migrate
 from reviewer.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
@@ -58,7 +58,7 @@ class Table:
 class Snapshot:
     """All rows as they are at one moment, however long it takes to read them."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Transaction) -> None:
         self._db = db
         self.schema = applied(db)[-1]
         self.tables = tables(db)
@@ -79,16 +79,6 @@ class Snapshot:
             yield dict(zip(table.columns, row, strict=True))
 
 
-class Rows(Database):
-    """Reading everything."""
-
-    @contextmanager
-    def moment(self) -> Iterator[Snapshot]:
-        """The rows of all tables of the archive, while others go on writing."""
-        with self._reading() as db:
-            yield Snapshot(db)
-
-
 @contextmanager
 def open_snapshot(path: Path) -> Iterator[Snapshot]:
     """The rows of a database that nobody writes to, such as a backup; nothing is made or changed beside it.
@@ -102,8 +92,9 @@ def open_snapshot(path: Path) -> Iterator[Snapshot]:
     # Immutable: neither locks nor a write-ahead log are looked for.
     uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
-        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
-            db.row_factory = sqlite3.Row
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            db = helpers(connection)
+            connection.row_factory = sqlite3.Row
             with damage_as_sqlite_error():
                 moment = _ours(db, path)
             yield moment
@@ -126,7 +117,8 @@ def summary(path: Path) -> Summary:
     :raises StoreError: it is damaged, or cannot be read
     """
     try:
-        with closing(connect(path)) as db:
+        with closing(connect(path)) as connection:
+            db = helpers(connection)
             db.execute("PRAGMA query_only = ON")
             db.execute("BEGIN")
             moment = _ours(db, path)
@@ -138,7 +130,7 @@ def summary(path: Path) -> Summary:
         raise unreadable_error(error, path) from error
 
 
-def _ours(db: sqlite3.Connection, path: Path) -> Snapshot:
+def _ours(db: Transaction, path: Path) -> Snapshot:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID or not applied(db):
         raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
@@ -156,7 +148,7 @@ def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
 class NewDatabase:
     """A new database that takes rows as they are; made by ``filling``."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: Transaction) -> None:
         self._db = db
         self.tables = {table.name: table for table in tables(db)}
 
@@ -190,10 +182,11 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
     if not known or known[-1].number != schema:
         raise StoreError(f"found the schema {schema}, this release knows 1 to {MIGRATIONS[-1].number}")
     try:
-        with closing(connect(path)) as db:
+        with closing(connect(path)) as connection:
+            db = helpers(connection)
             db.execute("PRAGMA synchronous = OFF")
             db.execute("PRAGMA journal_mode = OFF")
-            migrate(db, path, known, utc_now())
+            migrate(connection, path, known, utc_now())
             db.execute("PRAGMA foreign_keys = OFF")
             db.execute("BEGIN EXCLUSIVE")
             triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
@@ -211,7 +204,7 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
         raise CannotWrite(f"{path}: {error}. No database was made.") from error
 
 
-def tables(db: sqlite3.Connection) -> tuple[Table, ...]:
+def tables(db: Transaction) -> tuple[Table, ...]:
     """The tables of an archive, in the order they were made."""
     made = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     found = db.execute(made).fetchall()
@@ -225,7 +218,7 @@ def tables(db: sqlite3.Connection) -> tuple[Table, ...]:
     )
 
 
-def _table(db: sqlite3.Connection, name: str, sql: str) -> Table:
+def _table(db: Transaction, name: str, sql: str) -> Table:
     info = db.execute(f'PRAGMA table_info("{name}")').fetchall()
     key = [column["name"] for column in sorted(info, key=lambda column: column["pk"]) if column["pk"]]
     return Table(
@@ -240,7 +233,7 @@ def _quoted(columns: Sequence[str] | Mapping[str, str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def _fill_text_index(db: sqlite3.Connection) -> None:
+def _fill_text_index(db: Transaction) -> None:
     """What the search looks through, which the index itself does not keep: the name and the identifiers."""
     rows = "SELECT i.id, i.name, s.details FROM items i LEFT JOIN spectra s ON s.sha256 = i.spectrum"
     for item_id, name, details in db.execute(f"{rows} ORDER BY i.id"):
@@ -266,7 +259,8 @@ def require_own_schema(path: Path) -> None:
     if not path.is_file():
         raise NotFound(f"{path}: found no database")
     try:
-        with closing(connect(path)) as db:
+        with closing(connect(path)) as connection:
+            db = helpers(connection)
             db.execute("PRAGMA query_only = ON")
             db.execute("BEGIN")
             _require_schema(db, path)
@@ -274,7 +268,7 @@ def require_own_schema(path: Path) -> None:
         raise unreadable_error(error, path) from error
 
 
-def _require_schema(db: sqlite3.Connection, path: Path) -> None:
+def _require_schema(db: Transaction, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     found = _schema_of(db)
     told = found.get(("table", "migrations"))
@@ -313,7 +307,7 @@ def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
     return None
 
 
-def _schema_of(db: sqlite3.Connection) -> dict[Part, str]:
+def _schema_of(db: Transaction) -> dict[Part, str]:
     """The SQL of everything that somebody asked SQLite for."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
     virtual = tuple(f"{row[1]}_" for row in rows if str(row[3]).startswith("CREATE VIRTUAL"))
@@ -330,6 +324,7 @@ def _schema_of(db: sqlite3.Connection) -> dict[Part, str]:
 @cache
 def _expected_schema(migrations: int) -> dict[Part, str]:
     """The same of a new file that has had so many migrations."""
-    with closing(connect(Path(":memory:"))) as db:
-        migrate(db, Path(":memory:"), MIGRATIONS[:migrations])
+    with closing(connect(Path(":memory:"))) as connection:
+        db = helpers(connection)
+        migrate(connection, Path(":memory:"), MIGRATIONS[:migrations])
         return _schema_of(db)

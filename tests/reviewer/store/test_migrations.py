@@ -13,13 +13,13 @@ from types import SimpleNamespace
 import pytest
 
 from reviewer.store import CannotWrite, NewerSchema, NotAnnotations, QueueFilter, Store, StoreError
-from reviewer.store.sqlite.schema import MIGRATIONS, Migration, statements
+from reviewer.store.sqlite.database import helpers
+from reviewer.store.sqlite.schema import MIGRATIONS, Migration
 from tests.support.campaign import TO_AUDIT, Clock, Desk, an_item, people
 
 
-def add_hurry(connection):
-    statements(
-        connection,
+def add_hurry(db):
+    db.executescript(
         """
         ALTER TABLE items ADD COLUMN hurry INTEGER NOT NULL DEFAULT 0;
         UPDATE items SET hurry = 1 WHERE task = 'cv';
@@ -135,15 +135,17 @@ def test_an_empty_file_becomes_a_database(tmp_path):
 
 
 def test_a_statement_that_is_not_finished_is_an_error():
-    with pytest.raises(ValueError, match="not finished: CREATE TABLE x"):
-        statements(sqlite3.connect(":memory:"), "CREATE TABLE x (a")
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("BEGIN")
+    with pytest.raises(sqlite3.OperationalError, match="incomplete input"):
+        helpers(connection).executescript("CREATE TABLE x (a")
+    connection.close()
 
 
 def test_triggers_with_several_statements_are_one_statement():
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("BEGIN")
-    statements(
-        connection,
+    helpers(connection).executescript(
         """
         CREATE TABLE a (n); CREATE TABLE b (n);
         CREATE TRIGGER both AFTER INSERT ON a
