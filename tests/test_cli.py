@@ -65,7 +65,7 @@ def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_
     assert imported.returncode == 0, imported.stderr
     assert json.loads(imported.stdout) == {"added": [1], "known": 0, "problems": []}
     with Store.open(tmp_path / "a.db") as store:
-        trajectory = store.item(1).version.trajectory
+        trajectory = store.items.get(1).version.trajectory
     assert (trajectory.task, trajectory.label, trajectory.drafter.kind) == ("cv", "YES", "baseline")
     (tmp_path / "elsewhere").rename(survey_file)
     again = run("draft", "--task", "cv", "--label", "YES", survey_file, "--db", "a.db", "--json", cwd=tmp_path)
@@ -75,14 +75,14 @@ def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_
 def test_an_export_is_made_and_comes_in_again(tmp_path):
     with a_store(tmp_path / "a.db") as store:
         add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
-        wanted = store.item(1).version.trajectory
+        wanted = store.items.get(1).version.trajectory
     made = run("export", "one", "--to", "out", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     told = json.loads(made.stdout)
     assert (Path(told["folder"]).name, told["counts"]["items"], told["left_out"]) == ("one", 1, [])
     assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
     with Store.open(tmp_path / "b.db") as store:
-        assert store.item(1).version.trajectory == wanted
+        assert store.items.get(1).version.trajectory == wanted
     taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)
     assert taken.returncode == 2
     assert "found an export of that name" in taken.stderr
@@ -98,10 +98,10 @@ def test_bad_rows_are_bad_news_and_named(tmp_path):
         "row 2: label: found 3, wanted YES, NO or null",
     ]
     with Store.open(tmp_path / "a.db") as store:
-        assert store.queue(QueueFilter(), "").total == 0
+        assert store.queue.page(QueueFilter(), "").total == 0
     assert run("import", "d.jsonl", "--db", "a.db", "--skip-bad", cwd=tmp_path).returncode == 1
     with Store.open(tmp_path / "a.db") as store:
-        assert store.queue(QueueFilter(), "").total == 1
+        assert store.queue.page(QueueFilter(), "").total == 1
 
 
 def test_a_file_that_is_no_spectrum_is_bad_news_and_the_others_are_drafted(survey_file, tmp_path):
@@ -245,7 +245,7 @@ def test_a_class_of_the_campaigns_own_is_known_by_its_file_and_a_broken_one_is_n
     done = run("draft", "--task", "polar", survey_file, "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with Store.open(tmp_path / "a.db") as store:
-        assert store.item(1).row.task == "polar"
+        assert store.items.get(1).row.task == "polar"
     done = run("draft", "--task", "quasar", survey_file, "--db", "a.db", cwd=tmp_path)
     assert done.returncode == 2
     assert "broken.toml" in done.stderr

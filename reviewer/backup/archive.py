@@ -129,7 +129,7 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
 def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | None) -> Manifest:
     (folder / PICTURES).mkdir(mode=0o700)
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    with store.moment() as moment:
+    with store.upkeep.snapshot() as moment:
         counts = {table.name: moment.count(table) for table in moment.tables}
         total, done, files = sum(counts.values()), 0, {}
         for table in moment.tables:

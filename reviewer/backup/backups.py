@@ -319,7 +319,7 @@ class DailyBackups:
                 made = self._make("daily", None)
                 gone = prune(self._store.path, self.folder, self._clock())
                 if gone:
-                    self._store.note(None, "backups deleted", "", files=[path.name for path in gone])
+                    self._store.log.note(None, "backups deleted", "", files=[path.name for path in gone])
         except _Stopped:
             return None
         except (BackupError, StoreError, OSError) as error:
@@ -367,7 +367,7 @@ class DailyBackups:
 
     def _make(self, why: Reason, person: str | None) -> Backup:
         made = back_up(self._store.path, self.folder, why, self._go_on, self._clock)
-        self._store.note(person, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256, why=why)
+        self._store.log.note(person, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256, why=why)
         return made
 
     def _go_on(self, done: int, of: int) -> None:
@@ -378,7 +378,7 @@ class DailyBackups:
         self.problem = f"The daily backup could not be made: {why}"
         log.error("%s", self.problem)
         try:
-            self._store.note(None, "backup failed", "", why=why)
+            self._store.log.note(None, "backup failed", "", why=why)
         except StoreError as error:
             # The disk that is too full for a copy may be too full for this.
             log.error("this could not be written into the audit log: %s", error)

@@ -32,7 +32,7 @@ def require_consistent(store: Store, named: Path, known: Head | None) -> None:
     :raises BadBackup: the first of what is wrong
     """
     try:
-        wrong = store.verify(known)
+        wrong = store.upkeep.verify(known)
     except CannotWrite:
         raise
     except Exception as error:
@@ -134,8 +134,8 @@ def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) 
         raise BadBackup(f"{source}: it cannot be brought to this schema: {error.__cause__ or error}") from error
     with opened as store:
         require_consistent(store, source, head)
-        store.say_restored(source.name, head, replaced)
-        return sum(sum(states.values()) for states in store.counts().by_task.values())
+        store.upkeep.record_restore(source.name, head, replaced)
+        return sum(sum(states.values()) for states in store.statistics.counts().by_task.values())
 
 
 def _head_of(database: Path) -> Head | None:

@@ -43,7 +43,7 @@ def _copy(arguments: Namespace) -> int:
             made = back_up(store.path, arguments.target or default_folder(store.path), "by hand", tell)
         except BackupError as error:
             raise CannotRun(str(error)) from error
-        store.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
+        store.log.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
     print_result(
         arguments,
         {**made.to_json(), "path": str(made.path)},
@@ -72,7 +72,7 @@ def _plain(arguments: Namespace) -> int:
             made = write_archive(store, target, tell)
         except BackupError as error:
             raise CannotRun(str(error)) from error
-        store.note(None, "archive made", target.name, schema=made.schema)
+        store.log.note(None, "archive made", target.name, schema=made.schema)
     rows = sum(table.rows for table in made.tables.values())
     print_result(
         arguments,

@@ -92,9 +92,9 @@ def run_draw(arguments: Namespace) -> int:
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "texts searched") as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
-            session = store.draw_blind(arguments.by, plan, uuid4().hex, bar.at)
-            progress = store.blind_progress(arguments.by, session.id)
-            telling = {found.item for found in store.blind_giveaways(arguments.by, session.id)}
+            session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
+            progress = store.blind.sessions.progress(arguments.by, session.id)
+            telling = {found.item for found in store.blind.sessions.leaks(arguments.by, session.id)}
     except PlanError as error:
         file = arguments.plan or arguments.again
         where = f"{file}: " if file else ""
@@ -115,7 +115,7 @@ def run_draw(arguments: Namespace) -> int:
 def _rerun(path: Path, store: Store) -> dict[str, Any]:
     from reviewer.blind.plan import read_session, rerun_plan
 
-    return rerun_plan(read_session(path), store.items_by_content)
+    return rerun_plan(read_session(path), store.blind.results.items_by_content)
 
 
 def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
@@ -169,7 +169,7 @@ def add_list(parser: ArgumentParser) -> None:
 
 def run_list(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        sessions = store.blind_sessions(None)
+        sessions = store.blind.sessions.all(None)
     told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
     print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
     return DONE
@@ -181,8 +181,8 @@ def add_status(parser: ArgumentParser) -> None:
 
 def run_status(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.by, arguments.session)
-        progress = store.blind_progress(arguments.by, session.id)
+        session = store.blind.sessions.get(arguments.by, arguments.session)
+        progress = store.blind.sessions.progress(arguments.by, session.id)
     lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.asked}" for one in progress)]
     result = session_json(session) | {"progress": [asdict(one) for one in progress]}
     print_result(arguments, result, "\n".join((*lines, *session.notes)))
@@ -195,7 +195,7 @@ def add_open(parser: ArgumentParser) -> None:
 
 def run_open(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        session = store.open_blind(arguments.by, arguments.session, uuid4().hex)
+        session = store.blind.sessions.open(arguments.by, arguments.session, uuid4().hex)
     print_result(arguments, session_json(session), headline(session))
     return DONE
 
@@ -207,14 +207,14 @@ def add_close(parser: ArgumentParser) -> None:
 
 def run_close(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.by, arguments.session)
-        missing = unanswered(store.blind_progress(arguments.by, session.id))
+        session = store.blind.sessions.get(arguments.by, arguments.session)
+        missing = unanswered(store.blind.sessions.progress(arguments.by, session.id))
         if session.state == "open" and missing and not arguments.unfinished:
             raise CannotRun(
                 f"session {session.id}: found {missing} answers missing, and closing is for ever; "
                 "--unfinished closes it all the same"
             )
-        session = store.close_blind(arguments.by, session.id, uuid4().hex)
+        session = store.blind.sessions.close(arguments.by, session.id, uuid4().hex)
     print_result(arguments, session_json(session) | {"unanswered": missing}, headline(session))
     return DONE
 
@@ -228,7 +228,7 @@ def add_leaks(parser: ArgumentParser) -> None:
 
 def run_leaks(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
-        found = store.blind_giveaways(arguments.by, arguments.session)
+        found = store.blind.sessions.leaks(arguments.by, arguments.session)
     lines = [
         f"item {one.item}, step {one.step}, by {one.source}: “{one.giveaway.words}” ({one.giveaway.kind})"
         for one in found[:SHOWN]

@@ -81,7 +81,7 @@ def run(arguments: Namespace) -> int:
 
     spending = _spending(arguments)
     with opened(arguments.db, must_exist=True) as store:
-        session = store.blind_session(arguments.by, arguments.session)
+        session = store.blind.sessions.get(arguments.by, arguments.session)
         judge = _judge(arguments, session)
         try:
             tally, stopped = _run_judge(arguments, store, judge, spending)
@@ -129,7 +129,7 @@ def _beside_people(store: Store, by: str | None, session: BlindSession, judge: J
     """By dimension; of all judges together too, where there are several. Nothing without scored traces."""
     from reviewer.blind.judge.run import judge_scores, rank_correlation
 
-    results = store.blind_results(by, session.id)
+    results = store.blind.results.of_session(by, session.id)
     found: dict[str, Estimate] = {}
     for dimension in judge.briefing.dimensions if "scores" in session.plan.kinds else ():
         found[dimension] = rank_correlation(results, dimension, judge.name)

@@ -73,7 +73,7 @@ def _whole(text: str) -> int:
 
 
 def _alone(store: Store) -> str | None:
-    active = [person.initials for person in store.people() if person.active]
+    active = [person.initials for person in store.accounts.people() if person.active]
     return active[0] if len(active) == 1 else None
 
 

@@ -40,8 +40,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _show(arguments: Namespace, store: Store) -> int:
-    entries = store.last_entries(arguments.last, arguments.person, arguments.what)
-    head = store.log_head()
+    entries = store.log.last(arguments.last, arguments.person, arguments.what)
+    head = store.log.head()
     result = {"head": str(head), "entries": [_to_json(entry) for entry in entries]}
     print_result(arguments, result, "\n".join([*map(_line, entries), f"the log ends at {head}"]))
     return DONE
@@ -54,7 +54,7 @@ def _check(arguments: Namespace, store: Store) -> int:
         known = Head.parse(arguments.head) if arguments.head else None
     except ValueError as error:
         raise CannotRun(f"--head: {error}") from error
-    wrong, head = store.check_log(known), store.log_head()
+    wrong, head = store.log.check(known), store.log.head()
     text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all they bind are as they were written"
     print_result(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
     return CHECK_FAILED if wrong else DONE

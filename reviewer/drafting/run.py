@@ -177,7 +177,7 @@ class DraftWriter:
             self.tally.left_out += 1
         elif self.store is not None:
             # One at a time: whatever stops the others, what is drafted is kept.
-            (added,) = self.store.add_items([Draft(trajectory, spectrum, batch=self.batch)])
+            (added,) = self.store.items.add_all([Draft(trajectory, spectrum, batch=self.batch)])
             self.tally.new += added.new
 
     def _journals(self) -> Iterator[Journal]:

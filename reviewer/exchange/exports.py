@@ -184,10 +184,10 @@ def export(
     """
     target = _target(folder, name, replace)
     if person is not None:
-        store.person(person)
-    items = store.approved(task, batch)
+        store.accounts.person(person)
+    items = store.queue.approved(task, batch)
     # An export names who drafted: whoever scores items blind gets it without them.
-    hidden = store.hidden_items(person) if person is not None else frozenset()
+    hidden = store.blind.scoring.hidden_items(person) if person is not None else frozenset()
     blind = [LeftOut(item, "you score it in a blind session") for item in items if item in hidden]
     items = [item for item in items if item not in hidden]
     if processes is None:
@@ -203,7 +203,7 @@ def export(
                 left_out = [*_write_rows(part, written, parts), *blind]
             if not parts.items:
                 raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))
-            _write_text(part / LOG_HEAD, f"{store.log_head()}\n")
+            _write_text(part / LOG_HEAD, f"{store.log.head()}\n")
             summary = _summary(store, parts, left_out)
             parts.write(part / MANIFEST, summary)
         _put_in_place(part, target)
@@ -213,7 +213,7 @@ def export(
         shutil.rmtree(part, ignore_errors=True)
     made = Exported(target, summary, tuple(left_out))
     if person is not None:
-        store.record_export(person, name, made.manifest)
+        store.settings.record_export(person, name, made.manifest)
     return made
 
 
@@ -281,7 +281,7 @@ def _summary(store: Store, parts: ManifestParts, left_out: Sequence[LeftOut]) ->
         "trajectory_schema": TRAJECTORY_SCHEMA,
         "tool": TOOL_SCHEMA,
         "renderer": RENDERER,
-        "rules": asdict(store.rules()),
+        "rules": asdict(store.settings.rules()),
         "people": sorted(parts.people),
         "one_person": parts.one_person,
         "counts": parts.counts,

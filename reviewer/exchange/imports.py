@@ -79,7 +79,7 @@ def import_file(
     :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
     """
     known, _ = known_tasks(store.path)
-    drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.has_spectrum)
+    drafts = DraftFile(path, spectra, batch or path.resolve().name, known, store.spectra.exists)
     problems = []
     rows = 0
     for rows, found in enumerate(drafts.rows(), start=1):
@@ -93,7 +93,7 @@ def import_file(
         return Imported(problems=tuple(problems))
     good = (found for found in drafts.rows() if isinstance(found, Draft))
     try:
-        added = store.add_items(good, None if progress is None else lambda done: progress(rows + done), by)
+        added = store.items.add_all(good, None if progress is None else lambda done: progress(rows + done), by)
     except PictureError as error:
         raise ImportFileError(f"{drafts.path}: nothing was imported: {error}") from error
     return Imported(

@@ -46,13 +46,13 @@ class ApprovedItem:
 
 def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
     """The approved item; None if it is approved no longer."""
-    item = store.item(item_id)
+    item = store.items.get(item_id)
     if item.standing.state != "approved":
         return None
     trajectory = item.version.trajectory
-    spectrum = None if item.row.spectrum_sha256 is None else store.spectrum(item.row.spectrum_sha256)
+    spectrum = None if item.row.spectrum_sha256 is None else store.spectra.get(item.row.spectrum_sha256)
     seen = trajectory.pictures
-    kept = {sha256: store.picture(sha256) for sha256 in seen if sha256 is not None}
+    kept = {sha256: store.spectra.picture(sha256) for sha256 in seen if sha256 is not None}
     stored = {sha256: png for sha256, png in kept.items() if png is not None}
     provenance = _provenance(store, item_id, item.key, trajectory) | {"pictures": list(seen)}
     return ApprovedItem(item_id, trajectory, spectrum, stored, provenance)
@@ -95,8 +95,8 @@ def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str |
 
 def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:
     """Who did what, by initials. Comments and times stay in annotations.db: they are for the people there."""
-    versions = store.versions(item_id)
-    in_force = [r for r in store.history(item_id) if r.withdrawn_by is None and r.decision.verb != "undo"]
+    versions = store.items.versions(item_id)
+    in_force = [r for r in store.items.history(item_id) if r.withdrawn_by is None and r.decision.verb != "undo"]
     people = {v.author for v in versions if v.author} | {r.decision.person for r in in_force}
     approved = versions[-1]
     rules = in_force[-1].decision.rules
@@ -123,7 +123,7 @@ def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) ->
         ],
         "marks": [
             {"step": m.step_id, "mark": m.mark, "person": m.person, "version_id": m.version_id}
-            for m in store.marks(item_id)
+            for m in store.marks.of_item(item_id)
         ],
         "rules": None if rules is None else asdict(rules),
         "one_person": len(people) <= 1,

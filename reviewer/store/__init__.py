@@ -1,6 +1,7 @@
 """annotations.db: the one door to the reviewers' work."""
 
 from reviewer.store.audit.chain import Entry, Head
+from reviewer.store.blind.scoring import WITHHELD
 from reviewer.store.blind.values import (
     BlindProgress,
     BlindSession,
@@ -27,7 +28,6 @@ from reviewer.store.errors import (
     VersionMoved,
     WrongSpectrum,
 )
-from reviewer.store.blind.scoring import WITHHELD
 from reviewer.store.sqlite.database import SUBMIT_SECONDS
 from reviewer.store.store import Store
 from reviewer.store.values import (

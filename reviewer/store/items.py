@@ -200,10 +200,10 @@ class Items:
             if by is not None:
                 require_active(db, by)
             added = [self._add(db, one, at) for one in prepared]
-            self._tell_added(db, by, [one.item_id for one in added if one.new])
+            self._log_added(db, by, [one.item_id for one in added if one.new])
             return added
 
-    def _tell_added(self, db: Transaction, by: str | None, items: Sequence[int]) -> None:
+    def _log_added(self, db: Transaction, by: str | None, items: Sequence[int]) -> None:
         if not items:
             return
         first, last = items[0], items[-1]

@@ -79,16 +79,17 @@ class Leases:
         with self._database.write() as db:
             db.execute("UPDATE leases SET ended = 'released' WHERE token = ? AND ended IS NULL", (token,))
 
-    def autosave(self, person: str, item_id: int, base_version_id: int, body: Mapping[str, Any]) -> Autosave:
+    def autosave(self, *, person: str, item_id: int, base_version_id: int, body: Mapping[str, Any]) -> Autosave:
         """Keep unsent text, in place of what this person had on this version. Needs no lease.
 
         :raises NotFound: there is no such person, or the item has no such version
         :raises NotAllowed: the person is no longer active
         """
-        return self.keep_unsent(person, item_id, base_version_id, body)
+        return self.keep_unsent(person=person, item_id=item_id, base_version_id=base_version_id, body=body)
 
     def keep_unsent(
         self,
+        *,
         person: str,
         item_id: int,
         base_version_id: int,
@@ -133,7 +134,7 @@ class Leases:
         body, at = json.loads(row["body"]), datetime.fromisoformat(row["at"])
         return Autosave(person, item_id, row["base_version"], body, at)
 
-    def discard_autosave(self, person: str, item_id: int, base_version_id: int) -> None:
+    def discard_autosave(self, *, person: str, item_id: int, base_version_id: int) -> None:
         """Throw unsent text away, because its writer said so. :raises NotAllowed: they are not active"""
         with self._database.write() as db:
             require_active(db, person)

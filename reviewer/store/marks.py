@@ -27,6 +27,7 @@ class Marks:
 
     def add(
         self,
+        *,
         person: str,
         item_id: int,
         version_id: int,
@@ -67,7 +68,7 @@ class Marks:
         with self._database.read() as db:
             return [_mark_from(row) for row in db.execute(_IN_FORCE, (item_id,))]
 
-    def commit_verdict(self, person: str, item_id: int, version_id: int, verdict: OwnVerdict) -> CommittedVerdict:
+    def commit_verdict(self, *, person: str, item_id: int, version_id: int, verdict: OwnVerdict) -> CommittedVerdict:
         """Commit one's own verdict on a version; the same again is the same, another is refused.
 
         :raises NotFound: the item has no such version

@@ -49,6 +49,7 @@ class Reviews:
 
     def save_version(
         self,
+        *,
         person: str,
         item_id: int,
         base_version_id: int,
@@ -93,6 +94,7 @@ class Reviews:
 
     def decide(
         self,
+        *,
         person: str,
         item_id: int,
         version_id: int,
@@ -137,7 +139,7 @@ class Reviews:
             db.execute("UPDATE leases SET ended = 'decided' WHERE id = ?", (lease["id"],))
             return self._history.refresh(db, item_id)
 
-    def undo(self, person: str, item_id: int, key: str) -> Standing:
+    def undo(self, *, person: str, item_id: int, key: str) -> Standing:
         """Take back one's own decision while nobody else has gone on from it; where the item stands then.
 
         The decision stays in the history, with the undo beside it. Needs no lease.
@@ -178,7 +180,9 @@ class Reviews:
         try:
             yield
         except (VersionMoved, LeaseLost, NotAllowed):
-            self._leases.keep_unsent(person, item_id, base_version_id, unsent, refused=True)
+            self._leases.keep_unsent(
+                person=person, item_id=item_id, base_version_id=base_version_id, body=unsent, refused=True
+            )
             raise
 
     def _current(

@@ -6,7 +6,6 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np

@@ -67,7 +67,7 @@ def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch:
         trajectory = run(spectrum, task, Baseline())
     except PolicyError as error:
         return outcome.and_problem(f"{spectrum.name}: {error}")
-    (added,) = store.add_items([Draft(trajectory, spectrum, batch)], by=by)
+    (added,) = store.items.add_all([Draft(trajectory, spectrum, batch)], by=by)
     return outcome.and_item(added.item_id, added.new)
 
 

@@ -36,12 +36,12 @@ class ExportForm:
 
     def show(self, store: Store, may_use: bool) -> Changes:
         """What could be exported now, and what has been."""
-        ready = len(store.approved())
+        ready = len(store.queue.approved())
         return {
-            self.name: gr.update(placeholder=f"such as: approved-{store.now():%Y-%m-%d}"),
+            self.name: gr.update(placeholder=f"such as: approved-{store.database.now():%Y-%m-%d}"),
             self.button: gr.update(interactive=may_use and ready > 0),
             self.waiting: _waiting(ready),
-            self.made: _made(store.exports()),
+            self.made: _made(store.settings.exports()),
         }
 
 

@@ -133,26 +133,26 @@ class _PeopleTab:
 
     def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
-        changed = self.store.set_roles(me.initials, _chosen(initials), roles)
+        changed = self.store.accounts.set_roles(me.initials, _chosen(initials), roles)
         told = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
         # Somebody may just have taken the coordinator's role from themselves.
-        return {**self._show(self.store.person(me.initials), initials), self.said: told}
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.said: told}
 
     def leave_or_return(self, request: gr.Request, initials: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
-        if self.store.person(_chosen(initials)).active:
-            self.store.deactivate(me.initials, initials)
+        if self.store.accounts.person(_chosen(initials)).active:
+            self.store.accounts.deactivate(me.initials, initials)
             told = f"{initials} is no longer active. Everything {initials} decided stays and counts."
         else:
-            self.store.reactivate(me.initials, initials)
+            self.store.accounts.reactivate(me.initials, initials)
             told = f"{initials} is active again."
-        return {**self._show(self.store.person(me.initials), initials), self.said: line("good", told)}
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.said: line("good", told)}
 
     def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
-        self.store.set_password(me.initials, _chosen(initials), password)
+        self.store.accounts.set_password(me.initials, _chosen(initials), password)
         if initials == me.initials:
             return {self.said: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
         told = line("good", f"{initials} has a new password and is signed out everywhere.")
@@ -162,7 +162,7 @@ class _PeopleTab:
         me = require_person(request, self.store, self.local)
         if password != again:
             raise PersonError("The two passwords differ; nothing was changed.")
-        self.store.set_password(me.initials, me.initials, password)
+        self.store.accounts.set_password(me.initials, me.initials, password)
         told = "Your password is set and you are signed out everywhere."
         if not me.has_password:
             told = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
@@ -172,15 +172,15 @@ class _PeopleTab:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
-        added = self.store.add_person(initials, name, roles, password, by=me.initials)
+        added = self.store.accounts.add_person(initials, name, roles, password, by=me.initials)
         told = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
         emptied = dict.fromkeys((self.initials, self.name, self.first_password), "")
         return {**self._show(me, added.initials), **emptied, self.said_adding: told}
 
     def _show(self, me: Person, chosen: str | None = None) -> Changes:
         """The whole tab as ``me`` may see it. What somebody is typing meanwhile is left alone."""
-        people = self.store.people()
-        rules = self.store.rules()
+        people = self.store.accounts.people()
+        rules = self.store.settings.rules()
         leads = me.is_any("coordinator")
         person = next((p for p in people if p.initials == chosen), me)
         return {

@@ -99,9 +99,9 @@ def build(store: Store, local: bool) -> RulesForm:
             rules = _rules(alone, numbers)
         except RulesError as error:
             return {said: line("bad", _in_labels(error))}
-        store.set_rules(person.initials, rules)
+        store.settings.set_rules(person.initials, rules)
         told = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
-        return {**form.show(store.rules(), may_change=True), said: told}
+        return {**form.show(store.settings.rules(), may_change=True), said: told}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     solo.input(switch, solo, form.outputs, **quiet)

@@ -74,7 +74,7 @@ PERSON = "spec_o3_person"
 def may_manage(person: Person, store: Store) -> bool:
     """Whether somebody may bring items in, take exports out and make backups: a coordinator, or anyone where one
     person works alone."""
-    return person.is_any("coordinator") or store.rules().solo
+    return person.is_any("coordinator") or store.settings.rules().solo
 
 
 class Access:
@@ -126,7 +126,7 @@ class Access:
         if self._public is not None and host != self._public:
             return plain(403, "wrong_name", f"This app can be reached under the name {self._public} only.")
         alone = self._local and not reached_as_this_machine(request.headers)
-        if alone and not needs_passwords(self._store.people()):
+        if alone and not needs_passwords(self._store.accounts.people()):
             return plain(
                 403,
                 "wrong_name",

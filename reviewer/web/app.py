@@ -119,7 +119,7 @@ def serve(settings: ServerSettings) -> None:
     try:
         # SQLite checks the tables in a thread, without Python's lock, while the app is built.
         with ThreadPoolExecutor(1) as pool, _private_uploads():
-            check = pool.submit(store.require_sound)
+            check = pool.submit(store.upkeep.check_at_start)
             _prepare(store, None if settings.local else settings.public or settings.host or "every address")
             backups = DailyBackups(store, settings.backups) if settings.backups else None
             app = build(store, settings.local, roster, settings.public, backups)
@@ -135,14 +135,14 @@ def serve(settings: ServerSettings) -> None:
 
 def _prepare(store: Store, address: str | None) -> None:
     """Require a password if others can reach ``address``; fill an empty database with the demo."""
-    if address is not None and not any(p.has_password and p.active for p in store.people()):
+    if address is not None and not any(p.has_password and p.active for p in store.accounts.people()):
         raise CannotRun(
             f"{address} can be reached by others, and nobody here has a password. Start at 127.0.0.1, set "
             "passwords in the People tab, then start again."
         )
-    if store.queue(QueueFilter(), "", limit=1).total == 0:
+    if store.queue.page(QueueFilter(), "", limit=1).total == 0:
         print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)
-        store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
 
 
 def _run(app: FastAPI, settings: ServerSettings) -> None:

@@ -44,12 +44,12 @@ def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
     """
     value = request.cookies.get(COOKIE) or ""
     if value and not value.startswith(ALONE):
-        person = store.signed_in(value)
+        person = store.accounts.signed_in(value)
         if person is not None:
             return person
     if not local or not reached_as_this_machine(request.headers):
         return None
-    everybody = store.people()
+    everybody = store.accounts.people()
     if needs_passwords(everybody):
         return None
     active = [person for person in everybody if person.active]
@@ -71,10 +71,10 @@ def start_alone(store: Store, initials: str) -> Person:
     :raises PersonError: the initials cannot be used
     :raises NotAllowed: somebody here has a password
     """
-    first = not store.people()
-    person = store.work_alone(clean_initials(initials))
-    if first and store.rules() == Rules():
-        store.set_rules(person.initials, Rules(solo=True))
+    first = not store.accounts.people()
+    person = store.accounts.work_alone(clean_initials(initials))
+    if first and store.settings.rules() == Rules():
+        store.settings.set_rules(person.initials, Rules(solo=True))
     return person
 
 

@@ -74,9 +74,13 @@ LABELS = {
 def item_json(store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool) -> dict[str, Any]:
     """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided
     stay out until this person has committed a verdict of their own on this version."""
-    rules = store.rules()
+    rules = store.settings.rules()
     mine = next(
-        (v.verdict for v in store.verdicts(item.id) if v.person == person.initials and v.version_id == item.version.id),
+        (
+            v.verdict
+            for v in store.marks.verdicts(item.id)
+            if v.person == person.initials and v.version_id == item.version.id
+        ),
         None,
     )
     waiting = verdict_first and mine is None and item.standing.round is not None
@@ -88,7 +92,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
         # The known truth would decide for the reviewer; it is shown once the item is decided.
         body["label"] = None
     originals, edited_by = _provenance(store, item)
-    autosave = store.autosaved(person.initials, item.id)
+    autosave = store.leases.autosaved(person.initials, item.id)
     return {
         "id": item.id,
         "stamp": stamp(item),
@@ -108,7 +112,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
         },
         "standing": standing_json(item.standing, rules, person, waiting),
         "may": _may(item, rules, person, waiting),
-        "marks": _marks(store.marks(item.id), item, person),
+        "marks": _marks(store.marks.of_item(item.id), item, person),
         "autosave": None
         if autosave is None
         else {
@@ -225,7 +229,7 @@ def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[st
     """The draft's steps, and who last changed each step since."""
     if item.version.number == 1:
         return [], {}
-    versions = store.versions(item.id)
+    versions = store.items.versions(item.id)
     edited: dict[str, str] = {}
     before = {s["id"]: s for s in versions[0].trajectory.to_json()["steps"]}
     originals = list(before.values())

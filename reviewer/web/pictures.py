@@ -65,7 +65,7 @@ class Gallery:
 
     def spectrum(self, sha256: str) -> Spectrum:
         """:raises NotFound: no such spectrum is stored"""
-        return self._spectra.get(sha256, lambda: self._store.spectrum(sha256))
+        return self._spectra.get(sha256, lambda: self._store.spectra.get(sha256))
 
     def look(
         self, sha256: str, redshift: float | None, arguments: Mapping[str, Any]
@@ -86,7 +86,7 @@ class Gallery:
         """
 
         def make() -> bytes:
-            stored = self._store.picture(name)
+            stored = self._store.spectra.picture(name)
             if stored is not None:
                 return stored
             if sha256 is None:

@@ -41,7 +41,7 @@ class Withheld:
     def __init__(self, store: Store, person: Person) -> None:
         self._store = store
         self._person = person.initials
-        self.items = store.hidden_items(person.initials)
+        self.items = store.blind.scoring.hidden_items(person.initials)
 
     def require(self, item_id: int) -> None:
         """:raises NotAllowed: the item is withheld"""
@@ -51,13 +51,13 @@ class Withheld:
     def item(self, item_id: int) -> Item:
         """:raises NotAllowed: the item is withheld"""
         self.require(item_id)
-        return self._store.item(item_id)
+        return self._store.items.get(item_id)
 
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
         """The queue's rows and how many there are in all. A withheld item's row says its number, its class
         and its state. Under a filter by anything else it is left out, or the filter would tell.
         """
-        page = self._store.queue(wanted, self._person, after, limit)
+        page = self._store.queue.page(wanted, self._person, after, limit)
         if not self.items or not _tells(wanted):
             return [self._row(row_json(row)) for row in page.rows], page.total
         rows: list[dict[str, Any]] = []
@@ -66,18 +66,18 @@ class Withheld:
             rows += [row_json(row) for row in page.rows if row.item_id not in self.items]
             if len(rows) >= limit:
                 break
-            page = self._store.queue(wanted, self._person, page.rows[-1].item_id, _PAGE)
+            page = self._store.queue.page(wanted, self._person, page.rows[-1].item_id, _PAGE)
         return rows[:limit], total
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
         """The next (or previous) items that can be opened."""
-        found = self._store.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
+        found = self._store.queue.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
         return list(self._shown(found))[:n]
 
     def first_undone(self, wanted: QueueFilter) -> int | None:
         """The first item that waits for this person and can be opened."""
         if not self.items:
-            return self._store.first_undone(wanted, self._person)
+            return self._store.queue.first_undone(wanted, self._person)
         return next(iter(self.neighbours(0, replace(wanted, mine=True), 1)), None)
 
     def _shown(self, items: Iterable[int]) -> Iterator[int]:
@@ -111,5 +111,7 @@ def refuse_withheld(request: Request, person: Who, at: At, kept: Kept) -> None:
     if named is not None:
         kept.require(named)
     hashes = (request.path_params.get("sha256"), request.path_params.get("name"))
-    if at.store.hidden_hashes(person.initials).intersection((*hashes, request.query_params.get("spectrum"))):
+    if at.store.blind.scoring.hidden_hashes(person.initials).intersection(
+        (*hashes, request.query_params.get("spectrum"))
+    ):
         raise NotAllowed(WITHHELD)

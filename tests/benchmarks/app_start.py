@@ -86,7 +86,7 @@ def filled(gigabytes: float, kept: Path) -> Path:
         with closing(Store.open(made_here)) as store:
             coming = _drafts()
             while made_here.stat().st_size < gigabytes * 1e9:
-                store.add_items(islice(coming, TOGETHER))
+                store.items.add_all(islice(coming, TOGETHER))
         print(f"Filling it took {time.perf_counter() - start:.0f} s.", file=sys.stderr, flush=True)
         made_here.rename(db)
     return db
@@ -206,8 +206,8 @@ def main() -> None:
         db = filled(chosen.gigabytes, kept)
         with closing(Store.open(db)) as store:
             # Whoever works alone here; in a database that is kept, the same person again.
-            store.work_alone("AB")
-            items = store.queue(QueueFilter(), "", limit=1).total
+            store.accounts.work_alone("AB")
+            items = store.queue.page(QueueFilter(), "", limit=1).total
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
         times = [_start(db, compiled, browser) for _ in range(1 + chosen.runs)]
         browser.close()

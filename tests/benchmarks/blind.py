@@ -48,16 +48,18 @@ def main() -> None:
     people = tuple(chr(ord("A") + n) * 2 for n in range(chosen.scorers))
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         fill(store, people, chosen.items)
-        drawing = [timed(lambda: store.draw_blind(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)]
-        session = store.draw_blind(None, plan(people), uuid4().hex).id
-        store.open_blind(None, session, uuid4().hex)
+        drawing = [
+            timed(lambda: store.blind.sessions.create(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)
+        ]
+        session = store.blind.sessions.create(None, plan(people), uuid4().hex).id
+        store.blind.sessions.open(None, session, uuid4().hex)
         opening = list(opened(store, people))
         answer(store, people)
-        store.close_blind(None, session, uuid4().hex)
+        store.blind.sessions.close(None, session, uuid4().hex)
         first = timed(lambda: report.files(store, None, session))
         reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
         size = len(report.as_html(store, None, session)) / 1e3
-        asked = sum(one.asked for one in store.blind_progress(None, session))
+        asked = sum(one.asked for one in store.blind.sessions.progress(None, session))
     results = Results()
     results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.")
     table = results.table({"": "", "times": "{}", "median, ms": "{:.1f}", "95th percentile, ms": "{:.1f}"})
@@ -73,7 +75,7 @@ def plan(people: tuple[str, ...]) -> Plan:
 
 def fill(store: Store, people: Sequence[str], items: int) -> None:
     for initials in people:
-        store.add_person(initials, initials, ["reviewer", "coordinator"])
+        store.accounts.add_person(initials, initials, ["reviewer", "coordinator"])
     rng = random.Random(1)
 
     def drafts() -> Iterator[Draft]:
@@ -83,7 +85,7 @@ def fill(store: Store, people: Sequence[str], items: int) -> None:
                 drawn = replace(trajectory(rng, spectrum), task=TASK, drafter=Drafter("model", source))
                 yield Draft(replace(drawn, label=rng.choice(("YES", "NO"))), spectrum)
 
-    store.add_items(drafts())
+    store.items.add_all(drafts())
 
 
 def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
@@ -92,7 +94,7 @@ def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
         for person in people:
             with httpx.Client(base_url=address, cookies={"spec_o3_session": f"alone:{person}"}) as client:
                 client.get("/api/blind/work").raise_for_status()
-                for work in store.blind_work(person):
+                for work in store.blind.scoring.assignments(person):
                     start = time.perf_counter()
                     for path in (f"/api/blind/sheet/{work.token}", f"/api/blind/sheet/{work.token}/spectrum"):
                         client.get(path).raise_for_status()
@@ -104,14 +106,18 @@ def answer(store: Store, people: Sequence[str]) -> None:
     rng = random.Random(2)
     quality: dict[str, float] = {}
     for person in people:
-        for work in store.blind_work(person):
+        for work in store.blind.scoring.assignments(person):
             if work.kind == "pair":
-                store.prefer_blind(person, work.token, rng.choice(PREFERENCES), uuid4().hex)
+                store.blind.scoring.prefer(
+                    person=person, token=work.token, preference=rng.choice(PREFERENCES), key=uuid4().hex
+                )
                 continue
-            shown = store.blind_behind(work.token, person).trajectories[0].content_hash()
+            shown = store.blind.scoring.source(work.token, person).trajectories[0].content_hash()
             level = quality.setdefault(shown, rng.gauss(3.5, 1.0))
             said = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
-            store.score_blind(person, work.token, said[0], said[1], uuid4().hex)
+            store.blind.scoring.score(
+                person=person, token=work.token, coherence=said[0], consistency=said[1], key=uuid4().hex
+            )
 
 
 @contextmanager

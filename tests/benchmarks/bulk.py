@@ -166,18 +166,18 @@ def filled(place: Path, number: int) -> Path:
     """A database with the traces of an inspection, approved by one person."""
     path = place / f"{number}.db"
     with Store.open(path) as store:
-        store.add_person("AA", "Reviewer", ("reviewer", "auditor", "coordinator"))
-        store.set_rules("AA", Rules(solo=True))
+        store.accounts.add_person("AA", "Reviewer", ("reviewer", "auditor", "coordinator"))
+        store.settings.set_rules("AA", Rules(solo=True))
         approve_all(store, import_file(store, place / f"{number}-1.jsonl", place / "spectra").added)
     return path
 
 
 def approve_all(store: Store, ids: Sequence[int]) -> None:
     """Through the store's own parts, but without a lease and a wait for the disk for each decision."""
-    with store._writing() as db:
+    with store.database.write() as db:
         for item_id in ids:
             for verb in APPROVED:
-                now = store._standing(db, item_id)
+                now = store.items.history.standing(db, item_id)
                 decision = {
                     "person": "AA",
                     "item": item_id,
@@ -189,8 +189,8 @@ def approve_all(store: Store, ids: Sequence[int]) -> None:
                     "round": now.round,
                     "withdraws": None,
                 }
-                store._append(db, decision)
-                store._refresh(db, item_id)
+                store.reviews.append_decision(db, decision)
+                store.items.history.refresh(db, item_id)
 
 
 if __name__ == "__main__":

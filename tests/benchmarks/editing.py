@@ -120,10 +120,17 @@ def dragged(page: Page, edits: int) -> list[float]:
 def in_revision(db: Path) -> Path:
     """The first item kept by somebody who works alone, so that it can be edited."""
     with closing(Store.open(db)) as store:
-        store.work_alone("AB")
-        store.set_rules("AB", Rules(solo=True))
-        lease = store.lease("AB", 1)
-        store.decide("AB", 1, store.item(1).version.id, "keep", "kept for editing", lease.token)
+        store.accounts.work_alone("AB")
+        store.settings.set_rules("AB", Rules(solo=True))
+        lease = store.leases.take("AB", 1)
+        store.reviews.decide(
+            person="AB",
+            item_id=1,
+            version_id=store.items.get(1).version.id,
+            verb="keep",
+            key="kept for editing",
+            lease_token=lease.token,
+        )
     return db
 
 

@@ -137,7 +137,7 @@ def filled(items: int, kept: Path) -> Path:
         made_here = kept / f"{items}.being-made.db"
         made_here.unlink(missing_ok=True)
         with closing(Store.open(made_here)) as store:
-            store.add_items(drafts(pairs(), items))
+            store.items.add_all(drafts(pairs(), items))
         made_here.rename(db)
     return db
 
@@ -276,7 +276,7 @@ def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str],
 def team(db: Path) -> None:
     with closing(Store.open(db)) as store:
         for initials in ("AB", *map(initials_of, range(PEOPLE - 1))):
-            store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"], password=PASSWORD)
+            store.accounts.add_person(initials, initials, ["reviewer", "auditor", "coordinator"], password=PASSWORD)
 
 
 def main(sizes: list[int], db_dir: Path | None) -> None:

@@ -89,7 +89,7 @@ def invented_spectra(rng: np.random.Generator) -> list[Spectrum]:
 def add(store: Store, items: int, rng: random.Random) -> list[int]:
     """People and items."""
     for initials in ("AB", "CD", "EF", "GH"):
-        store.add_person(initials, initials, ["reviewer", "auditor", "coordinator"])
+        store.accounts.add_person(initials, initials, ["reviewer", "auditor", "coordinator"])
     spectra = invented_spectra(np.random.default_rng(1))
 
     def drafts() -> Iterator[Draft]:
@@ -98,7 +98,7 @@ def add(store: Store, items: int, rng: random.Random) -> list[int]:
             drawn = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}")
             yield Draft(drawn, spectrum, batch=f"batch {number % 5}", key=str(number))
 
-    return [added.item_id for added in store.add_items(drafts())]
+    return [added.item_id for added in store.items.add_all(drafts())]
 
 
 def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
@@ -106,10 +106,10 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
 
     Through the store's own parts, but without a lease and an fsync for each of hundreds of thousands.
     """
-    with store._writing() as db:
+    with store.database.write() as db:
         for item_id in ids:
             for person, verb in rng.choice(STORIES):
-                now = store._standing(db, item_id)
+                now = store.items.history.standing(db, item_id)
                 decision = {
                     "person": person,
                     "item": item_id,
@@ -121,8 +121,8 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
                     "round": now.round,
                     "withdraws": None,
                 }
-                store._append(db, decision)
-                store._refresh(db, item_id)
+                store.reviews.append_decision(db, decision)
+                store.items.history.refresh(db, item_id)
 
 
 def timed(table: Table, items: int, what: str, call: Callable[[], object], calls: int = CALLS) -> None:
@@ -152,15 +152,22 @@ def answer_times(results: Results, items: int) -> None:
             timed(table, items, f"queue: {name}", partial(page, store, chosen, "GH", rng, items))
         mine = QueueFilter(mine=True)
         timed(table, items, "queue: mine of somebody who did most", partial(page, store, mine, "AB", rng, items))
-        timed(table, items, "first_undone", partial(store.first_undone, mine, "GH"))
-        timed(table, items, "neighbours, 3", lambda: store.neighbours(rng.randrange(items), mine, "GH", 3))
-        timed(table, items, "position", lambda: store.position(rng.randrange(items), mine, "GH"))
-        timed(table, items, "item", lambda: store.item(rng.randrange(items) + 1))
-        timed(table, items, "facets", store.facets)
-        timed(table, items, "counts", store.counts, 20)
+        timed(table, items, "first_undone", partial(store.queue.first_undone, mine, "GH"))
+        timed(table, items, "neighbours, 3", lambda: store.queue.neighbours(rng.randrange(items), mine, "GH", 3))
+        timed(table, items, "position", lambda: store.queue.position(rng.randrange(items), mine, "GH"))
+        timed(table, items, "item", lambda: store.items.get(rng.randrange(items) + 1))
+        timed(table, items, "facets", store.queue.facets)
+        timed(table, items, "counts", store.statistics.counts, 20)
         timed(table, items, "lease + decide", partial(decide_one, store, rng), min(CALLS, items // 5))
-        version_id = store.item(1).version.id
-        timed(table, items, "autosave", lambda: store.autosave("GH", 1, version_id, {"text": "x" * 5000}))
+        version_id = store.items.get(1).version.id
+        timed(
+            table,
+            items,
+            "autosave",
+            lambda: store.leases.autosave(
+                person="GH", item_id=1, base_version_id=version_id, body={"text": "x" * 5000}
+            ),
+        )
 
 
 def filters(items: int) -> dict[str, QueueFilter]:
@@ -176,16 +183,23 @@ def filters(items: int) -> dict[str, QueueFilter]:
 
 
 def page(store: Store, chosen: QueueFilter, person: str, rng: random.Random, items: int) -> QueuePage:
-    return store.queue(chosen, person, after=rng.randrange(items))
+    return store.queue.page(chosen, person, after=rng.randrange(items))
 
 
 def decide_one(store: Store, rng: random.Random) -> None:
-    item_id = store.first_undone(QueueFilter(states=("screening", "vote"), mine=True), "GH")
+    item_id = store.queue.first_undone(QueueFilter(states=("screening", "vote"), mine=True), "GH")
     assert item_id is not None
-    item = store.item(item_id)
+    item = store.items.get(item_id)
     verb: Verb = "keep" if item.standing.state == "screening" else "approve"
-    lease = store.lease("GH", item_id)
-    store.decide("GH", item_id, item.version.id, verb, rng.randbytes(8).hex(), lease.token)
+    lease = store.leases.take("GH", item_id)
+    store.reviews.decide(
+        person="GH",
+        item_id=item_id,
+        version_id=item.version.id,
+        verb=verb,
+        key=rng.randbytes(8).hex(),
+        lease_token=lease.token,
+    )
 
 
 def weigh(results: Results, folder: Path, items: int = 1000) -> None:
@@ -211,7 +225,7 @@ def weigh(results: Results, folder: Path, items: int = 1000) -> None:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "annotations.db"
         with Store.open(path) as store:
-            store.add_items(drafts())
+            store.items.add_all(drafts())
         pixels = sum(len(s) for s in found) / len(found)
         results.text(
             f"{items} trajectories on spectra like {len(found)} real ones (mean {pixels:.0f} pixels): "

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.browser
 def db(tmp_path: Path) -> Path:
     path = tmp_path / "campaign.db"
     with Store.open(path) as store:
-        store.add_person("CO", "Dr CO", ["coordinator"], PASSWORD)
-        store.add_person("RE", "Dr RE", ["reviewer"], PASSWORD)
+        store.accounts.add_person("CO", "Dr CO", ["coordinator"], PASSWORD)
+        store.accounts.add_person("RE", "Dr RE", ["reviewer"], PASSWORD)
         an_item(store)
     return path
 
@@ -38,9 +38,9 @@ def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser
             expect(page.get_by_role("button", name="Back up now")).to_be_hidden()
     (made,) = (db.parent / "backups").glob("campaign-*.db")
     with Store.open(made) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
     with Store.open(db) as store:
-        (entry,) = store.log(what="backup made")
+        (entry,) = store.log.entries(what="backup made")
         assert (entry.person, entry.subject) == ("CO", made.name)
     # What cannot be written is said where it was asked for.
     made.parent.rename(db.parent / "moved")

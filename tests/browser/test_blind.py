@@ -81,7 +81,7 @@ def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> N
             open_blind(page)
             expect(page.locator(".blind")).to_contain_text("Nothing to score")
     with Store.open(db) as store:
-        said = [one for one in store.blind_results(None, 1).said if one.scorer == "SA"]
+        said = [one for one in store.blind.results.of_session(None, 1).said if one.scorer == "SA"]
     assert len(said) == asked
     assert {one.answer.comment for one in said} == {"", "a comment to keep"}
 
@@ -161,8 +161,8 @@ def chosen(page: Page, scale: str) -> Locator:
 def test_an_answer_outlives_a_server_that_is_gone(chromium: Browser, tmp_path: Path) -> None:
     db = team(tmp_path / "annotations.db", two_sources(1))
     with Store.open(db) as store:
-        session = store.draw_blind("CO", Plan("one", ("SA",), each=1), "the drawing")
-        store.open_blind("CO", session.id, "the opening")
+        session = store.blind.sessions.create("CO", Plan("one", ("SA",), each=1), "the drawing")
+        store.blind.sessions.open("CO", session.id, "the opening")
     with serving(db) as url, blind(chromium, url, "SA") as page:
         in_front(page, 1)
         page.keyboard.press("2")
@@ -175,8 +175,8 @@ def test_an_answer_outlives_a_server_that_is_gone(chromium: Browser, tmp_path: P
         page.get_by_role("button", name="Send again").click()
         in_front(page, 2)
         with Store.open(db) as store:
-            assert [work.answered for work in store.blind_work("SA")] == [True, False]
-            store.close_blind("CO", session.id, "the closing")
+            assert [work.answered for work in store.blind.scoring.assignments("SA")] == [True, False]
+            store.blind.sessions.close("CO", session.id, "the closing")
         page.keyboard.press("2")
         page.keyboard.press("2")
         page.keyboard.press("Enter")

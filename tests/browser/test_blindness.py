@@ -36,14 +36,14 @@ def session(tmp_path: Path) -> Path:
     db = team(tmp_path / "annotations.db", two_sources(4))
     with Store.open(db) as store:
         plan = Plan("zq-session", ("SA",), mode="both", each=1, repeats=1, seed=3)
-        store.open_blind("CO", store.draw_blind("CO", plan, "the drawing").id, "the opening")
+        store.blind.sessions.open("CO", store.blind.sessions.create("CO", plan, "the drawing").id, "the opening")
     return db
 
 
 def needles(db: Path) -> Iterator[tuple[str, bytes]]:
     """What must not be sent, as it is, percent-encoded, and in base64 at any of the three places."""
     with Store.open(db) as store:
-        items = [store.item(number) for number in range(1, 9)]
+        items = [store.items.get(number) for number in range(1, 9)]
     words = {ZETA, OMEGA, "zq-", "ZQ-CLASS", "2031-07-13", "7788990", "4455667788990", "123.456789"}
     words |= {"-12.345678", str(SETTINGS["endpoint"])}
     for item in items:

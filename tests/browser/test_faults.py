@@ -86,12 +86,12 @@ def look(page: Page, name: str) -> None:
 
 def decisions(app: App, item: int) -> list[tuple[str, str]]:
     with Store.open(app.db) as store:
-        return [(one.decision.person, one.decision.verb) for one in store.history(item)]
+        return [(one.decision.person, one.decision.verb) for one in store.items.history(item)]
 
 
 def text_of(app: App, item: int) -> str:
     with Store.open(app.db) as store:
-        return store.item(item).version.trajectory.steps[0].text
+        return store.items.get(item).version.trajectory.steps[0].text
 
 
 def submit(page: Page) -> None:
@@ -212,7 +212,7 @@ def test_what_the_server_had_before_its_answer_was_lost_counts_once(
     submitted(page, app, item, "Answered unheard.")
     assert lost == [200]
     with Store.open(app.db) as store:
-        assert [version.number for version in store.versions(item)] == [1, 2]
+        assert [version.number for version in store.items.versions(item)] == [1, 2]
 
 
 def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, app: App) -> None:
@@ -246,7 +246,7 @@ def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(c
         write(page, " Before the night.")
         saved(page)
         with Store.open(app.db) as store:
-            store.set_password(None, "RV", PASSWORD)  # ends the session, as a day does
+            store.accounts.set_password(None, "RV", PASSWORD)  # ends the session, as a day does
         with sqlite3.connect(app.db) as db:
             db.execute("UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE ended IS NULL")
         db.close()
@@ -278,7 +278,7 @@ def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anot
     expect(strip(page)).to_contain_text("This page is RV's, and RB has signed in here since")
     look(page, "somebody-else")
     with Store.open(app.db) as store:
-        assert store.autosaved("RB", 7) is None
+        assert store.leases.autosaved("RB", 7) is None
     page.context.clear_cookies()
     other.goto(app.url)
     sign_in(other, "RV")
@@ -322,14 +322,14 @@ def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: 
         db.execute("UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE item = 9 AND ended IS NULL")
     db.close()
     with Store.open(app.db) as store:
-        taken = store.lease("RB", 9)
+        taken = store.leases.take("RB", 9)
         submit(page)
         expect(notice(page)).to_contain_text("RB is working on this item")
         expect(notice(page)).to_contain_text("Your text is kept, unsent")
         expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
         expect(page.locator(".so-review .card.think").first).to_contain_text("Too slow.")
         look(page, "somebody-has-it")
-        store.release(taken.token)
+        store.leases.release(taken.token)
     notice(page).get_by_role("button", name="Try again").click()
     expect(notice(page)).to_be_hidden()
     submit(page)
@@ -341,13 +341,13 @@ def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page,
     write(page, " Too late.")
     saved(page)
     with Store.open(app.db) as store:
-        store.undo("RC", 10, "the screening taken back")
+        store.reviews.undo(person="RC", item_id=10, key="the screening taken back")
     submit(page)
     expect(notice(page)).to_contain_text("in revision only; this item is in screening. What you wrote is kept")
     look(page, "went-back")
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
     with Store.open(app.db) as store:
-        kept = store.autosaved("RV", 10)
+        kept = store.leases.autosaved("RV", 10)
     assert kept is not None
     assert "Too late." in str(kept.body)
 
@@ -369,8 +369,8 @@ def test_a_comment_that_was_sent_does_not_come_back(page: Page, app: App) -> Non
     page.unroute("**/autosave")
     page.wait_for_timeout(1000)  # what was held back would have been sent by now
     with Store.open(app.db) as store:
-        assert [one.decision.comment for one in store.history(SCREENED)] == ["a broad Hα"]
-        assert store.autosaved("RV", SCREENED) is None
+        assert [one.decision.comment for one in store.items.history(SCREENED)] == ["a broad Hα"]
+        assert store.leases.autosaved("RV", SCREENED) is None
     opened(page, app, SCREENED, "RV")
     expect(comment).to_have_value("")
 
@@ -442,7 +442,7 @@ def test_without_the_browsers_storage_the_page_works_and_says_that_it_has_to_sta
         expect(strip(page)).to_be_hidden()
         saved(page)
         with Store.open(app.db) as store:
-            kept = store.autosaved("RV", item)
+            kept = store.leases.autosaved("RV", item)
         assert kept is not None
         assert "Nowhere else." in str(kept.body)
 
@@ -465,8 +465,8 @@ def blind_app(tmp_path_factory: pytest.TempPathFactory, model: BadServer) -> Ite
     db = blind_team(folder / "annotations.db", two_sources(2))
     name_servers(folder, {"slow": model.url})
     with Store.open(db) as store:
-        session = store.draw_blind("CO", Plan("one", ("SA", "SB")), "the drawing")
-        store.open_blind("CO", session.id, "the opening")
+        session = store.blind.sessions.create("CO", Plan("one", ("SA", "SB")), "the drawing")
+        store.blind.sessions.open("CO", session.id, "the opening")
     served = App(db)
     served.start()
     yield served

@@ -77,13 +77,13 @@ def test_one_item_from_screening_to_approval_without_a_mouse(alone: tuple[Page, 
 
     store = Store.open(db)
     try:
-        kept = store.item(item)
+        kept = store.items.get(item)
         assert kept.standing.state == "approved"
         assert kept.version.reason == "wider window"
         assert kept.version.author == "CD"
         assert kept.version.trajectory.zooms[0].arguments["wavelength_range"][0] == 6400
         assert "Seen again by CD." in kept.version.trajectory.to_json()["steps"][0]["text"]
-        assert [m.mark for m in store.marks(item)] == ["supported"]
+        assert [m.mark for m in store.marks.of_item(item)] == ["supported"]
     finally:
         store.close()
 
@@ -100,8 +100,8 @@ def test_rejecting_asks_for_a_reason_and_undo_takes_it_back(alone: tuple[Page, P
     page.wait_for_function("(id) => window.specO3.review.current.item.id === id", arg=item)
     store = Store.open(db)
     try:
-        assert store.item(item).standing.state == "screening"
-        verbs = [r.decision.verb for r in store.history(item)]
+        assert store.items.get(item).standing.state == "screening"
+        verbs = [r.decision.verb for r in store.items.history(item)]
         assert verbs == ["reject", "undo"]
     finally:
         store.close()
@@ -117,7 +117,7 @@ def test_no_key_acts_while_typing_and_plain_arrows_decide_nothing(alone: tuple[P
     assert page.evaluate("window.specO3.review.current.item.id") == item
     store = Store.open(db)
     try:
-        assert store.history(item) == []
+        assert store.items.history(item) == []
     finally:
         store.close()
 

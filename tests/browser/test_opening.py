@@ -20,8 +20,8 @@ PAINTED = """() => window.specO3?.review?.current
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     db = tmp_path_factory.mktemp("opening") / "annotations.db"
     with closing(Store.open(db)) as store:
-        store.work_alone("AB")
-        store.add_items(Draft(t, s, batch="demo") for s, t in demo.demo_items())
+        store.accounts.work_alone("AB")
+        store.items.add_all(Draft(t, s, batch="demo") for s, t in demo.demo_items())
     with serving(db) as url:
         yield url
 

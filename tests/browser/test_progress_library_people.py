@@ -45,10 +45,10 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]
     """Four items: two approved, one rejected, one not looked at yet. AA signs in with a password."""
     monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
     store = a_store(tmp_path / "campaign.db")
-    store.set_password("AA", "AA", PASSWORD)
+    store.accounts.set_password("AA", "AA", PASSWORD)
     traces = [(a_trace(s), s) for s in (a_spectrum(f"{name}.fits") for name in "abcd")]
     add_approved(store, *traces[:2])
-    rejected, _ = (a.item_id for a in store.add_items([Draft(t, s, batch="second") for t, s in traces[2:]]))
+    rejected, _ = (a.item_id for a in store.items.add_all([Draft(t, s, batch="second") for t, s in traces[2:]]))
     decide(store, "BB", rejected, "reject", reason="bad_data")
     yield store
     store.close()
@@ -126,7 +126,7 @@ def test_one_person_gives_initials_once_and_is_in(store: Store, address: str, pa
     page.context.clear_cookies()
     page.goto(address)
     expect(page.get_by_role("tab", name="Review", exact=True)).to_be_visible()
-    assert store.rules().solo
+    assert store.settings.rules().solo
 
 
 def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_told(
@@ -163,8 +163,8 @@ def test_somebody_alone_starts_a_team_and_adds_a_person(store: Store, address: s
     expect(page.get_by_text("3 people vote: 3 to approve make it approved")).to_be_visible()
     page.get_by_role("button", name="Save rules").click()
     expect(page.get_by_text("Saved. Rounds that are open")).to_be_visible()
-    assert store.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
-    assert [(p.initials, p.has_password) for p in store.people()] == [("AB", True), ("CD", True)]
+    assert store.settings.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
+    assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
 
 
 def add_person(page: Page, initials: str, name: str, password: str) -> None:
@@ -177,7 +177,7 @@ def add_person(page: Page, initials: str, name: str, password: str) -> None:
 def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
-    campaign.add_person("RE", "Rosa Eder", ["reviewer"], PASSWORD)
+    campaign.accounts.add_person("RE", "Rosa Eder", ["reviewer"], PASSWORD)
     enter(page, campaign_address, "RE", PASSWORD)
     open_tab(page, "People")
     expect(page.get_by_text("A coordinator changes people and rules")).to_be_visible()
@@ -192,7 +192,7 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     # The page only shows the rule; the handler has to hold without it.
     button.evaluate("button => { button.disabled = false; button.click() }")
     expect(page.get_by_text("Only a coordinator can do this; RE is reviewer.")).to_be_visible()
-    assert campaign.exports() == []
+    assert campaign.settings.exports() == []
 
 
 def test_survey_files_dropped_on_the_page_become_drafted_items(
@@ -216,7 +216,7 @@ def test_survey_files_dropped_on_the_page_become_drafted_items(
     drop(page, good)
     page.get_by_role("button", name="Draft with the baseline").click()
     expect(results.filter(has_text=good.name)).to_contain_text("nothing was added #1", timeout=30_000)
-    row = store.item(1).row
+    row = store.items.get(1).row
     assert (row.survey, row.task, row.batch, row.drafter_kind) == ("LAMOST", "cv", "plate 56414", "baseline")
 
 
@@ -228,7 +228,7 @@ def drop(page: Page, *paths: Path) -> None:
 
 def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path) -> None:
     secret = lamost_file(tmp_path)
-    store.work_alone("AB")
+    store.accounts.work_alone("AB")
     with serving(store) as address, httpx.Client(base_url=address) as client:
         config = client.get("/config").json()
         (button,) = (c["id"] for c in config["components"] if c["props"].get("value") == "Draft with the baseline")
@@ -240,7 +240,7 @@ def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path
             messages = (json.loads(said[5:]) for said in answers.iter_lines() if said.startswith("data:"))
             completed = next(message for message in messages if message["msg"] == "process_completed")
     assert completed["success"] is False
-    assert store.facets()["batch"] == []
+    assert store.queue.facets()["batch"] == []
 
 
 def test_the_export_button_writes_a_folder_and_says_where_it_is(
@@ -261,7 +261,7 @@ def test_the_export_button_writes_a_folder_and_says_where_it_is(
         row.get_by_role("link", name="manifest").click()
     manifest = json.loads(download.value.path().read_text())
     assert manifest == json.loads((tmp_path / "approved" / "first" / "manifest.json").read_text())
-    assert [export.person for export in campaign.exports()] == ["AA"]
+    assert [export.person for export in campaign.settings.exports()] == ["AA"]
 
 
 def test_an_export_comes_back_in_as_a_zip(
@@ -278,8 +278,8 @@ def test_an_export_comes_back_in_as_a_zip(
     expect(page.get_by_text("again.zip").first).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("2 trajectories new in the queue.")).to_be_visible(timeout=30_000)
-    before = {campaign.item(i).version.content_hash for i in campaign.approved()}
-    assert {store.item(i).version.content_hash for i in (1, 2)} == before
+    before = {campaign.items.get(i).version.content_hash for i in campaign.queue.approved()}
+    assert {store.items.get(i).version.content_hash for i in (1, 2)} == before
 
 
 def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaign_address: str, page: Page) -> None:
@@ -325,6 +325,6 @@ def test_progress_is_counted_again_whenever_its_tab_is_opened(
     expect(items).to_have_text("4")
     open_tab(page, "People")
     spectrum = a_spectrum("late.fits")
-    campaign.add_items([Draft(a_trace(spectrum), spectrum)])
+    campaign.items.add_all([Draft(a_trace(spectrum), spectrum)])
     open_tab(page, "Progress")
     expect(items).to_have_text("5")

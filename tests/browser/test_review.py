@@ -26,8 +26,8 @@ def team(tmp_path: Path, shared: Path) -> Path:
     store = Store.open(db)
     people = (("RV", "reviewer"), ("AA", "auditor"), ("AB", "auditor"), ("CO", "coordinator"))
     for initials, role in people:
-        store.add_person(initials, f"Person {initials}", [role], password=PASSWORD)
-    store.set_rules(None, Rules())
+        store.accounts.add_person(initials, f"Person {initials}", [role], password=PASSWORD)
+    store.settings.set_rules(None, Rules())
     store.close()
     return db
 

@@ -32,9 +32,9 @@ DRAFTERS = ("gpt-5", "Spec-o3-7B")
 def fill(store: Store, clock: Clock) -> None:
     """Some weeks of work."""
     people(store)
-    store.add_person("ZO", "Zoë Ångström", ["reviewer", "auditor"], "a long password")
-    store.set_rules("CO", Rules(auditors=2, votes=3, approve_at=2, reject_at=2))
-    store.set_setting("CO", "campaign", {"name": "November", "classes": ["cv"]})
+    store.accounts.add_person("ZO", "Zoë Ångström", ["reviewer", "auditor"], "a long password")
+    store.settings.set_rules("CO", Rules(auditors=2, votes=3, approve_at=2, reject_at=2))
+    store.settings.set("CO", "campaign", {"name": "November", "classes": ["cv"]})
     spectra = [a_spectrum(f"spec-{n:04d}.fits", redshift=0.01 * n) for n in range(4)]
     drafts = [
         Draft(a_trajectory(s, f"{who} sees Hα.", drafter=Drafter("model", who), label="YES"), s, "november")
@@ -45,7 +45,7 @@ def fill(store: Store, clock: Clock) -> None:
     png = BytesIO()
     picture.save(png, format="PNG")
     shown = {pixels_sha256(picture.convert("RGBA")): png.getvalue()}
-    store.add_items([*drafts, Draft(a_trajectory(think="Only its picture is left."), pictures=shown)])
+    store.items.add_all([*drafts, Draft(a_trajectory(think="Only its picture is left."), pictures=shown)])
     clock.turn(days=1)
     desk = Desk(store)
     _approve(desk, clock)
@@ -56,34 +56,44 @@ def fill(store: Store, clock: Clock) -> None:
     _hold(store, desk, clock)
     if hasattr(store, "draw_blind"):
         _score_blind(store, clock)
-    store.deactivate("CO", "JU")
+    store.accounts.deactivate("CO", "JU")
 
 
 def _approve(desk: Desk, clock: Clock) -> None:
     store = desk.store
     desk.until(1, *TO_VOTE)
-    version = store.item(1).version.id
-    store.mark("VO", 1, version, "s3", "hallucinated feature", uuid4().hex, "=cmd|'x'!A1 and “quotes”")
-    store.commit_verdict("VO", 1, version, "cannot tell")
+    version = store.items.get(1).version.id
+    store.marks.add(
+        person="VO",
+        item_id=1,
+        version_id=version,
+        step_id="s3",
+        mark="hallucinated feature",
+        key=uuid4().hex,
+        note="=cmd|'x'!A1 and “quotes”",
+    )
+    store.marks.commit_verdict(person="VO", item_id=1, version_id=version, verdict="cannot tell")
     desk.decide("VO", 1, "approve", comment="Fine.\nTwo lines.")
-    store.undo("VO", 1, desk.key())
+    store.reviews.undo(person="VO", item_id=1, key=desk.key())
     clock.turn(minutes=3)
     desk.until(1, ("VO", "approve"), ("ZO", "approve"))
-    store.record_export("CO", "first", {"items": [1], "note": "größer"})
+    store.settings.record_export("CO", "first", {"items": [1], "note": "größer"})
 
 
 def _hold(store: Store, desk: Desk, clock: Clock) -> None:
     """Leases of every kind, unsent text, somebody signed in, somebody who was not let in."""
-    store.release(store.lease("RE", 3).token)
-    store.lease("AX", 7)
-    store.lease("VO", 4)
+    store.leases.release(store.leases.take("RE", 3).token)
+    store.leases.take("AX", 7)
+    store.leases.take("VO", 4)
     clock.turn(hours=1)
-    store.lease("RE", 4)
-    store.autosave("RE", 4, store.item(4).version.id, {"steps": ["half a sent"]})
-    store.sign_out(store.sign_in("ZO", "a long password", "10.0.0.1").token)
-    store.sign_in("ZO", "a long password", "10.0.0.2")
+    store.leases.take("RE", 4)
+    store.leases.autosave(
+        person="RE", item_id=4, base_version_id=store.items.get(4).version.id, body={"steps": ["half a sent"]}
+    )
+    store.accounts.sign_out(store.accounts.sign_in("ZO", "a long password", "10.0.0.1").token)
+    store.accounts.sign_in("ZO", "a long password", "10.0.0.2")
     with suppress(SignInRefused):
-        store.sign_in("ZO", "a wrong password", "10.0.0.3")
+        store.accounts.sign_in("ZO", "a wrong password", "10.0.0.3")
 
 
 def _score_blind(store: Store, clock: Clock) -> None:
@@ -92,16 +102,24 @@ def _score_blind(store: Store, clock: Clock) -> None:
     from reviewer.blind.results import Judgement, JudgeScore
 
     plan = Plan("ours against gpt", ("RE", "AU"), mode="both", items=(3, 4, 5, 6), each=2)
-    sessions = [store.draw_blind("CO", plan, uuid4().hex) for _ in range(3)]
+    sessions = [store.blind.sessions.create("CO", plan, uuid4().hex) for _ in range(3)]
     for session in sessions[:2]:
-        store.open_blind("CO", session.id, uuid4().hex)
-        for work in store.blind_work("RE"):
+        store.blind.sessions.open("CO", session.id, uuid4().hex)
+        for work in store.blind.scoring.assignments("RE"):
             if work.kind == "scores" and not work.answered:
-                store.score_blind("RE", work.token, 4, "cannot tell", uuid4().hex, "Fair.", ["s1"])
+                store.blind.scoring.score(
+                    person="RE",
+                    token=work.token,
+                    coherence=4,
+                    consistency="cannot tell",
+                    key=uuid4().hex,
+                    comment="Fair.",
+                    wrong_steps=["s1"],
+                )
             elif not work.answered:
-                store.prefer_blind("RE", work.token, "left", uuid4().hex)
+                store.blind.scoring.prefer(person="RE", token=work.token, preference="left", key=uuid4().hex)
         clock.turn(minutes=20)
-    asked = next(ask for ask in store.blind_to_judge("CO", sessions[0].id) if ask.kind == "scores")
+    asked = next(ask for ask in store.blind.judging.questions("CO", sessions[0].id) if ask.kind == "scores")
     said = Judgement(
         "judge-70b",
         asked.shown,
@@ -112,8 +130,8 @@ def _score_blind(store: Store, clock: Clock) -> None:
         Usage(100, 20),
         0.0012,
     )
-    store.record_judgement("CO", sessions[0].id, said, uuid4().hex)
-    store.close_blind("CO", sessions[0].id, uuid4().hex)
+    store.blind.judging.record(by="CO", session_id=sessions[0].id, judgement=said, key=uuid4().hex)
+    store.blind.sessions.close("CO", sessions[0].id, uuid4().hex)
 
 
 def dump(path: Path) -> str:
@@ -131,7 +149,7 @@ def main(target: Path) -> None:
         clock = Clock()
         with Store.open(path, clock=clock) as store:
             fill(store, clock)
-            assert store.verify() == []
+            assert store.upkeep.verify() == []
         with closing(sqlite3.connect(path)) as connection:
             tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
             empty = [t for (t,) in tables if not connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0]]

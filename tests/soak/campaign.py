@@ -36,13 +36,20 @@ def made(db: Path, reviewers: int, items: int, scorers: int) -> int:
     with closing(Store.open(db)) as store:
         names = tuple(initials_of(number) for number in range(reviewers))
         for initials in names:
-            store.add_person(initials, f"Reviewer {initials}", ["reviewer", "auditor"], PASSWORD)
-        store.add_person(TYPIST, "Typist", ["reviewer"], PASSWORD)
-        store.add_person(COORDINATOR, "Coordinator", ["coordinator"], PASSWORD)
-        ids = [added.item_id for added in store.add_items(islice(_drafts(), items))]
+            store.accounts.add_person(initials, f"Reviewer {initials}", ["reviewer", "auditor"], PASSWORD)
+        store.accounts.add_person(TYPIST, "Typist", ["reviewer"], PASSWORD)
+        store.accounts.add_person(COORDINATOR, "Coordinator", ["coordinator"], PASSWORD)
+        ids = [added.item_id for added in store.items.add_all(islice(_drafts(), items))]
         _open_blind(store, names[:scorers])
-        lease = store.lease(TYPIST, ids[0])
-        store.decide(TYPIST, ids[0], store.item(ids[0]).version.id, "keep", "left to the typist", lease.token)
+        lease = store.leases.take(TYPIST, ids[0])
+        store.reviews.decide(
+            person=TYPIST,
+            item_id=ids[0],
+            version_id=store.items.get(ids[0]).version.id,
+            verb="keep",
+            key="left to the typist",
+            lease_token=lease.token,
+        )
     return ids[0]
 
 
@@ -74,10 +81,10 @@ def _open_blind(store: Store, scorers: tuple[str, ...]) -> None:
     drafts = [
         Draft(_on(trace, spectrum), spectrum, batch="blind") for spectrum, (_, trace) in zip(apart, pairs, strict=True)
     ]
-    items = tuple(added.item_id for added in store.add_items(drafts))
+    items = tuple(added.item_id for added in store.items.add_all(drafts))
     plan = Plan("trial", scorers, items=items, each=len(scorers))
-    session = store.draw_blind(COORDINATOR, plan, "drawn for the trial")
-    store.open_blind(COORDINATOR, session.id, "opened for the trial")
+    session = store.blind.sessions.create(COORDINATOR, plan, "drawn for the trial")
+    store.blind.sessions.open(COORDINATOR, session.id, "opened for the trial")
 
 
 def _on(trace: Trajectory, spectrum: Spectrum) -> Trajectory:

@@ -214,8 +214,8 @@ def whole(db: Path, journals: Journals) -> Found:
     """The same at the end, with everything that the store checks of itself."""
     found = held_against(db, journals)
     with closing(Store.open(db)) as store:
-        found.faults += store.verify()
-        found.faults += store.check_log(None)
+        found.faults += store.upkeep.verify()
+        found.faults += store.log.check(None)
     _check_backups(db.parent / "backups", journals, found)
     return found
 

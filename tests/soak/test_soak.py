@@ -107,9 +107,17 @@ def decided(tmp_path: Path) -> Callable[..., tuple[Path, Journals]]:
         campaign.made(db, reviewers=1, items=2, scorers=1)
         said = {"item": 2, "verb": "keep", "comment": "keep RAA-1", "reason": "", "key": "sent under this"}
         with closing(Store.open(db)) as store:
-            said["version"] = store.item(2).version.id
-            lease = store.lease("RAA", 2)
-            store.decide("RAA", 2, said["version"], "keep", said["key"], lease.token, comment="keep RAA-1")
+            said["version"] = store.items.get(2).version.id
+            lease = store.leases.take("RAA", 2)
+            store.reviews.decide(
+                person="RAA",
+                item_id=2,
+                version_id=said["version"],
+                verb="keep",
+                key=said["key"],
+                lease_token=lease.token,
+                comment="keep RAA-1",
+            )
         journal = Journal(journals / "RAA.jsonl", "RAA")
         number = journal.intends("decide", {**said, "key": key, **what})
         journal.sends(number)

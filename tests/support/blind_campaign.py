@@ -43,27 +43,27 @@ def two_drafters(store: Store, spectra: int = 6, task: str = "cv") -> list[int]:
         for number in range(spectra)
         for source in (GPT, SPEC)
     ]
-    return [added.item_id for added in store.add_items(drafts)]
+    return [added.item_id for added in store.items.add_all(drafts)]
 
 
 def a_store(path: Path, spectra: int = 6, **other: object) -> Store:
     store = Store.open(path, **other)
     people(store)
-    store.add_person("ED", "Dr ED", ["reviewer", "auditor"])
+    store.accounts.add_person("ED", "Dr ED", ["reviewer", "auditor"])
     two_drafters(store, spectra)
     return store
 
 
 def drawn(store: Store, **plan: object) -> BlindSession:
-    return store.draw_blind("CO", Plan(**({"name": "gpt against ours", "scorers": SCORERS} | plan)), key())
+    return store.blind.sessions.create("CO", Plan(**({"name": "gpt against ours", "scorers": SCORERS} | plan)), key())
 
 
 def opened(store: Store, **plan: object) -> BlindSession:
-    return store.open_blind("CO", drawn(store, **plan).id, key())
+    return store.blind.sessions.open("CO", drawn(store, **plan).id, key())
 
 
 def tokens(store: Store, person: str, kind: str = "scores") -> list[str]:
-    return [work.token for work in store.blind_work(person) if work.kind == kind]
+    return [work.token for work in store.blind.scoring.assignments(person) if work.kind == kind]
 
 
 ZETA, OMEGA = "zeta-vision-9000", "Omega Survey Reader"
@@ -119,9 +119,9 @@ def team(db: Path, drafts: list[Draft]) -> Path:
     store = Store.open(db)
     try:
         for initials in SESSION_SCORERS:
-            store.add_person(initials, f"Scorer {initials}", ["reviewer", "auditor"], password=PASSWORD)
-        store.add_person("CO", "Cora", ["coordinator"], password=PASSWORD)
-        store.add_items(drafts)
+            store.accounts.add_person(initials, f"Scorer {initials}", ["reviewer", "auditor"], password=PASSWORD)
+        store.accounts.add_person("CO", "Cora", ["coordinator"], password=PASSWORD)
+        store.items.add_all(drafts)
     finally:
         store.close()
     return db

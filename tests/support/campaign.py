@@ -75,15 +75,31 @@ class Desk:
         return self.last_key
 
     def decide(self, person: str, item_id: int, verb: str, **said: str) -> Standing:
-        version = self.store.item(item_id).version
-        lease = self.store.lease(person, item_id)
-        return self.store.decide(person, item_id, version.id, verb, self.key(), lease.token, **said)
+        version = self.store.items.get(item_id).version
+        lease = self.store.leases.take(person, item_id)
+        return self.store.reviews.decide(
+            person=person,
+            item_id=item_id,
+            version_id=version.id,
+            verb=verb,
+            key=self.key(),
+            lease_token=lease.token,
+            **said,
+        )
 
     def edit(self, person: str, item_id: int, text: str):
-        version = self.store.item(item_id).version
-        lease = self.store.lease(person, item_id)
+        version = self.store.items.get(item_id).version
+        lease = self.store.leases.take(person, item_id)
         changed = edited(version.trajectory, text)
-        return self.store.save_version(person, item_id, version.id, changed, "clearer", self.key(), lease.token)
+        return self.store.reviews.save_version(
+            person=person,
+            item_id=item_id,
+            base_version_id=version.id,
+            trajectory=changed,
+            reason="clearer",
+            key=self.key(),
+            lease_token=lease.token,
+        )
 
     def until(self, item_id: int, *said: tuple[str, str]) -> Standing:
         """Several decisions, as (person, verb)."""
@@ -100,11 +116,11 @@ TO_VOTE = (*TO_AUDIT, ("AU", "pass"), ("AX", "pass"))
 
 def people(store: Store) -> None:
     for initials, roles in PEOPLE.items():
-        store.add_person(initials, f"Dr {initials}", roles)
+        store.accounts.add_person(initials, f"Dr {initials}", roles)
 
 
 def an_item(store: Store, number: int = 0, **other) -> int:
     """One more drafted item, with a spectrum of its own."""
     spectrum = a_spectrum(f"spec-{number:04d}.fits")
-    store.add_spectrum(spectrum)
-    return store.add_item(a_trajectory(spectrum, **other), spectrum.sha256, batch="november")
+    store.spectra.add(spectrum)
+    return store.items.add(a_trajectory(spectrum, **other), spectrum.sha256, batch="november")

@@ -59,25 +59,35 @@ def a_store(path: Path, solo: bool = False) -> Store:
     """A new database with three people who may do everything."""
     store = Store.open(path)
     for initials in ("AA", "BB", "CC"):
-        store.add_person(initials, f"Person {initials}", ("reviewer", "auditor", "coordinator"))
-    store.set_rules("AA", Rules(solo=solo))
+        store.accounts.add_person(initials, f"Person {initials}", ("reviewer", "auditor", "coordinator"))
+    store.settings.set_rules("AA", Rules(solo=solo))
     return store
 
 
 def decide(store: Store, person: str, item_id: int, verb: str, **given: str) -> None:
-    lease = store.lease(person, item_id)
-    version = store.item(item_id).version.id
-    store.decide(person, item_id, version, verb, next(_keys), lease.token, **given)
+    lease = store.leases.take(person, item_id)
+    version = store.items.get(item_id).version.id
+    store.reviews.decide(
+        person=person, item_id=item_id, version_id=version, verb=verb, key=next(_keys), lease_token=lease.token, **given
+    )
 
 
 def revise(store: Store, person: str, item_id: int) -> None:
     """Rewrite the first thought, as a reviewer would."""
-    version = store.item(item_id).version
+    version = store.items.get(item_id).version
     first, *rest = version.trajectory.steps
     changed = version.trajectory.with_steps((replace(first, text="Begin with Hα at 6563 Å."), *rest))
-    lease = store.lease(person, item_id)
-    store.save_version(person, item_id, version.id, changed, "clearer", next(_keys), lease.token)
-    store.release(lease.token)
+    lease = store.leases.take(person, item_id)
+    store.reviews.save_version(
+        person=person,
+        item_id=item_id,
+        base_version_id=version.id,
+        trajectory=changed,
+        reason="clearer",
+        key=next(_keys),
+        lease_token=lease.token,
+    )
+    store.leases.release(lease.token)
 
 
 def approve(store: Store, item_id: int) -> None:
@@ -85,7 +95,7 @@ def approve(store: Store, item_id: int) -> None:
     decide(store, "AA", item_id, "keep")
     revise(store, "AA", item_id)
     decide(store, "AA", item_id, "submit")
-    others = ["AA"] if store.rules().solo else ["BB", "CC"]
+    others = ["AA"] if store.settings.rules().solo else ["BB", "CC"]
     for person in others:
         decide(store, person, item_id, "pass")
     for person in others:
@@ -93,7 +103,7 @@ def approve(store: Store, item_id: int) -> None:
 
 
 def add_approved(store: Store, *traces: tuple[Trajectory, Spectrum | None]) -> list[int]:
-    ids = [a.item_id for a in store.add_items([Draft(t, s, batch="first") for t, s in traces])]
+    ids = [a.item_id for a in store.items.add_all([Draft(t, s, batch="first") for t, s in traces])]
     for item_id in ids:
         approve(store, item_id)
     return ids

@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 def fill(store: Store) -> None:
     """People, items of every kind, a few decisions, unsent text, an export, hostile names."""
     people(store)
-    store.set_password("CO", "CO", PASSWORD)
+    store.accounts.set_password("CO", "CO", PASSWORD)
     desk = Desk(store)
     desk.until(an_item(store, 0), *TO_VOTE)
     desk.until(an_item(store, 1), ("RE", "keep"))
@@ -30,15 +30,25 @@ def fill(store: Store) -> None:
     desk.decide("RE", 2, "submit")
     desk.decide("AU", 1 + 1, "return", comment="look again")
     an_item(store, 2)
-    store.add_items([strange_numbers(), without_a_spectrum()])
-    version = store.item(3).version
-    store.mark("RE", 3, version.id, "s1", "supported", "a mark's key", note="well seen")
-    store.commit_verdict("RE", 3, version.id, "YES")
-    store.autosave("RE", 3, version.id, {"steps": [], "comment": "half a thou"})
-    store.set_setting("CO", "greeting", "hello")
-    store.set_setting("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
-    store.record_export("CO", "first-round", {"items": [], "π": 3.14159})
-    store.sign_in("CO", PASSWORD, "127.0.0.1")
+    store.items.add_all([strange_numbers(), without_a_spectrum()])
+    version = store.items.get(3).version
+    store.marks.add(
+        person="RE",
+        item_id=3,
+        version_id=version.id,
+        step_id="s1",
+        mark="supported",
+        key="a mark's key",
+        note="well seen",
+    )
+    store.marks.commit_verdict(person="RE", item_id=3, version_id=version.id, verdict="YES")
+    store.leases.autosave(
+        person="RE", item_id=3, base_version_id=version.id, body={"steps": [], "comment": "half a thou"}
+    )
+    store.settings.set("CO", "greeting", "hello")
+    store.settings.set("CO", "nested", {"b": [1, 2.5, None, "ö"], "a": True})
+    store.settings.record_export("CO", "first-round", {"items": [], "π": 3.14159})
+    store.accounts.sign_in("CO", PASSWORD, "127.0.0.1")
 
 
 def strange_numbers() -> Draft:

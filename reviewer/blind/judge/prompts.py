@@ -218,14 +218,14 @@ def pictures(store: Store, trajectory: Trajectory, spectrum_sha256: str | None) 
     spectrum = None
     made = []
     for sha256, arguments in seen:
-        kept = store.picture(sha256)
+        kept = store.spectra.picture(sha256)
         if kept is not None:
             made.append(Image.open(io.BytesIO(kept)).convert("RGBA"))
             continue
         if spectrum_sha256 is None:
             raise PictureUnavailable(f"picture {sha256:.12}… is not kept, and there is no spectrum to draw it from")
         if spectrum is None:
-            spectrum = replace(store.spectrum(spectrum_sha256), redshift=trajectory.redshift)
+            spectrum = replace(store.spectra.get(spectrum_sha256), redshift=trajectory.redshift)
         drawn = tool.call(spectrum, arguments).image
         if drawn is None or pixels_sha256(drawn) != sha256:
             raise PictureUnavailable(f"picture {sha256:.12}… is drawn with other pixels here (renderer {RENDERER})")

@@ -99,7 +99,7 @@ def judge_session(
     """
     every = _ordered_questions(store, by, session_id, judge)
     _check_same_judge(store, by, session_id, judge)
-    done = store.judged_keys(by, session_id, judge.name)
+    done = store.blind.judging.recorded_keys(by, session_id, judge.name)
     to_do = [one for one in every if judgement_key(session_id, judge.name, one.shown) not in done]
     tally = JudgeRun(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
@@ -137,7 +137,7 @@ def judgement_key(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
 
 def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
     """Both orders of a pair follow on each other, so that few pairs are left with one of them."""
-    every = store.blind_to_judge(by, session_id)
+    every = store.blind.judging.questions(by, session_id)
     if len(judge.briefing.dimensions) == 1:
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
@@ -154,7 +154,7 @@ def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Jud
 
 
 def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judge) -> None:
-    before = store.judge_settings(by, session_id, judge.name)
+    before = store.blind.judging.settings(by, session_id, judge.name)
     if before is None:
         return
     now = judge.settings
@@ -198,7 +198,7 @@ def _record(store: Store, by: str | None, session_id: int, judgement: Judgement)
     key = judgement_key(session_id, judgement.judge, judgement.shown)
     # Reused where another run asks the same judge at the same time, and was first.
     with suppress(KeyReused):
-        store.record_judgement(by, session_id, judgement, key)
+        store.blind.judging.record(by=by, session_id=session_id, judgement=judgement, key=key)
 
 
 def judge_scores(results: Results, dimension: Dimension) -> Scores:

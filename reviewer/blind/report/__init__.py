@@ -108,9 +108,9 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
 
 
 def _gathered(store: Store, by: str | None, session_id: int) -> tuple[ReportData, Statistics, dict[int, str]]:
-    results = store.blind_results(by, session_id)
-    behind = store.blind_material(by, session_id)
+    results = store.blind.results.of_session(by, session_id)
+    behind = store.blind.results.report_material(by, session_id)
     called = report_names(results, behind.names)
     results = called.results(results)
-    telling = store.blind_giveaways(by, session_id)
+    telling = store.blind.sessions.leaks(by, session_id)
     return ReportData(results, called, behind.barred, telling), all_statistics(results, called), behind.content_hashes

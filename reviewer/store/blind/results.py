@@ -12,9 +12,9 @@ from typing import Any
 from agent.conversation import Usage
 from agent.trajectory import Trajectory
 from agent.trajectory.steps import Answer, Think
-from reviewer.blind.results import JudgeScore, Judgement, Results, Response, ShownTrace
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 from reviewer.blind.plan import Gold
+from reviewer.blind.results import Judgement, JudgeScore, Response, Results, ShownTrace
+from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.scoring import preference_from, score_from
 from reviewer.store.blind.sessions import blind_session_by_id
@@ -68,7 +68,7 @@ class Judging:
                 asked.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
         return tuple(asked)
 
-    def record(self, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
+    def record(self, *, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
         """Keep what a model judge said of a session's traces; the same key twice is once.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session has not been open

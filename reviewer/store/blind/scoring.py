@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from agent.trajectory import Trajectory
-from reviewer.blind.rubric import Rubric
-from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer, Question, Sheet, trace_of
 from reviewer.blind.plan import CANNOT_TELL, PREFERENCES, SCORES, Preference, Score
+from reviewer.blind.rubric import Rubric
+from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, stamp
@@ -170,6 +170,7 @@ class Scoring:
 
     def score(
         self,
+        *,
         person: str,
         token: str,
         coherence: Score,
@@ -218,7 +219,9 @@ class Scoring:
                 self._tell_answered(db, row, "scored blind", "blind_scores", number)
         return given
 
-    def prefer(self, person: str, token: str, preference: Preference, key: str, comment: str = "") -> PreferenceAnswer:
+    def prefer(
+        self, *, person: str, token: str, preference: Preference, key: str, comment: str = ""
+    ) -> PreferenceAnswer:
         """Say which of a pair is better, left and right as they were shown; the latest answer counts.
 
         :raises NotFound: this person has no such assignment

@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from agent.trajectory.steps import step_from_json
-from reviewer.blind.leaks import Leak, leaks_in_steps, sentence_with, authored_text
+from reviewer.blind.leaks import Leak, authored_text, leaks_in_steps, sentence_with
+from reviewer.blind.plan import Assignment, Candidate, Plan, SampledSession
 from reviewer.blind.rubric import Rubric, rubric
 from reviewer.blind.sampling import sample
 from reviewer.blind.sheet import Question
-from reviewer.blind.plan import Assignment, Candidate, SampledSession, Plan
 from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound

@@ -54,10 +54,10 @@ class Preferred(Sent):
 def work(person: Who, at: At) -> list[dict[str, Any]]:
     """The open sessions in which this person scores: what is asked in each, and the places in their order."""
     sessions: dict[int, list[dict[str, Any]]] = {}
-    for one in at.store.blind_work(person.initials):
+    for one in at.store.blind.scoring.assignments(person.initials):
         place = {"token": one.token, "kind": one.kind, "place": one.place, "answered": one.answered}
         sessions.setdefault(one.session, []).append(place)
-    rubrics = {session: at.store.blind_rubric(person.initials, session) for session in sessions}
+    rubrics = {session: at.store.blind.scoring.rubric(person.initials, session) for session in sessions}
     return [
         {"session": session, "rubric": rubrics[session].to_json(), "places": places}
         for session, places in sessions.items()
@@ -66,12 +66,12 @@ def work(person: Who, at: At) -> list[dict[str, Any]]:
 
 @router.get("/sheet/{token}")
 def sheet(person: Who, at: At, token: str) -> dict[str, Any]:
-    return at.store.blind_sheet(token, person.initials).to_json()
+    return at.store.blind.scoring.sheet(token, person.initials).to_json()
 
 
 @router.get("/sheet/{token}/spectrum")
 def spectrum(person: Who, at: At, token: str) -> Response:
-    sha256 = at.store.blind_behind(token, person.initials).spectrum
+    sha256 = at.store.blind.scoring.source(token, person.initials).spectrum
     if sha256 is None:
         raise NotFound("There are only pictures here, no spectrum.")
     packed = spectrum_bytes(nameless(at.gallery.spectrum(sha256)))
@@ -81,7 +81,7 @@ def spectrum(person: Who, at: At, token: str) -> Response:
 @router.get("/sheet/{token}/atlas")
 def atlas(person: Who, at: At, token: str) -> dict[str, Any]:
     """Lines of the question, sky bands, and arm joins without the name of whose arms they are."""
-    behind = at.store.blind_behind(token, person.initials)
+    behind = at.store.blind.scoring.source(token, person.initials)
     survey = at.gallery.spectrum(behind.spectrum).survey if behind.spectrum is not None else ""
     found = atlas_json(survey, at.tasks.get(behind.trajectories[0].task))
     for band in found["bands"]:
@@ -93,7 +93,7 @@ def atlas(person: Who, at: At, token: str) -> dict[str, Any]:
 @router.get("/sheet/{token}/picture/{trace}/{number}")
 def picture(person: Who, at: At, token: str, trace: int, number: int) -> Response:
     """A picture by its number on the sheet; of a pair, trace 0 is on the left."""
-    behind = at.store.blind_behind(token, person.initials)
+    behind = at.store.blind.scoring.source(token, person.initials)
     shown = behind.trajectories[trace : trace + 1] if trace >= 0 else ()
     names = pictures_of(shown[0]) if shown else ()
     if not 0 <= number < len(names):
@@ -104,21 +104,25 @@ def picture(person: Who, at: At, token: str, trace: int, number: int) -> Respons
 
 @router.post("/sheet/{token}/score")
 def score(person: Who, at: At, token: str, sent: Scored) -> dict[str, Any]:
-    given = at.store.score_blind(
-        person.initials,
-        token,
-        CANNOT_TELL if sent.coherence is None else sent.coherence,
-        CANNOT_TELL if sent.consistency is None else sent.consistency,
-        sent.key,
-        sent.comment,
-        sent.wrong_steps,
+    given = at.store.blind.scoring.score(
+        person=person.initials,
+        token=token,
+        coherence=CANNOT_TELL if sent.coherence is None else sent.coherence,
+        consistency=CANNOT_TELL if sent.consistency is None else sent.consistency,
+        key=sent.key,
+        comment=sent.comment,
+        wrong_steps=sent.wrong_steps,
     )
     return asdict(given)
 
 
 @router.post("/sheet/{token}/prefer")
 def prefer(person: Who, at: At, token: str, sent: Preferred) -> dict[str, Any]:
-    return asdict(at.store.prefer_blind(person.initials, token, sent.preference, sent.key, sent.comment))
+    return asdict(
+        at.store.blind.scoring.prefer(
+            person=person.initials, token=token, preference=sent.preference, key=sent.key, comment=sent.comment
+        )
+    )
 
 
 def nameless(spectrum: Spectrum) -> Spectrum:

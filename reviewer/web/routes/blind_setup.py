@@ -47,15 +47,15 @@ class Change(Sent):
 def setup(person: InCharge, at: At) -> dict[str, Any]:
     """What a session can be drawn from: items by source and task, with how many of them each person has had a
     hand in; and what there is to filter by."""
-    people = [one for one in at.store.people() if one.active]
+    people = [one for one in at.store.accounts.people() if one.active]
     everything = Plan("all items", tuple(one.initials for one in people))
     barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     items: Counter[tuple[str, str]] = Counter()
-    for candidate in at.store.blind_candidates(person.initials, everything):
+    for candidate in at.store.blind.sessions.candidates(person.initials, everything):
         stratum = (candidate.source, candidate.task)
         items[stratum] += 1
         barred[stratum].update(candidate.barred)
-    facets = at.store.facets()
+    facets = at.store.queue.facets()
     return {
         "strata": [
             {"source": source, "task": task, "items": items[source, task], "barred": barred[source, task]}
@@ -71,7 +71,7 @@ def setup(person: InCharge, at: At) -> dict[str, Any]:
 def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
     """What would be drawn, without keeping it."""
     plan = Plan.from_json(sent.plan)
-    candidates = at.store.blind_candidates(person.initials, plan)
+    candidates = at.store.blind.sessions.candidates(person.initials, plan)
     drawn = sample(plan, candidates)
     return {
         "candidates": len(candidates),
@@ -90,23 +90,23 @@ def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
 
 @router.get("/sessions")
 def sessions(person: InCharge, at: At) -> list[dict[str, Any]]:
-    return [session_json(at, person, session) for session in reversed(at.store.blind_sessions(person.initials))]
+    return [session_json(at, person, session) for session in reversed(at.store.blind.sessions.all(person.initials))]
 
 
 @router.post("/sessions")
 def drawn(person: InCharge, at: At, sent: Drawing) -> dict[str, Any]:
-    session = at.store.draw_blind(person.initials, Plan.from_json(sent.plan), sent.key)
+    session = at.store.blind.sessions.create(person.initials, Plan.from_json(sent.plan), sent.key)
     return session_json(at, person, session)
 
 
 @router.post("/sessions/{session}/open")
 def opened(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
-    return session_json(at, person, at.store.open_blind(person.initials, session, sent.key))
+    return session_json(at, person, at.store.blind.sessions.open(person.initials, session, sent.key))
 
 
 @router.post("/sessions/{session}/close")
 def closed(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
-    return session_json(at, person, at.store.close_blind(person.initials, session, sent.key))
+    return session_json(at, person, at.store.blind.sessions.close(person.initials, session, sent.key))
 
 
 @router.get("/sessions/{session}/giveaways")
@@ -120,7 +120,7 @@ def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
             "kind": one.giveaway.kind,
             "sentence": one.sentence,
         }
-        for one in at.store.blind_giveaways(person.initials, session)
+        for one in at.store.blind.sessions.leaks(person.initials, session)
     ]
 
 
@@ -144,7 +144,7 @@ def report_files(person: InCharge, at: At, session: int) -> Response:
 def session_json(at: Context, person: Person, session: BlindSession) -> dict[str, Any]:
     """A session as its card shows it: the plan, and of the scoring how far each has come and no more."""
     times = {"drawn": session.drawn_at, "opened": session.opened_at, "closed": session.closed_at}
-    progress = at.store.blind_progress(person.initials, session.id)
+    progress = at.store.blind.sessions.progress(person.initials, session.id)
     return {
         "id": session.id,
         "name": session.name,

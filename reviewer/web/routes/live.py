@@ -87,7 +87,7 @@ async def files(request: Request, person: Who, mine: OnBench) -> dict[str, Any]:
 def library(
     person: Who, at: At, kept: Kept, q: Annotated[str, Query(max_length=200)] = "", limit: int = 50
 ) -> list[dict[str, Any]]:
-    page = at.store.queue(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
+    page = at.store.queue.page(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
     return [
         {
             "item": row.item_id,
@@ -188,7 +188,7 @@ def report(run: Mine, sample: One) -> Response:
 @router.post("/runs/{run}/review")
 def review(person: Who, at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
     drafts = [_draft(sample_of(run, number), run) for number in dict.fromkeys(sent.samples)]
-    added = at.store.add_items(drafts, by=person.initials)
+    added = at.store.items.add_all(drafts, by=person.initials)
     return {"items": [{"item": one.item_id, "new": one.new} for one in added]}
 
 

@@ -25,12 +25,12 @@ router = APIRouter(prefix="/api")
 
 @router.get("/progress")
 def progress(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
-    facets = at.store.facets()
+    facets = at.store.queue.facets()
     return {
-        **progress_json(at.store.counts(task or None, batch)),
+        **progress_json(at.store.statistics.counts(task or None, batch)),
         "tasks": {key: _title(at.tasks, key) for key in facets.get("task", ())},
         "batches": list(facets.get("batch", ())),
-        "at": at.store.now().isoformat(),
+        "at": at.store.database.now().isoformat(),
     }
 
 
@@ -83,7 +83,7 @@ class AgreementCache:
 
     def figures(self, store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
         with self._lock:
-            now = store.facts_so_far()
+            now = store.statistics.last_facts()
             cached = self._figures.get((task, batch))
             if cached is None or cached[0] != now:
                 cached = self._figures[task, batch] = (now, _figures(store, tasks, task, batch))
@@ -94,8 +94,8 @@ class AgreementCache:
 def agreement(request: Request, person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
     cache: AgreementCache = request.app.state.agreement
     figures = cache.figures(at.store, at.tasks, task or None, batch)
-    hidden = at.store.hidden_items(person.initials)
-    total, items = at.store.apart(task or None, batch, hidden=hidden)
+    hidden = at.store.blind.scoring.hidden_items(person.initials)
+    total, items = at.store.statistics.disagreements(task or None, batch, hidden=hidden)
     return {
         **figures,
         "disagreements": {"total": total, "items": [_apart_json(one, at.tasks) for one in items]},
@@ -103,9 +103,9 @@ def agreement(request: Request, person: Who, at: At, task: str = "", batch: str 
 
 
 def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: str | None) -> dict[str, Any]:
-    gold = store.on_gold(task, batch)
+    gold = store.statistics.gold_verdicts(task, batch)
     return {
-        "rounds": _rounds(store.decided_together(task, batch), tasks),
+        "rounds": _rounds(store.statistics.shared_decisions(task, batch), tasks),
         "gold": _gold(gold),
         "gold_items": len({one.item for one in gold}),
         "gold_meaning": GOLD,
@@ -171,7 +171,7 @@ def _resampling(items: int) -> Resampling:
 @router.get("/exports/{export_id}/manifest")
 def manifest(at: At, kept: Kept, export_id: int) -> Response:
     """The manifest of an export, as it was recorded when it was made."""
-    made = next((one for one in at.store.exports() if one.id == export_id), None)
+    made = next((one for one in at.store.settings.exports() if one.id == export_id), None)
     if made is None:
         raise NotFound(f"There is no export {export_id}.")
     for one in made.manifest.get("items", ()):

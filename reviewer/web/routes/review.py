@@ -41,11 +41,11 @@ def me(person: Who, at: At) -> dict[str, Any]:
         "name": person.name,
         "roles": sorted(person.roles),
         "has_password": person.has_password,
-        "rules": asdict(at.store.rules()),
+        "rules": asdict(at.store.settings.rules()),
         "reasons": REASONS,
         "problems": list(at.problems),
         "backups": at.backups.problem if at.backups is not None and may_manage(person, at.store) else "",
-        "clock": _clock(at.store.clock_behind()),
+        "clock": _clock(at.store.log.clock_behind()),
         "tasks": {
             key: {"title": task.title, "question": task.question, "guide": task.guide} for key, task in at.tasks.items()
         },
@@ -69,7 +69,7 @@ def queue(kept: Kept, wanted: Filter, after: int | None = None, limit: int = 60)
 
 @router.get("/facets")
 def facets(person: Who, at: At) -> dict[str, list[str]]:
-    return {name: list(values) for name, values in at.store.facets().items()}
+    return {name: list(values) for name, values in at.store.queue.facets().items()}
 
 
 @router.get("/first")
@@ -82,19 +82,19 @@ def place(person: Who, at: At, kept: Kept, item_id: int, wanted: Filter) -> dict
     return {
         "next": kept.neighbours(item_id, wanted, 3),
         "back": kept.neighbours(item_id, wanted, 1, backwards=True),
-        "before": at.store.position(item_id, wanted, person.initials),
+        "before": at.store.queue.position(item_id, wanted, person.initials),
     }
 
 
 @router.get("/item/{item_id}")
 def item(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
-    found = at.store.item(item_id)
+    found = at.store.items.get(item_id)
     return item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
 
 
 @router.get("/item/{item_id}/history")
 def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
-    found = at.store.item(item_id)
+    found = at.store.items.get(item_id)
     shown = item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
     if shown["hidden"] or shown["standing"]["withheld"]:
         # Somebody who may still judge independently is told what is open to them, and no more.
@@ -109,7 +109,7 @@ def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> d
                 "at": v.at.isoformat(),
                 "steps": v.trajectory.to_json()["steps"],
             }
-            for v in at.store.versions(item_id)
+            for v in at.store.items.versions(item_id)
         ],
         "decisions": [
             {
@@ -118,7 +118,7 @@ def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> d
                 "at": r.at.isoformat(),
                 "withdrawn": r.withdrawn_by is not None,
             }
-            for r in at.store.history(item_id)
+            for r in at.store.items.history(item_id)
         ],
     }
 
@@ -143,7 +143,7 @@ def template(person: Who, task: str) -> dict[str, Any]:
 
 @router.get("/item/{item_id}/hints")
 def item_hints(person: Who, at: At, item_id: int, version: int | None = None) -> dict[str, Any]:
-    found = at.store.item(item_id)
+    found = at.store.items.get(item_id)
     sha256, task = found.row.spectrum_sha256, at.tasks.get(found.row.task)
     if sha256 is None:
         return {"hints": {}}
@@ -182,17 +182,17 @@ def look(at: At, kept: Kept, sent: requests.Look) -> dict[str, Any]:
 
 @router.post("/item/{item_id}/lease")
 def lease(person: Who, at: At, item_id: int) -> dict[str, Any]:
-    return {**_lease_json(at.store.lease(person.initials, item_id)), "stamp": stamp(at.store.item(item_id))}
+    return {**_lease_json(at.store.leases.take(person.initials, item_id)), "stamp": stamp(at.store.items.get(item_id))}
 
 
 @router.post("/renew")
 def renew(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
-    return _lease_json(at.store.renew(sent.lease))
+    return _lease_json(at.store.leases.renew(sent.lease))
 
 
 @router.post("/release")
 def release(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
-    at.store.release(sent.lease)
+    at.store.leases.release(sent.lease)
     return {}
 
 
@@ -201,8 +201,8 @@ def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dic
     """Keep unsent text. Where another page of the same person has written here meanwhile, the answer holds
     what that page wrote: it is replaced here, and the page that hears of it keeps it."""
     body = {"steps": sent.steps, "comment": sent.comment}
-    before = at.store.autosaved(person.initials, item_id)
-    made = at.store.autosave(person.initials, item_id, sent.base, body)
+    before = at.store.leases.autosaved(person.initials, item_id)
+    made = at.store.leases.autosave(person=person.initials, item_id=item_id, base_version_id=sent.base, body=body)
     replaced = None
     if before is not None and before.base_version_id == sent.base and dict(before.body) != body:
         written = autosave_stamp(before)
@@ -212,50 +212,68 @@ def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dic
 
 @router.post("/item/{item_id}/discard")
 def discard(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
-    at.store.discard_autosave(person.initials, item_id, sent.base)
+    at.store.leases.discard_autosave(person=person.initials, item_id=item_id, base_version_id=sent.base)
     return {}
 
 
 @router.post("/item/{item_id}/version")
 def version(person: Who, at: At, item_id: int, sent: requests.Saved) -> dict[str, Any]:
-    base = at.store.version(sent.base).trajectory
+    base = at.store.items.version(sent.base).trajectory
     revised = revise(base, sent.steps, at.gallery)
-    made = at.store.save_version(person.initials, item_id, sent.base, revised, sent.reason, sent.key, sent.lease)
+    made = at.store.reviews.save_version(
+        person=person.initials,
+        item_id=item_id,
+        base_version_id=sent.base,
+        trajectory=revised,
+        reason=sent.reason,
+        key=sent.key,
+        lease_token=sent.lease,
+    )
     return {"version": made.id, "number": made.number, "at": made.at.isoformat()}
 
 
 @router.post("/item/{item_id}/decide")
 def decide(person: Who, at: At, item_id: int, sent: requests.Decided) -> dict[str, Any]:
-    standing = at.store.decide(
-        person.initials,
-        item_id,
-        sent.version,
-        sent.verb,
-        sent.key,
-        sent.lease,
+    standing = at.store.reviews.decide(
+        person=person.initials,
+        item_id=item_id,
+        version_id=sent.version,
+        verb=sent.verb,
+        key=sent.key,
+        lease_token=sent.lease,
         reason=sent.reason,
         comment=sent.comment,
     )
-    return {"state": standing.state, **progress_json(standing), "stamp": stamp(at.store.item(item_id))}
+    return {"state": standing.state, **progress_json(standing), "stamp": stamp(at.store.items.get(item_id))}
 
 
 @router.post("/item/{item_id}/undo")
 def undo(person: Who, at: At, item_id: int, sent: requests.Undone) -> dict[str, Any]:
     return {
-        "state": at.store.undo(person.initials, item_id, sent.key).state,
-        "stamp": stamp(at.store.item(item_id)),
+        "state": at.store.reviews.undo(person=person.initials, item_id=item_id, key=sent.key).state,
+        "stamp": stamp(at.store.items.get(item_id)),
     }
 
 
 @router.post("/item/{item_id}/mark")
 def mark(person: Who, at: At, item_id: int, sent: requests.Marked) -> dict[str, Any]:
-    made = at.store.mark(person.initials, item_id, sent.version, sent.step, sent.mark, sent.key, note=sent.note)
+    made = at.store.marks.add(
+        person=person.initials,
+        item_id=item_id,
+        version_id=sent.version,
+        step_id=sent.step,
+        mark=sent.mark,
+        key=sent.key,
+        note=sent.note,
+    )
     return {"at": made.at.isoformat()}
 
 
 @router.post("/item/{item_id}/verdict")
 def verdict(person: Who, at: At, item_id: int, sent: requests.OwnVerdictGiven) -> dict[str, Any]:
-    made = at.store.commit_verdict(person.initials, item_id, sent.version, sent.verdict)
+    made = at.store.marks.commit_verdict(
+        person=person.initials, item_id=item_id, version_id=sent.version, verdict=sent.verdict
+    )
     return {"verdict": made.verdict, "at": made.at.isoformat()}
 
 

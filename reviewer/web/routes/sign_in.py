@@ -58,7 +58,7 @@ async def enter(request: Request, at: At) -> Response:
 def leave(request: Request, at: At) -> Response:
     if not auth.same_site(request.headers, request.method):
         return _other_site()
-    at.store.sign_out(request.cookies.get(auth.COOKIE) or "")
+    at.store.accounts.sign_out(request.cookies.get(auth.COOKIE) or "")
     response = RedirectResponse("/sign-in", status_code=303)
     auth.clear_cookie(response)
     return response
@@ -73,11 +73,11 @@ def _enter(request: Request, at: Context, initials: str, password: str) -> Respo
     store, alone = at.store, _alone(request, at)
     response = RedirectResponse("/", status_code=303)
     try:
-        if auth.needs_passwords(store.people()):
+        if auth.needs_passwords(store.accounts.people()):
             origin = request.client.host if request.client else ""
-            auth.set_session_cookie(response, request, store.sign_in(initials, password, origin))
+            auth.set_session_cookie(response, request, store.accounts.sign_in(initials, password, origin))
             # The session that this browser had before ends here.
-            store.sign_out(request.cookies.get(auth.COOKIE) or "")
+            store.accounts.sign_out(request.cookies.get(auth.COOKIE) or "")
         elif alone:
             auth.set_alone_cookie(response, request, auth.start_alone(store, initials))
         else:
@@ -92,7 +92,7 @@ def _enter(request: Request, at: Context, initials: str, password: str) -> Respo
 def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", status: int = 200) -> HTMLResponse:
     """Return the page in one of three forms: with a password, with initials only, or closed to other machines."""
     foot = ""
-    if auth.needs_passwords(store.people()):
+    if auth.needs_passwords(store.accounts.people()):
         heading, lead = "Sign in", "Your initials stand beside every edit and vote you make."
         fields = _INITIALS.format(initials=escape(initials), autofocus="" if initials else " autofocus")
         fields += _PASSWORD.format(autofocus=" autofocus" if initials else "")

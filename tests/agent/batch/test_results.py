@@ -658,7 +658,7 @@ def test_the_zip_holds_all_and_its_trace_imports(tmp_path):
     with Store.open(tmp_path / "annotations.db") as store:
         imported = import_file(store, tmp_path / "trace.json")
         assert (len(imported.added), imported.problems) == (1, ())
-        assert store.item(imported.added[0]).version.trajectory == TRACE
+        assert store.items.get(imported.added[0]).version.trajectory == TRACE
 
 
 TASKS = {"cv": True, "Cataclysmic": True, "wd": False}

@@ -406,7 +406,7 @@ def test_a_picture_that_no_file_can_be_called_is_a_row_refused(form: str, name: 
         (problem,) = import_file(store, tmp_path / form, tmp_path).problems
         check_sentence(str(problem), tmp_path)
         assert "wanted " in problem.reason
-        assert store.queue(QueueFilter(), "").rows == ()
+        assert store.queue.page(QueueFilter(), "").rows == ()
 
 
 @pytest.mark.parametrize("field", ["ra", "dec", "redshift", "snr", "meta"])
@@ -442,14 +442,14 @@ def test_a_session_with_something_else_for_a_text_is_refused(text: object, tmp_p
         Store.open(tmp_path / "annotations.db") as store,
         pytest.raises(PlanError, match="session: found the content_hash") as refused,
     ):
-        plan.rerun_plan(given, store.items_by_content)
+        plan.rerun_plan(given, store.blind.results.items_by_content)
     check_sentence(str(refused.value))
 
 
 def test_a_session_whose_texts_are_not_here_is_refused(tmp_path: Path) -> None:
     (whole,) = sessions()
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(NotFound) as refused:
-        plan.rerun_plan(json.loads(whole), store.items_by_content)
+        plan.rerun_plan(json.loads(whole), store.blind.results.items_by_content)
     check_sentence(str(refused.value))
 
 
@@ -629,7 +629,7 @@ def test_what_is_no_number_is_none_and_raises_nothing(text: str, tmp_path: Path)
         Head.parse(f"{text}:{'a' * 64}")
     assert new_step_id((Think(f"s{text}", "a"), Think("s3", "b"))) == "s4"
     with Store.open(tmp_path / "annotations.db") as store:
-        assert store.queue(QueueFilter(text=f"#{text}"), "").rows == ()
+        assert store.queue.page(QueueFilter(text=f"#{text}"), "").rows == ()
 
 
 def test_a_step_gets_an_id_that_no_step_has() -> None:

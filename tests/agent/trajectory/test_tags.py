@@ -295,7 +295,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Traj
             before = contents(path)
             try:
                 trace, spectrum = hostile(text, number)
-                (added,) = store.add_items([Draft(trace, spectrum, batch=text)])
+                (added,) = store.items.add_all([Draft(trace, spectrum, batch=text)])
             except UnicodeEncodeError:  # UTF-8 holds no half character; the page's routes refuse it before
                 assert kind == "half"
                 assert contents(path) == before
@@ -306,14 +306,26 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Traj
 
 
 def _said_about(store: Store, item: int, text: str) -> None:
-    version = store.item(item).version
-    store.mark("AA", item, version.id, "s1", "not supported", key(), note=text)
-    store.autosave("AA", item, version.id, {"steps": [], "comment": text})
-    lease = store.lease("AA", item)
-    store.decide("AA", item, version.id, "keep", key(), lease.token, comment=text)
+    version = store.items.get(item).version
+    store.marks.add(
+        person="AA", item_id=item, version_id=version.id, step_id="s1", mark="not supported", key=key(), note=text
+    )
+    store.leases.autosave(person="AA", item_id=item, base_version_id=version.id, body={"steps": [], "comment": text})
+    lease = store.leases.take("AA", item)
+    store.reviews.decide(
+        person="AA", item_id=item, version_id=version.id, verb="keep", key=key(), lease_token=lease.token, comment=text
+    )
     changed = version.trajectory.with_steps((Think("s1", f"{text}."), *version.trajectory.steps[1:]))
-    lease = store.lease("BB", item)
-    store.save_version("BB", item, version.id, changed, text or "why", key(), lease.token)
+    lease = store.leases.take("BB", item)
+    store.reviews.save_version(
+        person="BB",
+        item_id=item,
+        base_version_id=version.id,
+        trajectory=changed,
+        reason=text or "why",
+        key=key(),
+        lease_token=lease.token,
+    )
 
 
 def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]) -> None:
@@ -321,15 +333,15 @@ def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]
     assert len(taken) == len(TEXTS) - 1
     with Store.open(path) as store:
         for item, trace in taken.items():
-            (first, last) = store.versions(item)
+            (first, last) = store.items.versions(item)
             assert first.trajectory == trace
             assert last.reason == trace.faults[0]
-            spectrum = store.spectrum(trace.spectrum_sha256 or "")
+            spectrum = store.spectra.get(trace.spectrum_sha256 or "")
             assert spectrum.survey == trace.faults[0]
             assert dict(spectrum.ids)["obsid"] == trace.faults[0]
-            assert store.marks(item)[0].note == trace.faults[0].strip()
-            assert [one.decision.comment for one in store.history(item)] == [trace.faults[0].strip()]
-        assert store.verify() == []
+            assert store.marks.of_item(item)[0].note == trace.faults[0].strip()
+            assert [one.decision.comment for one in store.items.history(item)] == [trace.faults[0].strip()]
+        assert store.upkeep.verify() == []
 
 
 def test_a_plain_archive_gives_every_text_back(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
@@ -348,12 +360,12 @@ def test_a_plain_archive_gives_every_text_back(kept: tuple[Path, dict[int, Traje
 def test_rows_come_in_as_they_went_out(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
     path, taken = kept
     with Store.open(path) as store:
-        rows = [own_row(trace, store.spectrum(trace.spectrum_sha256 or "")) for trace in taken.values()]
+        rows = [own_row(trace, store.spectra.get(trace.spectrum_sha256 or "")) for trace in taken.values()]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     with Store.open(tmp_path / "annotations.db") as store:
         found = import_file(store, tmp_path / "rows.jsonl")
         assert found.problems == ()
-        assert [store.item(item).version.trajectory for item in found.added] == list(taken.values())
+        assert [store.items.get(item).version.trajectory for item in found.added] == list(taken.values())
 
 
 @pytest.mark.parametrize("text", [HALF, NUL], ids=["half", "nul"])
@@ -369,8 +381,8 @@ def test_rows_that_cannot_be_kept_are_refused_and_leave_nothing(text: str, tmp_p
                 check_sentence(str(problem))
             assert bool(found.added) != bool(found.problems)
             for item in found.added:
-                json.dumps(store.item(item).version.trajectory.to_json(), ensure_ascii=False).encode()
-            assert store.verify() == []
+                json.dumps(store.items.get(item).version.trajectory.to_json(), ensure_ascii=False).encode()
+            assert store.upkeep.verify() == []
         (tmp_path / "annotations.db").unlink()
 
 
@@ -382,7 +394,7 @@ def test_an_export_of_hostile_texts_comes_in_again(tmp_path: Path) -> None:
             plain = a_trace(spectrum)
             thought = replace(plain.steps[2], text=f"a {text} b")
             trace = replace(plain, steps=(*plain.steps[:2], thought, *plain.steps[3:]))
-            (added,) = store.add_items([Draft(trace, spectrum, batch=text)])
+            (added,) = store.items.add_all([Draft(trace, spectrum, batch=text)])
             approve(store, added.item_id)
             traces[trace.spectrum_sha256] = trace
         made = export(store, "out", "AA", tmp_path / "exports")
@@ -392,7 +404,7 @@ def test_an_export_of_hostile_texts_comes_in_again(tmp_path: Path) -> None:
         assert found.problems == ()
         assert len(found.added) == len(traces)
         for item in found.added:
-            again = store.item(item).version.trajectory
+            again = store.items.get(item).version.trajectory
             assert again.steps[1:] == traces[again.spectrum_sha256].steps[1:]
 
 
@@ -418,8 +430,15 @@ def a_report(folder: Path, text: str) -> str:
         session = opened(store, name=text)
         for scorer in ("RE", "AU", "VO"):
             for number, token in enumerate(tokens(store, scorer)):
-                store.score_blind(scorer, token, (1, 2, 3, 4, 5)[number % 5], 3, key(), comment=text)
-        store.close_blind("CO", session.id, key())
+                store.blind.scoring.score(
+                    person=scorer,
+                    token=token,
+                    coherence=(1, 2, 3, 4, 5)[number % 5],
+                    consistency=3,
+                    key=key(),
+                    comment=text,
+                )
+        store.blind.sessions.close("CO", session.id, key())
         return report.as_html(store, "CO", session.id)
 
 

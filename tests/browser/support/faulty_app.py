@@ -82,14 +82,14 @@ def team_of_four(db: Path, in_revision: int, in_screening: int) -> Path:
     """A team of four with passwords; items kept by RC and waiting for revision, then items to screen."""
     with Store.open(db) as store:
         for initials, roles in PEOPLE.items():
-            store.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
-        store.set_rules(None, Rules())
+            store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+        store.settings.set_rules(None, Rules())
         total = in_revision + in_screening
-        store.add_items(Draft(t, s, batch="faults") for s, t in islice(demo.demo_items(), total))
+        store.items.add_all(Draft(t, s, batch="faults") for s, t in islice(demo.demo_items(), total))
         desk = Desk(store)
         for item in range(1, in_revision + 1):
             desk.until(item, ("RC", "keep"))
-            store.release(store.lease("RC", item).token)
+            store.leases.release(store.leases.take("RC", item).token)
     return db
 
 

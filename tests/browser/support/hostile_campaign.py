@@ -51,11 +51,11 @@ def campaign(folder: Path) -> Path:
     (folder / "tasks" / "nasty.toml").write_text(_task(), encoding="utf-8")
     store = Store.open(folder / "annotations.db")
     try:
-        store.add_person("CO", SHORT, ["coordinator"], PASSWORD)
+        store.accounts.add_person("CO", SHORT, ["coordinator"], PASSWORD)
         for initials in ("RE", "AU", "SA", "SB"):
-            store.add_person(initials, f"zq-name {SHORT}", ["reviewer", "auditor"], PASSWORD)
-        store.set_rules("CO", Rules(auditors=1))
-        store.add_items(_draft(number, source) for number in range(3) for source in ("one", "two"))
+            store.accounts.add_person(initials, f"zq-name {SHORT}", ["reviewer", "auditor"], PASSWORD)
+        store.settings.set_rules("CO", Rules(auditors=1))
+        store.items.add_all(_draft(number, source) for number in range(3) for source in ("one", "two"))
         _reviewed(store)
         _scored(store)
     finally:
@@ -120,33 +120,66 @@ def _reviewed(store: Store) -> None:
     """Item 1: kept, revised, submitted, sent back by an auditor, each with words."""
 
     def decide(person: str, verb: str, **said: str) -> None:
-        version = store.item(1).version.id
-        store.decide(person, 1, version, verb, next(_keys), store.lease(person, 1).token, **said)
+        version = store.items.get(1).version.id
+        store.reviews.decide(
+            person=person,
+            item_id=1,
+            version_id=version,
+            verb=verb,
+            key=next(_keys),
+            lease_token=store.leases.take(person, 1).token,
+            **said,
+        )
 
     decide("RE", "keep", comment=nasty("kept"))
-    base = store.item(1).version
+    base = store.items.get(1).version
     first, *rest = base.trajectory.steps
     assert isinstance(first, Think)
     changed: Trajectory = base.trajectory.with_steps((replace(first, text=nasty("revision")), *rest))
-    lease = store.lease("RE", 1)
-    store.save_version("RE", 1, base.id, changed, nasty("why revised"), next(_keys), lease.token)
+    lease = store.leases.take("RE", 1)
+    store.reviews.save_version(
+        person="RE",
+        item_id=1,
+        base_version_id=base.id,
+        trajectory=changed,
+        reason=nasty("why revised"),
+        key=next(_keys),
+        lease_token=lease.token,
+    )
     decide("RE", "submit", comment=nasty("submitted"))
-    version = store.item(1).version.id
-    store.mark("AU", 1, version, "s1", "hallucinated feature", next(_keys), note=nasty("note"))
+    version = store.items.get(1).version.id
+    store.marks.add(
+        person="AU",
+        item_id=1,
+        version_id=version,
+        step_id="s1",
+        mark="hallucinated feature",
+        key=next(_keys),
+        note=nasty("note"),
+    )
     decide("AU", "return", comment=nasty("returned"))
 
 
 def _scored(store: Store) -> None:
     """Session 1 closed with its report, session 2 open for SA."""
     plan = Plan(nasty("session")[:4_000], ("SA", "SB"), mode="both", items=(3, 4, 5, 6))
-    first = store.draw_blind("CO", plan, next(_keys)).id
-    store.open_blind("CO", first, next(_keys))
+    first = store.blind.sessions.create("CO", plan, next(_keys)).id
+    store.blind.sessions.open("CO", first, next(_keys))
     for person in ("SA", "SB"):
-        for work in store.blind_work(person):
+        for work in store.blind.scoring.assignments(person):
             if work.kind == "pair":
-                store.prefer_blind(person, work.token, "left", next(_keys), comment=nasty("preferred"))
+                store.blind.scoring.prefer(
+                    person=person, token=work.token, preference="left", key=next(_keys), comment=nasty("preferred")
+                )
             else:
-                store.score_blind(person, work.token, 3, 2, next(_keys), comment=nasty("scored"))
-    store.close_blind("CO", first, next(_keys))
+                store.blind.scoring.score(
+                    person=person,
+                    token=work.token,
+                    coherence=3,
+                    consistency=2,
+                    key=next(_keys),
+                    comment=nasty("scored"),
+                )
+    store.blind.sessions.close("CO", first, next(_keys))
     again = replace(plan, name=f"again {SHORT}", scorers=("AU", "RE"), each=1)
-    store.open_blind("CO", store.draw_blind("CO", again, next(_keys)).id, next(_keys))
+    store.blind.sessions.open("CO", store.blind.sessions.create("CO", again, next(_keys)).id, next(_keys))

@@ -27,7 +27,7 @@ def team(db: Path, *initials: str) -> Path:
     store = Store.open(db)
     try:
         for one in initials:
-            store.add_person(one, f"Person {one}", ["reviewer", "coordinator"], password=PASSWORD)
+            store.accounts.add_person(one, f"Person {one}", ["reviewer", "coordinator"], password=PASSWORD)
     finally:
         store.close()
     return db

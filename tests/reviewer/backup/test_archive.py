@@ -59,12 +59,12 @@ def test_what_comes_back_is_equal_row_for_row(database: Path, plain: Path, tmp_p
     head = read_archive(plain, new)
     assert differences(database, new) == []
     with Store.open(new) as store, Store.open(database) as old:
-        assert head == store.log_head() == old.log_head()
-        assert store.verify() == []
+        assert head == store.log.head() == old.log.head()
+        assert store.upkeep.verify() == []
         for text in ("spec-0000", "14812345", "strange"):
-            shown = store.queue(QueueFilter(text=text), "CO")
-            assert shown.total == old.queue(QueueFilter(text=text), "CO").total > 0
-        assert store.sign_in("CO", "Hα in emission", "127.0.0.1")
+            shown = store.queue.page(QueueFilter(text=text), "CO")
+            assert shown.total == old.queue.page(QueueFilter(text=text), "CO").total > 0
+        assert store.accounts.sign_in("CO", "Hα in emission", "127.0.0.1")
 
 
 def test_no_table_is_left_out_but_on_purpose(database: Path, whole: Path) -> None:
@@ -94,8 +94,8 @@ def test_restoring_an_archive_checks_it_and_says_so(database: Path, plain: Path,
     done = restore(plain, tmp_path / "new.db")
     assert differences(database, tmp_path / "new.db") == ["log"]
     with Store.open(tmp_path / "new.db") as store:
-        assert store.check_log(done.head) == []
-        assert store.log(what="database restored")[0].subject == "plain"
+        assert store.log.check(done.head) == []
+        assert store.log.entries(what="database restored")[0].subject == "plain"
 
 
 @given(arrays.arrays(np.dtype("<f4"), st.integers(0, 20), elements=st.floats(width=32, allow_nan=True)))
@@ -292,7 +292,7 @@ def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
         path = tmp_path / f"{items}.db"
         with Store.open(path) as store:
             spectra = (a_spectrum(f"spec-{n:04d}.fits", ids={"obsid": str(n)}) for n in range(items))
-            store.add_items(Draft(a_trajectory(s), s, batch="many") for s in spectra)
+            store.items.add_all(Draft(a_trajectory(s), s, batch="many") for s in spectra)
             peaks.append((peak(lambda p=path, s=store: write_archive(s, p.with_suffix(".plain"))),))
         peaks[-1] += (peak(lambda p=path: read_archive(p.with_suffix(".plain"), p.with_suffix(".new"))),)
     (out_few, in_few), (out_many, in_many) = peaks
@@ -320,7 +320,7 @@ def test_an_archive_of_an_earlier_schema_is_brought_forward(tmp_path: Path, sche
     Store.open(straight).close()
     assert differences(straight, new) == ["log", "migrations"]
     with Store.open(new) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
 
 
 def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def daily(store: Store, tmp_path: Path, clock: Clock) -> DailyBackups:
 
 
 def test_one_is_made_a_day_and_says_what_it_holds(daily: DailyBackups, store: Store, clock: Clock) -> None:
-    head = store.log_head()
+    head = store.log.head()
     made = daily.make_if_due()
     assert made is not None
     assert (made.path.name, made.head) == ("annotations-20261121T120000Z.db", head)
@@ -221,7 +221,7 @@ def test_one_is_made_a_day_and_says_what_it_holds(daily: DailyBackups, store: St
     clock.turn(hours=2)
     assert daily.make_if_due() is not None
     assert [backup.at.day for backup in daily.made] == [22, 21]
-    entries = store.log(what="backup made")
+    entries = store.log.entries(what="backup made")
     assert [(entry.person, entry.subject) for entry in entries] == [
         (None, backup.path.name) for backup in reversed(daily.made)
     ]
@@ -249,7 +249,7 @@ def test_months_of_them_leave_seventeen_at_most_and_whatever_it_did_not_make(
     assert made[:7] == [last - timedelta(days=6 * n) for n in range(7)]
     assert len(made) <= 17
     assert not [path for path in daily.folder.glob("*.json") if not path.with_suffix(".db").exists()]
-    assert store.log(what="backups deleted")
+    assert store.log.entries(what="backups deleted")
 
 
 def test_a_clock_that_was_wrong_for_a_day_costs_no_backup(daily: DailyBackups, clock: Clock) -> None:
@@ -286,7 +286,7 @@ def test_a_failure_is_told_kept_in_the_log_and_mended_by_the_next_that_works(
         assert daily.make_if_due() is None
     assert daily.problem.startswith("The daily backup could not be made: ")
     assert "1 MB are free on that disk" in daily.problem
-    assert len(store.log(what="backup failed")) == 2
+    assert len(store.log.entries(what="backup failed")) == 2
     assert list(daily.folder.iterdir()) == []
     assert daily.make_if_due() is not None
     assert daily.problem == ""
@@ -302,7 +302,7 @@ def test_a_folder_that_cannot_be_made_is_told(store: Store, tmp_path: Path, cloc
 def test_what_is_made_by_hand_says_who_and_can_be_restored(daily: DailyBackups, store: Store, tmp_path: Path) -> None:
     made = daily.make_now("CO")
     assert made.why == "by hand"
-    (entry,) = store.log(what="backup made")
+    (entry,) = store.log.entries(what="backup made")
     assert (entry.person, entry.subject) == ("CO", made.path.name)
     assert restore(made.path, tmp_path / "again.db").items == 1
     assert daily.make_if_due() is not None, "one by hand is not the day's"
@@ -332,12 +332,12 @@ def test_no_two_have_one_name(store: Store, tmp_path: Path) -> None:
 
 def test_a_failure_is_told_to_coordinators_on_the_page_and_to_nobody_else(store: Store, daily: DailyBackups) -> None:
     for initials in ("CO", "RE"):
-        store.set_password("CO", initials, "correct horse battery")
+        store.accounts.set_password("CO", initials, "correct horse battery")
     app = server.build(store, local=True, backups=daily)
     daily.problem = "The daily backup could not be made: no room."
     told = {}
     for initials in ("CO", "RE"):
-        token = store.sign_in(initials, "correct horse battery").token
+        token = store.accounts.sign_in(initials, "correct horse battery").token
         client = TestClient(app, base_url="http://127.0.0.1", cookies={COOKIE: token})
         told[initials] = client.get("/api/me").json()["backups"]
     assert told == {"CO": daily.problem, "RE": ""}

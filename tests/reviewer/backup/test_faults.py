@@ -47,7 +47,7 @@ def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) ->
     """1, 2, 3, ... each told as done once the store has acknowledged it."""
     with Store.open(path) as store:
         while not stop.is_set():
-            store.set_setting("CO", f"writer {who}", done.value + 1)
+            store.settings.set("CO", f"writer {who}", done.value + 1)
             done.value += 1
 
 
@@ -69,7 +69,7 @@ def busy(database: Path) -> Iterator[tuple[Path, list[Synchronized[int]]]]:
 
 
 def numbers_in(store: Store, who: int) -> list[int]:
-    with store.moment() as moment:
+    with store.upkeep.snapshot() as moment:
         (table,) = (table for table in moment.tables if table.name == "settings")
         return [int(str(row["value"])) for row in moment.rows(table) if row["name"] == f"writer {who}"]
 
@@ -89,7 +89,7 @@ def test_during_writes_it_holds_every_acknowledged_action_up_to_one_moment(
         after = [one.value for one in done]
         restore(kept, tmp_path / f"{number}-again.db")
         with Store.open(tmp_path / f"{number}-again.db") as store:
-            assert store.verify() == []
+            assert store.upkeep.verify() == []
             for who in range(WRITERS):
                 found = numbers_in(store, who)
                 assert found == list(range(1, len(found) + 1))
@@ -160,16 +160,16 @@ def test_an_archive_that_is_killed_leaves_no_half_folder_of_its_name(database: P
 def test_a_restore_that_is_killed_leaves_the_old_database(database: Path, tmp_path: Path, when: str) -> None:
     kept = back_up(database, tmp_path / "kept.db", "by hand").path
     with Store.open(database) as store:
-        store.set_setting("CO", "after the backup", True)
+        store.settings.set("CO", "after the backup", True)
     before = contents(database)
     killed_in_the_middle_of(when, kept, database)
     assert contents(database) == before
     with Store.open(database) as store:
-        assert store.verify() == []
-        assert store.setting("after the backup") is True
+        assert store.upkeep.verify() == []
+        assert store.settings.get("after the backup") is True
     restore(kept, database)
     with Store.open(database) as store:
-        assert store.setting("after the backup") is None
+        assert store.settings.get("after the backup") is None
 
 
 @contextmanager
@@ -200,7 +200,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(database: Path, tmp_path: Path, 
         with Store.open(database) as store:
             # One file of the archive is to be larger than the room there is.
             for number in range(40):
-                store.set_setting("CO", f"long {number}", "x" * 5000)
+                store.settings.set("CO", f"long {number}", "x" * 5000)
     elif what == "restore a backup":
         source, target = back_up(database, tmp_path / "kept.db", "by hand").path, database
     elif what == "restore an archive":
@@ -249,7 +249,7 @@ def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(kind: st
     database, given = tmp_path / "annotations.db", tmp_path / "given.db"
     with Store.open(database) as store:
         fill(store)
-        store.backup(given)
+        store.upkeep.backup(given)
     sql, said = STRANGE[kind]
     with closing(sqlite3.connect(given)) as db:
         db.executescript(sql)
@@ -259,7 +259,7 @@ def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(kind: st
     assert given.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["annotations.db", "given.db"]
     with Store.open(database) as store:
-        assert store.verify() == store.log(what="database restored") == []
+        assert store.upkeep.verify() == store.log.entries(what="database restored") == []
 
 
 def test_what_analyze_counted_is_no_strange_part(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def with_a_name_nobody_can_read(path: Path) -> None:
 def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(tmp_path: Path) -> None:
     broken, good = tmp_path / "annotations.db", tmp_path / "good.db"
     with Store.open(broken) as store:
-        store.backup(good)
+        store.upkeep.backup(good)
     with_a_name_nobody_can_read(broken)
     with pytest.raises(Damaged, match="malformed database schema"):
         Store.open(broken)

@@ -75,8 +75,8 @@ def test_a_restored_backup_is_equal_row_for_row_and_what_was_there_is_kept(datab
     assert contents(done.kept_as) == worked_on
     assert done.items == 5
     with Store.open(database) as store:
-        assert store.verify() == store.check_log(done.head) == []
-        (entry,) = store.log(what="database restored")
+        assert store.upkeep.verify() == store.log.check(done.head) == []
+        (entry,) = store.log.entries(what="database restored")
         assert entry.subject == backup.name
         assert entry.details == {"log_head": str(done.head), "replaced_log_head": str(done.replaced)}
         Desk(store).decide("VO", 1, "approve")
@@ -85,12 +85,12 @@ def test_a_restored_backup_is_equal_row_for_row_and_what_was_there_is_kept(datab
 
 def test_a_session_of_the_backup_opens_nothing(database: Path, tmp_path: Path) -> None:
     with Store.open(database) as store:
-        token = store.sign_in("CO", PASSWORD, "127.0.0.1").token
-        assert store.signed_in(token)
+        token = store.accounts.sign_in("CO", PASSWORD, "127.0.0.1").token
+        assert store.accounts.signed_in(token)
     restore(back_up(database, tmp_path / "kept", "by hand").path, database)
     with Store.open(database) as store:
-        assert store.signed_in(token) is None
-        assert store.sign_in("CO", PASSWORD, "127.0.0.1")
+        assert store.accounts.signed_in(token) is None
+        assert store.accounts.sign_in("CO", PASSWORD, "127.0.0.1")
 
 
 def test_a_backup_can_be_restored_where_there_is_no_database_and_through_a_link(backup: Path, tmp_path: Path) -> None:
@@ -144,14 +144,14 @@ def test_whoever_opens_it_during_a_restore_gets_the_new_one(database: Path, back
     other.join()
     assert other.exitcode == 0
     with Store.open(database) as store:
-        assert store.setting("written by") == "the one that waited"
+        assert store.settings.get("written by") == "the one that waited"
     assert contents(database)["decisions"] == wanted["decisions"]
 
 
 def work_when_let(database: Path, opened: Event) -> None:
     opened.set()
     with Store.open(database) as store:
-        store.set_setting("CO", "written by", "the one that waited")
+        store.settings.set("CO", "written by", "the one that waited")
 
 
 def test_a_database_that_is_wrecked_is_replaced_and_what_was_beside_it_does_not_stay(
@@ -300,7 +300,7 @@ def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None
     known = read_metadata(backup)
     assert known is not None
     with Store.open(database) as store:
-        assert known.head == store.log_head()
+        assert known.head == store.log.head()
     with backup.open("ab") as file:
         file.write(b"\0")
     with pytest.raises(BadBackup, match=rf"found {known.bytes + 1} bytes, wanted the {known.bytes}"):
@@ -347,14 +347,14 @@ def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, filled
     kept = Path(filled["path"])
     assert kept.parent == filled_database.parent / "backups"
     with Store.open(filled_database) as store:
-        store.set_setting("CO", "greeting", "changed")
+        store.settings.set("CO", "greeting", "changed")
     status, out, _ = run("restore", kept)
     assert status == 0
     assert out.startswith(f"{filled_database}: 5 items, checked. Everybody signs in again.\nWhat was there before is ")
     with Store.open(filled_database) as store:
-        assert store.setting("greeting") == "hello"
-        assert store.last_entries(1)[0].what == "database restored"
-        assert store.check_log() == []
+        assert store.settings.get("greeting") == "hello"
+        assert store.log.last(1)[0].what == "database restored"
+        assert store.log.check() == []
     (before,) = filled_database.parent.glob("annotations.db.before-restore-*")
     assert "settings" in differences(before, filled_database)
 
@@ -399,7 +399,7 @@ def test_the_log_is_shown_and_chosen_from(run: Run) -> None:
 
 def test_an_entry_is_one_line_whatever_it_is_about(run: Run, filled_database: Path) -> None:
     with Store.open(filled_database) as store:
-        store.note(None, "restored", "from\n  9999  2026-01-01 00:00:00  CO  decided \x1b[31m", why="\u202egnp")
+        store.log.note(None, "restored", "from\n  9999  2026-01-01 00:00:00  CO  decided \x1b[31m", why="\u202egnp")
     status, out, _ = run("log", "--last", 1)
     assert status == 0
     assert len(out.splitlines()) == 2

@@ -56,8 +56,8 @@ def client_of(app: Any, initials: str) -> TestClient:
 
 
 def opened(store: Store, plan: Plan = BOTH) -> int:
-    session = store.draw_blind("CO", plan, key())
-    store.open_blind("CO", session.id, key())
+    session = store.blind.sessions.create("CO", plan, key())
+    store.blind.sessions.open("CO", session.id, key())
     return session.id
 
 
@@ -189,7 +189,7 @@ def test_an_answer_counts_once_and_can_be_changed_until_the_session_is_closed(ap
     pair = next(place["token"] for place in work["places"] if place["kind"] == "pair")
     chosen = client.post(f"/api/blind/sheet/{pair}/prefer", json={"preference": "both bad", "key": key()})
     assert chosen.json() == {"preference": "both bad", "comment": ""}
-    store.close_blind("CO", session, key())
+    store.blind.sessions.close("CO", session, key())
     late = client.post(f"/api/blind/sheet/{token}/score", json={**given, "key": key()})
     assert (late.status_code, late.json()["kind"]) == (403, "not_allowed")
     assert client.get(f"/api/blind/sheet/{token}").status_code == 403
@@ -212,7 +212,7 @@ def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: A
     ):
         assert client.get("/api/queue", params=telling).json()["rows"] == [], telling
         assert len(other.get("/api/queue", params=telling).json()["rows"]) > 0, telling
-    found = store.item(1)
+    found = store.items.get(1)
     sha256 = found.row.spectrum_sha256
     zoom = found.version.trajectory.zooms[0]
     for path in (
@@ -233,7 +233,7 @@ def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: A
     assert other.get("/api/first").json() == {"id": 1}
     assert client.get("/api/live/library").json() == []
     assert len(other.get("/api/live/library").json()) == 8
-    store.close_blind("CO", session, key())
+    store.blind.sessions.close("CO", session, key())
     assert client.get("/api/item/1").status_code == 200
 
 
@@ -248,15 +248,15 @@ def test_the_queue_leads_past_what_is_withheld(app: Any, store: Store) -> None:
 
 
 def test_an_export_holds_nothing_that_its_maker_scores_blind(store: Store, tmp_path: Path) -> None:
-    store.add_person("SX", "Both", ["reviewer", "coordinator"])
+    store.accounts.add_person("SX", "Both", ["reviewer", "coordinator"])
     opened(store, Plan("some", ("SX",), each=1))
-    store_approved = store.approved
-    store.approved = lambda *asked: [1, 2]  # type: ignore[method-assign]
+    store_approved = store.queue.approved
+    store.queue.approved = lambda *asked: [1, 2]  # type: ignore[method-assign]
     try:
         with pytest.raises(NothingToExport, match="you score it in a blind session"):
             export(store, "mine", person="SX", folder=tmp_path)
     finally:
-        store.approved = store_approved  # type: ignore[method-assign]
+        store.queue.approved = store_approved  # type: ignore[method-assign]
 
 
 # ---- the coordinator's side
@@ -305,8 +305,8 @@ def test_a_plan_that_cannot_be_drawn_is_refused_in_words(
 
 
 def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app: Any, store: Store) -> None:
-    store.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
-    session = store.draw_blind("CO", replace(BOTH, scorers=(*SESSION_SCORERS, "BX")), key()).id
+    store.accounts.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
+    session = store.blind.sessions.create("CO", replace(BOTH, scorers=(*SESSION_SCORERS, "BX")), key()).id
     found = client_of(app, "CO").get(f"/api/blind/sessions/{session}/giveaways").json()
     gpt = next(one for one in found if one["words"] == "GPT-5")
     assert (gpt["item"], gpt["source"], gpt["step"], gpt["kind"]) == (2, OMEGA, 1, "model")

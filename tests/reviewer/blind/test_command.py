@@ -65,7 +65,7 @@ def test_a_session_from_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -
     assert made["asked"] == dict.fromkeys(SCORERS, 12)
     assert told(capsys, path, "open", 1)["state"] == "open"
     with Store.open(path) as store:
-        store.score_blind("RE", tokens(store, "RE")[0], 5, 5, key())
+        store.blind.scoring.score(person="RE", token=tokens(store, "RE")[0], coherence=5, consistency=5, key=key())
     assert told(capsys, path, "status", 1)["progress"] == [
         {"scorer": "RE", "done": 1, "asked": 12},
         {"scorer": "AU", "done": 0, "asked": 12},

@@ -42,33 +42,46 @@ def score(person: str, item: int, again: bool) -> tuple[int | str, int]:
 
 
 def answer(store: Store, scorers: tuple[str, ...] = SCORERS) -> None:
-    items = {store.item(n).version.content_hash: n for n in range(1, 17)}
+    items = {store.items.get(n).version.content_hash: n for n in range(1, 17)}
     for person in scorers:
         seen: set[int] = set()
         for token in tokens(store, person):
-            item = items[store.blind_behind(token, person).trajectories[0].content_hash()]
+            item = items[store.blind.scoring.source(token, person).trajectories[0].content_hash()]
             given = score(person, item, item in seen)
-            store.score_blind(person, token, *given, key(), comment=NAUGHTY, wrong_steps=("s3",) * (item == 4))
+            coherence, consistency = given
+            store.blind.scoring.score(
+                person=person,
+                token=token,
+                coherence=coherence,
+                consistency=consistency,
+                key=key(),
+                comment=NAUGHTY,
+                wrong_steps=("s3",) * (item == 4),
+            )
             seen.add(item)
         for number, token in enumerate(tokens(store, person, "pair")):
-            left = store.blind_behind(token, person).trajectories[0].drafter.name
+            left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
             best = "left" if left == SPEC else "right"
-            store.prefer_blind(person, token, "both bad" if number == 1 else best, key(), comment=NAUGHTY)
+            store.blind.scoring.prefer(
+                person=person, token=token, preference="both bad" if number == 1 else best, key=key(), comment=NAUGHTY
+            )
 
 
 def judge(store: Store, session: int) -> None:
     """A judge that likes what people like, and changes its mind on one pair when the order changes."""
-    results = store.blind_results(None, session)
+    results = store.blind.results.of_session(None, session)
     for one in {said.shown for said in results.first("scores")}:
         item = results.traces[one[0]].item
         judged = JudgeScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
-        store.record_judgement("CO", session, Judgement("AstroSage", one, judged, "hm", {}), key())
+        store.blind.judging.record(
+            by="CO", session_id=session, judgement=Judgement("AstroSage", one, judged, "hm", {}), key=key()
+        )
     pairs = {frozenset(said.shown): said.shown for said in results.first("pair")}
     for number, shown in enumerate(sorted(map(sorted, pairs.values()))):
         for order in (tuple(shown), tuple(shown[::-1])):
             best = "left" if results.traces[order[0]].source == SPEC or number == 0 else "right"
             one = Judgement("AstroSage", order, PreferenceAnswer(best), "", {})
-            store.record_judgement("CO", session, one, key())
+            store.blind.judging.record(by="CO", session_id=session, judgement=one, key=key())
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +93,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, int,
         gold = (Gold(1, 5, None, 0),)
         session = opened(store, mode="both", each=2, repeats=2, gold=gold, sources=(SPEC, GPT), seed=11).id
         answer(store)
-        store.close_blind("CO", session, key())
+        store.blind.sessions.close("CO", session, key())
         judge(store, session)
         yield store, session, report.files(store, None, session)
 
@@ -102,7 +115,7 @@ def number(files: dict[str, bytes], *where: str) -> dict[str, str]:
 def names_of(store: Store, session: int) -> Names:
     from reviewer.blind.report.statistics import report_names
 
-    return report_names(store.blind_results(None, session), {})
+    return report_names(store.blind.results.of_session(None, session), {})
 
 
 class Words(HTMLParser):
@@ -138,7 +151,7 @@ def test_every_file_is_there(made) -> None:
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
     store, session, files = made
-    results = store.blind_results(None, session)
+    results = store.blind.results.of_session(None, session)
     report_names = names_of(store, session)
     every = tables.score_table(results, dimension)
     by = {source: tables.score_table(results, dimension, source) for source in (SPEC, GPT)}
@@ -171,7 +184,7 @@ def test_what_is_known_by_hand(made) -> None:
             assert float(again["value"]) == 1
         assert float(number(files, "repeats", scorer, "consistency", "mean difference")["value"]) == 0
     # Each of three scorers found one pair bad on both sides, and chose Spec-o3-7B in all others.
-    results = made[0].blind_results(None, made[1])
+    results = made[0].blind.results.of_session(None, made[1])
     rate = preference_rate(tables.pair_votes(results), SPEC, GPT)
     assert rate.both_bad.detail["both_bad"] == 3
     assert number(files, "preference", f"{SPEC} over {GPT}", "", "preferred, of decided")["value"] == "1.0"
@@ -228,12 +241,12 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
         by_hand = Drafter("person", "Dr RE", {})
         spectra = [a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits") for n in range(3)]
         drafts = [trace(SPEC, n, drafter=by_hand) for n in range(3)]
-        store.add_items([Draft(one, spectrum) for one, spectrum in zip(drafts, spectra, strict=True)])
+        store.items.add_all([Draft(one, spectrum) for one, spectrum in zip(drafts, spectra, strict=True)])
         session = opened(store, sources=(SPEC, "Dr RE"), each=2).id
         for person in SCORERS:
             for token in tokens(store, person):
-                store.score_blind(person, token, 4, 4, key())
-        store.close_blind("CO", session, key())
+                store.blind.scoring.score(person=person, token=token, coherence=4, consistency=4, key=key())
+        store.blind.sessions.close("CO", session, key())
         files = report.files(store, None, session)
         report_names = names_of(store, session)
     assert {row["source"] for row in table(files, "scores.csv")} == {SPEC, report_names.scorers["RE"]}
@@ -242,7 +255,7 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
 
 def test_raw_answers_are_as_they_were_given(made) -> None:
     store, session, files = made
-    results, report_names = store.blind_results(None, session), names_of(store, session)
+    results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
     rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
     rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
     assert len(rows) == len(results.said)
@@ -282,7 +295,7 @@ def test_the_same_session_gives_the_same_bytes(made) -> None:
 def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> None:
     store, session, files = made
     assert "<td>1</td><td>they had a hand in it" in files["report.html"].decode()
-    store.backup(tmp_path / "copy.db")
+    store.upkeep.backup(tmp_path / "copy.db")
     with Store.open(tmp_path / "copy.db") as copy:
         Desk(copy).decide("RE", 3, "keep")
         assert report.files(copy, None, session) == files
@@ -297,10 +310,12 @@ def test_a_session_without_statistics_says_so(tmp_path, scorers, case) -> None:
         given = {"unanimous": 5, "one answer": 3, "all cannot tell": "cannot tell"}
         for person in scorers if case != "nothing" else ():
             for token in tokens(store, person)[: 1 if case == "one answer" else None]:
-                store.score_blind(person, token, given[case], given[case], key())
+                store.blind.scoring.score(
+                    person=person, token=token, coherence=given[case], consistency=given[case], key=key()
+                )
             for token in tokens(store, person, "pair")[: 0 if case == "one answer" else None]:
-                store.prefer_blind(person, token, "equal", key())
-        store.close_blind("CO", session, key())
+                store.blind.scoring.prefer(person=person, token=token, preference="equal", key=key())
+        store.blind.sessions.close("CO", session, key())
         files = report.files(store, None, session)
     for name, content in files.items():
         assert not NO_NUMBER.search(content.decode()), name
@@ -371,7 +386,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     drawn = json.loads(capsys.readouterr().out)
     shown = {
         trace.item
-        for said in store.blind_results(None, session).said
+        for said in store.blind.results.of_session(None, session).said
         for trace in map(store_trace(store, session), said.shown)
     }
     assert {*drawn["plan"]["items"], *(gold["item"] for gold in drawn["plan"]["gold"])} == shown
@@ -380,7 +395,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     assert "results are for when it is closed" in capsys.readouterr().err
     # A text that was changed since is not the text that was scored.
     item = min(shown)
-    store.close_blind(None, drawn["session"], "over")
+    store.blind.sessions.close(None, drawn["session"], "over")
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text.")
     assert app.main([*again, "--scorers", "AU", "AX", *base]) == 2
@@ -391,7 +406,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
 
 
 def store_trace(store: Store, session: int):
-    return store.blind_results(None, session).traces.__getitem__
+    return store.blind.results.of_session(None, session).traces.__getitem__
 
 
 def test_names_are_replaced_in_one_pass() -> None:
@@ -425,24 +440,26 @@ def results(tmp_path: Path) -> Iterator[Results]:
     with a_store(tmp_path / "annotations.db") as store:
         session = opened(store, mode="both", each=3, repeats=1, gold=(Gold(1, 5, None, 0),), sources=(SPEC, GPT))
         table_answer(store)
-        store.close_blind("CO", session.id, key())
-        yield store.blind_results(None, session.id)
+        store.blind.sessions.close("CO", session.id, key())
+        yield store.blind.results.of_session(None, session.id)
 
 
 def table_answer(store: Store) -> None:
-    items = {store.item(n).version.content_hash: n for n in range(1, 13)}
+    items = {store.items.get(n).version.content_hash: n for n in range(1, 13)}
     for person in SCORERS:
         seen: set[int] = set()
         for token in tokens(store, person):
-            (shown,) = store.blind_behind(token, person).trajectories
+            (shown,) = store.blind.scoring.source(token, person).trajectories
             item = items[shown.content_hash()]
             said = place_of(person, item, item in seen)
-            store.score_blind(person, token, said, 3, key())
+            store.blind.scoring.score(person=person, token=token, coherence=said, consistency=3, key=key())
             seen.add(item)
         for token in tokens(store, person, "pair"):
-            left = store.blind_behind(token, person).trajectories[0].drafter.name
+            left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
             side = "left" if left == VERDICTS[person] else "right"
-            store.prefer_blind(person, token, side if VERDICTS[person] else "both bad", key())
+            store.blind.scoring.prefer(
+                person=person, token=token, preference=side if VERDICTS[person] else "both bad", key=key()
+            )
 
 
 def test_each_score_stands_in_its_own_place(results) -> None:

@@ -21,7 +21,7 @@ from reviewer.blind.plan import Filter, Gold, Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.blind.rubric import rubric
 from reviewer.blind.sheet import PreferenceAnswer, ScoreAnswer, pictures_of
-from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store
+from reviewer.store import Draft, KeyReused, NotAllowed, NotFound, Store, leases, reviews
 from reviewer.store.sqlite.schema import BLIND_FACTS, MIGRATIONS
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, drawn, key, opened, tokens, trace, two_drafters
 from tests.support.campaign import Clock, Desk, a_spectrum, people
@@ -36,7 +36,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def score(store: Store, person: str, token: str, coherence: object = 4, consistency: object = 3) -> ScoreAnswer:
-    return store.score_blind(person, token, coherence, consistency, key())
+    return store.blind.scoring.score(
+        person=person, token=token, coherence=coherence, consistency=consistency, key=key()
+    )
 
 
 def score_everything(store: Store) -> None:
@@ -44,12 +46,12 @@ def score_everything(store: Store) -> None:
         for token in tokens(store, person):
             score(store, person, token)
         for token in tokens(store, person, "pair"):
-            store.prefer_blind(person, token, "left", key())
+            store.blind.scoring.prefer(person=person, token=token, preference="left", key=key())
 
 
 def closed(store: Store, session: int):
-    store.close_blind("CO", session, key())
-    return store.blind_results(None, session)
+    store.blind.sessions.close("CO", session, key())
+    return store.blind.results.of_session(None, session)
 
 
 # ---- drawing
@@ -60,10 +62,10 @@ def test_a_session_is_drawn_opened_and_closed(store) -> None:
     assert (session.state, session.name, session.drawn_by) == ("drawn", "gpt against ours", "CO")
     assert session.rubric is None
     assert session.questions["cv"].title == "Cataclysmic Variable (CV)"
-    assert store.open_blind("CO", session.id, key()).rubric == rubric()
-    assert store.close_blind("CO", session.id, key()).state == "closed"
-    assert [s.id for s in store.blind_sessions(None)] == [session.id]
-    assert store.verify() == []
+    assert store.blind.sessions.open("CO", session.id, key()).rubric == rubric()
+    assert store.blind.sessions.close("CO", session.id, key()).state == "closed"
+    assert [s.id for s in store.blind.sessions.all(None)] == [session.id]
+    assert store.upkeep.verify() == []
 
 
 @pytest.mark.parametrize("person", ["RE", "AU"])
@@ -71,39 +73,39 @@ def test_only_a_coordinator_draws_opens_closes_and_sees_how_far_others_are(store
     plan = Plan("mine", SCORERS)
     session = drawn(store)
     for refused in (
-        lambda: store.draw_blind(person, plan, key()),
-        lambda: store.open_blind(person, session.id, key()),
-        lambda: store.close_blind(person, session.id, key()),
-        lambda: store.blind_progress(person, session.id),
-        lambda: store.blind_giveaways(person, session.id),
+        lambda: store.blind.sessions.create(person, plan, key()),
+        lambda: store.blind.sessions.open(person, session.id, key()),
+        lambda: store.blind.sessions.close(person, session.id, key()),
+        lambda: store.blind.sessions.progress(person, session.id),
+        lambda: store.blind.sessions.leaks(person, session.id),
     ):
         with pytest.raises(NotAllowed, match="Only a coordinator"):
             refused()
-    assert store.blind_session(None, session.id).state == "drawn"
+    assert store.blind.sessions.get(None, session.id).state == "drawn"
 
 
 def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(store) -> None:
     plan = Plan("once", SCORERS)
-    first = store.draw_blind("CO", plan, "k1")
-    assert store.draw_blind("CO", plan, "k1") == first
+    first = store.blind.sessions.create("CO", plan, "k1")
+    assert store.blind.sessions.create("CO", plan, "k1") == first
     with pytest.raises(KeyReused):
-        store.draw_blind("CO", replace(plan, seed=2), "k1")
-    assert store.open_blind("CO", first.id, "k2") == store.open_blind("CO", first.id, "k2")
+        store.blind.sessions.create("CO", replace(plan, seed=2), "k1")
+    assert store.blind.sessions.open("CO", first.id, "k2") == store.blind.sessions.open("CO", first.id, "k2")
     with pytest.raises(KeyReused):
-        store.close_blind("CO", first.id, "k2")
+        store.blind.sessions.close("CO", first.id, "k2")
     with pytest.raises(NotAllowed, match="is open; only a drawn one can be opened"):
-        store.open_blind("CO", first.id, "k3")
-    store.close_blind("CO", first.id, "k4")
-    store.close_blind("CO", first.id, "k4")
+        store.blind.sessions.open("CO", first.id, "k3")
+    store.blind.sessions.close("CO", first.id, "k4")
+    store.blind.sessions.close("CO", first.id, "k4")
     with pytest.raises(NotAllowed, match="closed already"):
-        store.close_blind("CO", first.id, "k5")
-    assert len(store.blind_sessions(None)) == 1
+        store.blind.sessions.close("CO", first.id, "k5")
+    assert len(store.blind.sessions.all(None)) == 1
 
 
 def test_scorers_have_to_be_here(store) -> None:
     with pytest.raises(NotFound, match="'QQ'"):
         drawn(store, scorers=("RE", "QQ"))
-    store.deactivate("CO", "RE")
+    store.accounts.deactivate("CO", "RE")
     with pytest.raises(NotAllowed, match="RE is no longer active"):
         drawn(store)
 
@@ -111,19 +113,21 @@ def test_scorers_have_to_be_here(store) -> None:
 def test_too_few_leaves_nothing_behind(store) -> None:
     with pytest.raises(TooFew, match=r"found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B"):
         drawn(store, number=7, sources=(GPT, SPEC))
-    assert store.blind_sessions(None) == []
+    assert store.blind.sessions.all(None) == []
 
 
 def test_whoever_wrote_decided_marked_or_judged_is_not_asked(store) -> None:
     desk = Desk(store)
     desk.decide("RE", 1, "keep")
-    store.mark("AU", 2, store.item(2).version.id, "s1", "supported", key())
-    store.commit_verdict("VO", 3, store.item(3).version.id, "YES")
+    store.marks.add(
+        person="AU", item_id=2, version_id=store.items.get(2).version.id, step_id="s1", mark="supported", key=key()
+    )
+    store.marks.commit_verdict(person="VO", item_id=3, version_id=store.items.get(3).version.id, verdict="YES")
     desk.decide("VO", 4, "keep")
     desk.edit("RE", 4, "Clearer now.")
     by_person = trace("re", 90, drafter=Drafter("person", "dr re"))
-    (item,) = store.add_items([Draft(by_person, a_spectrum("spec-55859-F5902_sp01-090.fits"))])
-    barred = {c.item: set(c.barred) for c in store.blind_candidates(None, Plan("any", SCORERS)) if c.barred}
+    (item,) = store.items.add_all([Draft(by_person, a_spectrum("spec-55859-F5902_sp01-090.fits"))])
+    barred = {c.item: set(c.barred) for c in store.blind.sessions.candidates(None, Plan("any", SCORERS)) if c.barred}
     assert barred == {1: {"RE"}, 2: {"AU"}, 3: {"VO"}, 4: {"RE", "VO"}, item.item_id: {"RE"}}
 
 
@@ -132,7 +136,7 @@ def test_a_filter_lets_through_what_it_says(store) -> None:
     Desk(store).decide("ED", 1, "reject", reason="bad_data")
 
     def items(**plan: object) -> list[int]:
-        return [c.item for c in store.blind_candidates(None, Plan("any", SCORERS, **plan))]
+        return [c.item for c in store.blind.sessions.candidates(None, Plan("any", SCORERS, **plan))]
 
     assert len(items()) == 16
     assert items(tasks=("cc",)) == [13, 14, 15, 16]
@@ -150,27 +154,27 @@ def test_texts_that_tell_are_left_out_or_flagged(store) -> None:
     Desk(store).decide("ED", 1, "keep")
     Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
     session = drawn(store)
-    (found,) = store.blind_giveaways("CO", session.id)
+    (found,) = store.blind.sessions.leaks("CO", session.id)
     assert (found.item, found.source, found.step, found.giveaway.words) == (1, GPT, 1, "GPT-5")
     strict = drawn(store, giveaways="leave out")
-    assert store.blind_giveaways("CO", strict.id) == ()
+    assert store.blind.sessions.leaks("CO", strict.id) == ()
     assert strict.notes == ("1 trajectories tell who wrote them and were left out.",)
 
 
 def test_what_was_drawn_is_frozen(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
-    before = store.blind_sheet(token, "RE")
+    before = store.blind.scoring.sheet(token, "RE")
     item = next(
         c.item
-        for c in store.blind_candidates(None, Plan("any", SCORERS))
-        if store.item(c.item).version.trajectory == store.blind_behind(token, "RE").trajectories[0]
+        for c in store.blind.sessions.candidates(None, Plan("any", SCORERS))
+        if store.items.get(c.item).version.trajectory == store.blind.scoring.source(token, "RE").trajectories[0]
     )
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text altogether.")
-    store.set_rules("CO", replace(store.rules(), votes=3))
-    assert store.blind_sheet(token, "RE") == before
-    assert store.blind_session(None, session.id).plan == session.plan
+    store.settings.set_rules("CO", replace(store.settings.rules(), votes=3))
+    assert store.blind.scoring.sheet(token, "RE") == before
+    assert store.blind.sessions.get(None, session.id).plan == session.plan
 
 
 def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store, monkeypatch) -> None:
@@ -179,13 +183,14 @@ def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store, 
         Desk(store).decide("RE", 1, "keep")
     # An earlier release did not refuse it: what it let through is found all the same.
     with monkeypatch.context() as earlier:
-        earlier.setattr(store, "_refuse_withheld", lambda db, person, item_id: None)
+        for part in (leases, reviews):
+            earlier.setattr(part, "refuse_withheld", lambda db, person, item_id: None)
         Desk(store).decide("RE", 1, "keep")
     with pytest.raises(NotAllowed, match=r"RE has had a hand in item 1 since session 1 was drawn"):
-        store.open_blind("CO", session.id, key())
-    assert store.close_blind("CO", session.id, key()).state == "closed"
+        store.blind.sessions.open("CO", session.id, key())
+    assert store.blind.sessions.close("CO", session.id, key()).state == "closed"
     with pytest.raises(NotAllowed, match="never open"):
-        store.blind_results(None, session.id)
+        store.blind.results.of_session(None, session.id)
 
 
 # ---- scoring
@@ -196,20 +201,22 @@ def test_nothing_is_scored_before_it_opens_or_after_it_closes(store) -> None:
     with sqlite3.connect(store.path) as reader:
         (token,) = reader.execute("SELECT token FROM blind_assignments WHERE scorer = 'RE'").fetchone()
     reader.close()
-    assert store.blind_work("RE") == ()
-    for ask in (store.blind_sheet, store.blind_behind):
+    assert store.blind.scoring.assignments("RE") == ()
+    for ask in (store.blind.scoring.sheet, store.blind.scoring.source):
         with pytest.raises(NotAllowed, match="has not been opened yet"):
             ask(token, "RE")
     with pytest.raises(NotAllowed, match="has not been opened yet"):
         score(store, "RE", token)
-    store.open_blind("CO", session.id, key())
-    store.score_blind("RE", token, 4, 3, "kept")
-    store.close_blind("CO", session.id, key())
+    store.blind.sessions.open("CO", session.id, key())
+    store.blind.scoring.score(person="RE", token=token, coherence=4, consistency=3, key="kept")
+    store.blind.sessions.close("CO", session.id, key())
     with pytest.raises(NotAllowed, match="is closed; nothing can be scored"):
         score(store, "RE", token)
     # A repetition of what was acknowledged is acknowledged again: nobody is told that it was lost.
-    assert store.score_blind("RE", token, 4, 3, "kept") == ScoreAnswer(4, 3)
-    assert store.blind_work("RE") == ()
+    assert store.blind.scoring.score(person="RE", token=token, coherence=4, consistency=3, key="kept") == ScoreAnswer(
+        4, 3
+    )
+    assert store.blind.scoring.assignments("RE") == ()
 
 
 def test_only_the_scorer_of_an_assignment_knows_it(store) -> None:
@@ -217,21 +224,21 @@ def test_only_the_scorer_of_an_assignment_knows_it(store) -> None:
     token = tokens(store, "RE")[0]
     for person in ("AU", "CO", "QQ"):
         for ask in (
-            lambda person=person: store.blind_sheet(token, person),
-            lambda person=person: store.blind_behind(token, person),
+            lambda person=person: store.blind.scoring.sheet(token, person),
+            lambda person=person: store.blind.scoring.source(token, person),
             lambda person=person: score(store, person, token),
-            lambda person=person: store.prefer_blind(person, token, "left", key()),
+            lambda person=person: store.blind.scoring.prefer(person=person, token=token, preference="left", key=key()),
         ):
             with pytest.raises(NotFound, match="no such assignment of yours"):
                 ask()
     with pytest.raises(NotFound, match="no such assignment of yours"):
-        store.blind_sheet("made up", "RE")
+        store.blind.scoring.sheet("made up", "RE")
 
 
 def test_somebody_who_left_scores_no_more(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
-    store.deactivate("CO", "RE")
+    store.accounts.deactivate("CO", "RE")
     with pytest.raises(NotAllowed, match="RE is no longer active"):
         score(store, "RE", token)
 
@@ -244,14 +251,14 @@ def test_a_score_is_zero_to_five_or_cannot_tell(store, bad) -> None:
         score(store, "RE", token, coherence=bad)
     with pytest.raises(NotAllowed, match="Physical consistency"):
         score(store, "RE", token, consistency=bad)
-    assert store.blind_sheet(token, "RE").mine is None
+    assert store.blind.scoring.sheet(token, "RE").mine is None
 
 
 def test_cannot_tell_is_an_answer_of_its_own(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
     score(store, "RE", token, "cannot tell", 0)
-    assert store.blind_sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
+    assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
     (said,) = (one for one in closed(store, session.id).said if one.token == token)
     assert said.answer == ScoreAnswer("cannot tell", 0)
 
@@ -261,7 +268,7 @@ def test_the_later_answer_counts_and_both_are_kept(store) -> None:
     token = tokens(store, "RE")[0]
     score(store, "RE", token, 1, 1)
     score(store, "RE", token, 5, 4)
-    assert store.blind_sheet(token, "RE").mine == ScoreAnswer(5, 4)
+    assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer(5, 4)
     (said,) = (one for one in closed(store, session.id).said if one.token == token)
     assert (said.answer, said.changes) == (ScoreAnswer(5, 4), 1)
 
@@ -271,15 +278,23 @@ def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store)
     token, other = tokens(store, "RE")[:2]
     pair = tokens(store, "RE", "pair")[0]
     for _ in range(2):
-        store.score_blind("RE", token, 4, 3, "k", "fine", ["s1"])
-        store.prefer_blind("RE", pair, "equal", "p")
+        store.blind.scoring.score(
+            person="RE", token=token, coherence=4, consistency=3, key="k", comment="fine", wrong_steps=["s1"]
+        )
+        store.blind.scoring.prefer(person="RE", token=pair, preference="equal", key="p")
     for changed in (
-        lambda: store.score_blind("RE", token, 4, 4, "k", "fine", ["s1"]),
-        lambda: store.score_blind("RE", token, 4, 3, "k", "fine"),
-        lambda: store.score_blind("RE", other, 4, 3, "k", "fine", ["s1"]),
-        lambda: store.prefer_blind("RE", pair, "left", "p"),
-        lambda: store.prefer_blind("RE", pair, "left", "k"),
-        lambda: store.score_blind("RE", token, 4, 3, "p"),
+        lambda: store.blind.scoring.score(
+            person="RE", token=token, coherence=4, consistency=4, key="k", comment="fine", wrong_steps=["s1"]
+        ),
+        lambda: store.blind.scoring.score(
+            person="RE", token=token, coherence=4, consistency=3, key="k", comment="fine"
+        ),
+        lambda: store.blind.scoring.score(
+            person="RE", token=other, coherence=4, consistency=3, key="k", comment="fine", wrong_steps=["s1"]
+        ),
+        lambda: store.blind.scoring.prefer(person="RE", token=pair, preference="left", key="p"),
+        lambda: store.blind.scoring.prefer(person="RE", token=pair, preference="left", key="k"),
+        lambda: store.blind.scoring.score(person="RE", token=token, coherence=4, consistency=3, key="p"),
     ):
         with pytest.raises(KeyReused):
             changed()
@@ -293,35 +308,39 @@ def test_scores_and_preferences_go_where_they_belong(store) -> None:
     with pytest.raises(NotAllowed, match="This is a pair"):
         score(store, "RE", tokens(store, "RE", "pair")[0])
     with pytest.raises(NotAllowed, match="This is a single trace"):
-        store.prefer_blind("RE", tokens(store, "RE")[0], "left", key())
+        store.blind.scoring.prefer(person="RE", token=tokens(store, "RE")[0], preference="left", key=key())
     with pytest.raises(NotAllowed, match="A preference is one of left, right, equal, both bad"):
-        store.prefer_blind("RE", tokens(store, "RE", "pair")[0], "neither", key())
+        store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="neither", key=key())
     with pytest.raises(NotFound, match="no step 's9'"):
-        store.score_blind("RE", tokens(store, "RE")[0], 1, 1, key(), wrong_steps=["s1", "s9"])
+        store.blind.scoring.score(
+            person="RE", token=tokens(store, "RE")[0], coherence=1, consistency=1, key=key(), wrong_steps=["s1", "s9"]
+        )
 
 
 def test_progress_counts_and_tells_nothing_else(store) -> None:
     session = opened(store, mode="both", each=3)
     score(store, "RE", tokens(store, "RE")[0])
     score(store, "RE", tokens(store, "RE")[0])
-    store.prefer_blind("RE", tokens(store, "RE", "pair")[0], "right", key())
-    told = store.blind_progress("CO", session.id)
+    store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="right", key=key())
+    told = store.blind.sessions.progress("CO", session.id)
     assert [(p.scorer, p.done, p.asked) for p in told] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
-    assert [w.answered for w in store.blind_work("RE")].count(True) == 2
+    assert [w.answered for w in store.blind.scoring.assignments("RE")].count(True) == 2
 
 
 def test_nobody_gets_results_while_it_is_open(store) -> None:
     session = opened(store)
     score_everything(store)
     with pytest.raises(NotAllowed, match="is open; results are for when it is closed"):
-        store.blind_results(None, session.id)
+        store.blind.results.of_session(None, session.id)
 
 
 def test_facts_cannot_be_changed_by_anybody(store) -> None:
     session = opened(store, mode="both")
     score_everything(store)
-    version = store.item(1).version.id
-    store.record_judgement("CO", session.id, Judgement("j", (version,), JudgeScore(1, 1), "", {}), key())
+    version = store.items.get(1).version.id
+    store.blind.judging.record(
+        by="CO", session_id=session.id, judgement=Judgement("j", (version,), JudgeScore(1, 1), "", {}), key=key()
+    )
     with sqlite3.connect(store.path) as stranger:
         for table in BLIND_FACTS:
             for change in (f"UPDATE {table} SET rowid = rowid", f"DELETE FROM {table}"):
@@ -338,7 +357,7 @@ def test_facts_cannot_be_changed_by_anybody(store) -> None:
 def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
-    sheet = store.blind_sheet(token, "RE")
+    sheet = store.blind.scoring.sheet(token, "RE")
     (shown,) = sheet.traces
     assert [(step.id, step.kind) for step in shown.steps] == [
         ("s1", "think"),
@@ -357,7 +376,7 @@ def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
     assert (shown.overview, zoom.picture) == (0, 1)
     assert (sheet.place, sheet.of) == (1, len(tokens(store, "RE")))
     assert sheet.question.guide.startswith("- **")
-    (behind,) = store.blind_behind(token, "RE").trajectories
+    (behind,) = store.blind.scoring.source(token, "RE").trajectories
     assert pictures_of(behind)[zoom.picture] == behind.zooms[0].picture
     assert pictures_of(behind)[shown.overview] == behind.overview
 
@@ -366,9 +385,9 @@ def test_steps_have_ids_of_their_own_whatever_the_trace_calls_them(store) -> Non
     traces = [trace(source, 50) for source in (GPT, SPEC)]
     renamed = [t.with_steps(tuple(replace(s, id=f"{s.id}-{t.drafter.name}") for s in t.steps)) for t in traces]
     spectrum = a_spectrum("spec-55859-F5902_sp01-050.fits")
-    items = [added.item_id for added in store.add_items([Draft(t, spectrum) for t in renamed])]
+    items = [added.item_id for added in store.items.add_all([Draft(t, spectrum) for t in renamed])]
     opened(store, items=tuple(items), mode="pairs", each=3)
-    sheet = store.blind_sheet(tokens(store, "RE", "pair")[0], "RE")
+    sheet = store.blind.scoring.sheet(tokens(store, "RE", "pair")[0], "RE")
     assert [[step.id for step in shown.steps] for shown in sheet.traces] == [["s1", "s2", "s3", "s4"]] * 2
 
 
@@ -389,13 +408,13 @@ def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
         "14812345",
     }
     secrets |= {session.name, "baseline", "label", "repeat", "gold", "drafter", "version", "item", "2026-"}
-    for candidate in store.blind_candidates(None, Plan("any", SCORERS)):
-        secrets |= {candidate.spectrum, store.item(candidate.item).version.content_hash}
+    for candidate in store.blind.sessions.candidates(None, Plan("any", SCORERS)):
+        secrets |= {candidate.spectrum, store.items.get(candidate.item).version.content_hash}
     secrets |= {"cd" * 32, "ab" * 32}
     told = 0
     for person in SCORERS:
-        for work in store.blind_work(person):
-            sheet = store.blind_sheet(work.token, person).to_json()
+        for work in store.blind.scoring.assignments(person):
+            sheet = store.blind.scoring.sheet(work.token, person).to_json()
             # The task's own words are the same for every source; a random token may well spell "o3".
             del sheet["question"]
             text = json.dumps([sheet, asdict(work)], ensure_ascii=False).replace(work.token, "")
@@ -407,7 +426,7 @@ def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
 
 def test_repeats_and_gold_look_like_any_other(store) -> None:
     opened(store, repeats=1, gold=(Gold(1, 5, 5),))
-    forms = {tuple(sorted(store.blind_sheet(token, "RE").to_json())) for token in tokens(store, "RE")}
+    forms = {tuple(sorted(store.blind.scoring.sheet(token, "RE").to_json())) for token in tokens(store, "RE")}
     assert len(forms) == 1
 
 
@@ -415,13 +434,13 @@ def test_items_are_hidden_from_their_scorers_until_the_session_is_closed(store) 
     before = drawn(store, items=(1, 2, 3, 4), mode="both", each=3, gold=(Gold(9, 5, 5),))
     # Items 9 and 10 are of one spectrum: the other one, with its name, would tell whose the gold one is.
     hidden = frozenset({1, 2, 3, 4, 9, 10})
-    assert [store.hidden_items(p) for p in (*SCORERS, "CO")] == [hidden] * 3 + [frozenset()]
-    store.open_blind("CO", before.id, key())
-    assert store.hidden_items("RE") == hidden
+    assert [store.blind.scoring.hidden_items(p) for p in (*SCORERS, "CO")] == [hidden] * 3 + [frozenset()]
+    store.blind.sessions.open("CO", before.id, key())
+    assert store.blind.scoring.hidden_items("RE") == hidden
     opened(store, items=(5, 6), each=3, mode="pairs")
-    assert store.hidden_items("RE") == hidden | {5, 6}
-    store.close_blind("CO", before.id, key())
-    assert store.hidden_items("RE") == {5, 6}
+    assert store.blind.scoring.hidden_items("RE") == hidden | {5, 6}
+    store.blind.sessions.close("CO", before.id, key())
+    assert store.blind.scoring.hidden_items("RE") == {5, 6}
 
 
 # ---- results
@@ -453,8 +472,10 @@ def test_sides_are_unswapped_by_what_stands_where(store) -> None:
     session = opened(store, mode="pairs", each=3)
     for person, token in product(SCORERS, range(6)):
         token = tokens(store, person, "pair")[token]
-        left = store.blind_behind(token, person).trajectories[0].drafter.name
-        store.prefer_blind(person, token, "left" if left == SPEC else "right", key())
+        left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
+        store.blind.scoring.prefer(
+            person=person, token=token, preference="left" if left == SPEC else "right", key=key()
+        )
     results = closed(store, session.id)
     better = {
         results.traces[one.shown[0 if one.answer.preference == "left" else 1]].source for one in results.first("pair")
@@ -473,24 +494,24 @@ def test_what_was_not_answered_is_there_without_an_answer(store) -> None:
 
 def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) -> None:
     session = drawn(store, mode="both", items=(1, 2), each=3)
-    one, other = (store.item(item).version.id for item in (1, 2))
+    one, other = (store.items.get(item).version.id for item in (1, 2))
     single = Judgement("gpt-5", (one,), JudgeScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0})
     pair = Judgement("gpt-5", (other, one), PreferenceAnswer("equal"), "", {})
     with pytest.raises(NotAllowed, match="has not been open"):
-        store.record_judgement("CO", session.id, single, "j1")
-    store.open_blind("CO", session.id, key())
+        store.blind.judging.record(by="CO", session_id=session.id, judgement=single, key="j1")
+    store.blind.sessions.open("CO", session.id, key())
     with pytest.raises(NotAllowed, match="Only a coordinator"):
-        store.record_judgement("RE", session.id, single, "j1")
+        store.blind.judging.record(by="RE", session_id=session.id, judgement=single, key="j1")
     for _ in range(2):
-        store.record_judgement("CO", session.id, single, "j1")
-        store.record_judgement(None, session.id, pair, "j2")
+        store.blind.judging.record(by="CO", session_id=session.id, judgement=single, key="j1")
+        store.blind.judging.record(by=None, session_id=session.id, judgement=pair, key="j2")
     with pytest.raises(KeyReused):
-        store.record_judgement("CO", session.id, pair, "j1")
-    stranger = replace(single, shown=(store.item(5).version.id,))
+        store.blind.judging.record(by="CO", session_id=session.id, judgement=pair, key="j1")
+    stranger = replace(single, shown=(store.items.get(5).version.id,))
     with pytest.raises(NotFound, match="Nobody in session 1 was shown"):
-        store.record_judgement("CO", session.id, stranger, "j3")
-    assert store.judged_keys(None, session.id, "gpt-5") == {"j1", "j2"}
-    assert all(progress.done == 0 for progress in store.blind_progress("CO", session.id))
+        store.blind.judging.record(by="CO", session_id=session.id, judgement=stranger, key="j3")
+    assert store.blind.judging.recorded_keys(None, session.id, "gpt-5") == {"j1", "j2"}
+    assert all(progress.done == 0 for progress in store.blind.sessions.progress("CO", session.id))
     results = closed(store, session.id)
     assert results.judgements == (single, pair)
     assert all(said.answer is None for said in results.said)
@@ -498,12 +519,12 @@ def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) ->
 
 def test_a_session_that_is_not_there_is_named(store) -> None:
     for ask in (
-        lambda n: store.blind_session("CO", n),
-        lambda n: store.blind_results("CO", n),
-        lambda n: store.open_blind("CO", n, key()),
-        lambda n: store.close_blind("CO", n, key()),
-        lambda n: store.blind_progress("CO", n),
-        lambda n: store.blind_giveaways("CO", n),
+        lambda n: store.blind.sessions.get("CO", n),
+        lambda n: store.blind.results.of_session("CO", n),
+        lambda n: store.blind.sessions.open("CO", n, key()),
+        lambda n: store.blind.sessions.close("CO", n, key()),
+        lambda n: store.blind.sessions.progress("CO", n),
+        lambda n: store.blind.sessions.leaks("CO", n),
     ):
         with pytest.raises(NotFound, match="no blind session 7"):
             ask(7)
@@ -519,7 +540,9 @@ def score_mine(path: Path, person: str) -> int:
         for token in mine:
             for coherence in (1, 4):
                 for _ in range(2):
-                    store.score_blind(person, token, coherence, 3, f"{token} {coherence}")
+                    store.blind.scoring.score(
+                        person=person, token=token, coherence=coherence, consistency=3, key=f"{token} {coherence}"
+                    )
     return len(mine)
 
 
@@ -532,12 +555,12 @@ def test_processes_that_score_at_once_lose_nothing(tmp_path) -> None:
         assert done == [16] * 3
         results = closed(store, session.id)
         assert [(one.answer, one.changes) for one in results.said] == [(ScoreAnswer(4, 3), 1)] * 48
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
 
 
 def draw_once(path: Path, number: int) -> int:
     with Store.open(path) as store:
-        return store.draw_blind("CO", Plan("once", SCORERS), "the one key").id
+        return store.blind.sessions.create("CO", Plan("once", SCORERS), "the one key").id
 
 
 def test_processes_that_draw_under_one_key_make_one_session(tmp_path) -> None:
@@ -546,19 +569,19 @@ def test_processes_that_draw_under_one_key_make_one_session(tmp_path) -> None:
     with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
         assert set(pool.map(draw_once, [path] * 4, range(4))) == {1}
     with Store.open(path) as store:
-        assert len(store.blind_sessions(None)) == 1
+        assert len(store.blind.sessions.all(None)) == 1
 
 
 def queries(store: Store, do) -> int:
     """How many statements a call sends, on whichever connection."""
     told: list[str] = []
-    store._writer.set_trace_callback(told.append)
-    with store._reading() as reader:
+    store.database.writer.set_trace_callback(told.append)
+    with store.database.read() as reader:
         reader.set_trace_callback(told.append)
     do()
-    with store._reading() as reader:
+    with store.database.read() as reader:
         reader.set_trace_callback(None)
-    store._writer.set_trace_callback(None)
+    store.database.writer.set_trace_callback(None)
     return len(told)
 
 
@@ -571,12 +594,12 @@ def test_the_number_of_queries_does_not_grow_with_the_database(tmp_path) -> None
             plan = Plan("any", SCORERS, giveaways="leave out")
             counted.append(
                 [
-                    queries(store, lambda store=store, plan=plan: store.blind_candidates(None, plan)),
-                    queries(store, lambda store=store: store.hidden_items("RE")),
-                    queries(store, lambda store=store: store.blind_work("RE")),
-                    queries(store, lambda store=store, token=token: store.blind_sheet(token, "RE")),
+                    queries(store, lambda store=store, plan=plan: store.blind.sessions.candidates(None, plan)),
+                    queries(store, lambda store=store: store.blind.scoring.hidden_items("RE")),
+                    queries(store, lambda store=store: store.blind.scoring.assignments("RE")),
+                    queries(store, lambda store=store, token=token: store.blind.scoring.sheet(token, "RE")),
                     queries(store, lambda store=store, token=token: score(store, "RE", token)),
-                    queries(store, lambda store=store, s=session: store.blind_progress("CO", s.id)),
+                    queries(store, lambda store=store, s=session: store.blind.sessions.progress("CO", s.id)),
                     queries(store, lambda store=store, s=session: closed(store, s.id)),
                 ]
             )
@@ -589,7 +612,7 @@ def test_what_a_scorer_asks_for_is_found_without_reading_a_table(tmp_path) -> No
 
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
-        with store._reading() as db:
+        with store.database.read() as db:
             for sql in (scoring._ASSIGNMENT, scoring._WORK, scoring._HIDDEN):
                 values = {"person": "RE"} if ":person" in sql else ("t", "RE")
                 plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
@@ -618,6 +641,6 @@ def test_a_backup_holds_the_sessions(tmp_path: Path) -> None:
         people(store)
         two_drafters(store, 3)
         session = drawn(store)
-        store.backup(tmp_path / "copy.db")
+        store.upkeep.backup(tmp_path / "copy.db")
     with Store.open(tmp_path / "copy.db") as copy:
-        assert copy.blind_session(None, session.id) == session
+        assert copy.blind.sessions.get(None, session.id) == session

@@ -132,7 +132,7 @@ def test_drafts_of_a_model_come_into_review(draft_item, capsys, spectra, tmp_pat
     assert app.main(["import", str(out), "--db", str(db), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["added"] == [1]
     with Store.open(db) as store:
-        trajectory = store.item(1).version.trajectory
+        trajectory = store.items.get(1).version.trajectory
     assert (trajectory.label, trajectory.drafter.kind, trajectory.drafter.name) == ("YES", "model", "gpt")
 
 

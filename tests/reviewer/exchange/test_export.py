@@ -36,7 +36,7 @@ def approved_file(tmp_path_factory) -> Path:
     real, simulated, other = a_spectrum("a.fits"), a_spectrum("b.fits", redshift=None), a_spectrum("c.fits")
     with a_store(path) as store:
         add_approved(store, (a_trace(real), real), (a_trace(simulated, "NO", simulated=True), simulated))
-        store.add_items([Draft(a_trace(other), other)])
+        store.items.add_all([Draft(a_trace(other), other)])
     return path
 
 
@@ -59,37 +59,37 @@ def rows_of(path: Path) -> list[dict]:
 
 
 def test_an_export_takes_the_end_of_the_log_along(approved, tmp_path):
-    head = approved.log_head()
+    head = approved.log.head()
     made = export(approved, "one", "AA", tmp_path)
     assert (made.folder / "log_head.txt").read_text() == f"{head}\n"
-    assert approved.log_head() != head, "the export itself is in the log"
-    assert approved.check_log(head) == []
+    assert approved.log.head() != head, "the export itself is in the log"
+    assert approved.log.check(head) == []
 
 
 def test_two_exports_of_one_state_are_the_same_bytes(approved, tmp_path):
     first = export(approved, "one", "AA", tmp_path / "here")
     second = export(approved, "two", "BB", tmp_path / "there")
     assert every_byte(first.folder) == every_byte(second.folder)
-    assert [(e.name, e.person) for e in approved.exports()] == [("one", "AA"), ("two", "BB")]
+    assert [(e.name, e.person) for e in approved.settings.exports()] == [("one", "AA"), ("two", "BB")]
 
 
 def test_importing_an_export_gives_equal_trajectories(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    wanted = [approved.item(i).version.trajectory for i in approved.approved()]
+    wanted = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         for source in (made.folder, made.folder / "trajectories.jsonl"):
             import_file(again, source)
-        rows = again.queue(QueueFilter(), "AA").rows
-        assert [again.item(row.item_id).version.trajectory for row in rows] == wanted
-        assert [again.spectrum(row.spectrum_sha256).name for row in rows] == ["a.fits", "b.fits"]
+        rows = again.queue.page(QueueFilter(), "AA").rows
+        assert [again.items.get(row.item_id).version.trajectory for row in rows] == wanted
+        assert [again.spectra.get(row.spectrum_sha256).name for row in rows] == ["a.fits", "b.fits"]
 
 
 def test_importing_the_sharegpt_rows_of_an_export_gives_the_same_trace(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    wanted = [approved.item(i).version.trajectory for i in approved.approved()]
+    wanted = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         ids = import_file(again, made.folder / "train_sharegpt.json").added
-        read = [again.item(item_id).version.trajectory for item_id in ids]
+        read = [again.items.get(item_id).version.trajectory for item_id in ids]
     assert [replace(t, drafter=w.drafter) for t, w in zip(read, map(merged, wanted), strict=True)] == [
         merged(w) for w in wanted
     ]
@@ -108,14 +108,14 @@ def merged(trajectory):
 
 def test_only_what_is_approved_is_exported(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    assert [row["item"] for row in rows_of(made.folder / "train.jsonl")] == approved.approved() == [1, 2]
+    assert [row["item"] for row in rows_of(made.folder / "train.jsonl")] == approved.queue.approved() == [1, 2]
 
 
 def test_every_row_has_its_pictures_pixel_for_pixel(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     sharegpt = json.loads((made.folder / "train_sharegpt.json").read_text(encoding="utf-8"))
-    for item_id, row in zip(approved.approved(), sharegpt, strict=True):
-        trajectory = approved.item(item_id).version.trajectory
+    for item_id, row in zip(approved.queue.approved(), sharegpt, strict=True):
+        trajectory = approved.items.get(item_id).version.trajectory
         wanted = [trajectory.overview, *(z.picture for z in trajectory.zooms if z.ok)]
         assert [pixels_sha256(Image.open(made.folder / path)) for path in row["images"]] == wanted
         marks = sum(said["value"].count("<image>") for said in row["conversations"])
@@ -125,7 +125,7 @@ def test_every_row_has_its_pictures_pixel_for_pixel(approved, tmp_path):
 def test_trl_rows_are_the_messages_a_model_reads(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     for row in rows_of(made.folder / "train.jsonl"):
-        assert row["messages"] == approved.item(row["item"]).version.trajectory.to_messages()
+        assert row["messages"] == approved.items.get(row["item"]).version.trajectory.to_messages()
         assert all((made.folder / path).is_file() for path in row["images"])
 
 
@@ -160,7 +160,7 @@ def test_the_manifest_says_how_each_item_came_to_be_approved(approved, tmp_path)
         ("vote", "approve", "CC", 2),
     ]
     assert [(v["number"], v["author"]) for v in first["versions"]] == [(1, None), (2, "AA")]
-    assert first["version"]["content_hash"] == approved.item(1).version.content_hash
+    assert first["version"]["content_hash"] == approved.items.get(1).version.content_hash
     assert first["drafter"]["kind"] == "baseline"
     assert manifest["people"] == ["AA", "BB", "CC"]
     assert manifest["counts"]["items"] == 2
@@ -227,13 +227,13 @@ def test_pictures_that_cannot_be_drawn_are_exported_as_they_came(store, tmp_path
     trace = a_trace(a_spectrum(), spectrum_sha256=None, overview=sha256)
     steps = tuple(replace(s, picture=sha256) if isinstance(s, Zoom) and s.ok else s for s in trace.steps)
     trace = trace.with_steps(steps)
-    store.add_picture(sha256, (tmp_path / "in" / "green.png").read_bytes())
+    store.spectra.add_picture(sha256, (tmp_path / "in" / "green.png").read_bytes())
     add_approved(store, (trace, None))
     made = export(store, "one", folder=tmp_path)
     with a_store(tmp_path / "again.db") as again:
         (item_id,) = import_file(again, made.folder).added
-        assert again.item(item_id).version.trajectory == store.item(1).version.trajectory
-        assert again.picture(sha256) is not None
+        assert again.items.get(item_id).version.trajectory == store.items.get(1).version.trajectory
+        assert again.spectra.picture(sha256) is not None
 
 
 def test_an_item_whose_pictures_are_drawn_differently_is_left_out_and_listed(store, tmp_path):
@@ -288,7 +288,7 @@ def test_a_failure_leaves_the_earlier_export_and_nothing_else(approved, tmp_path
 
 
 def test_nothing_approved_writes_nothing(store, tmp_path):
-    store.add_items([Draft(a_trace(a_spectrum()), a_spectrum())])
+    store.items.add_all([Draft(a_trace(a_spectrum()), a_spectrum())])
     with pytest.raises(NothingToExport, match="found no approved item"):
         export(store, "one", folder=tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
@@ -301,9 +301,9 @@ def test_a_stranger_cannot_be_named_as_the_exporter(approved, tmp_path):
 
 def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
     spectrum = a_spectrum()
-    (item_id,) = [a.item_id for a in store.add_items([Draft(a_trace(spectrum), spectrum)])]
+    (item_id,) = [a.item_id for a in store.items.add_all([Draft(a_trace(spectrum), spectrum)])]
     decide(store, "BB", item_id, "reject", reason="duplicate")
-    store.undo("BB", item_id, "undo-1")
+    store.reviews.undo(person="BB", item_id=item_id, key="undo-1")
     approve(store, item_id)
     (item,) = export(store, "one", folder=tmp_path).manifest["items"]
     assert "reject" not in {d["verb"] for d in item["decisions"]}

@@ -38,7 +38,7 @@ def store(tmp_path):
 
 
 def count(store: Store) -> int:
-    return store.queue(EVERYTHING, "AA").total
+    return store.queue.page(EVERYTHING, "AA").total
 
 
 def write_rows(path: Path, *rows: object) -> Path:
@@ -62,9 +62,9 @@ def test_our_rows_come_in_with_their_spectra(store, tmp_path):
     traces = [a_trace(spectrum) for spectrum in spectra]
     path = write_rows(tmp_path / "drafts.jsonl", *map(own_row, traces, spectra))
     imported = import_file(store, path)
-    items = [store.item(item_id) for item_id in imported.added]
+    items = [store.items.get(item_id) for item_id in imported.added]
     assert [item.version.trajectory for item in items] == traces
-    assert [store.spectrum(item.row.spectrum_sha256) for item in items] == list(spectra)
+    assert [store.spectra.get(item.row.spectrum_sha256) for item in items] == list(spectra)
     assert {item.row.batch for item in items} == {"drafts.jsonl"}
 
 
@@ -126,23 +126,23 @@ def test_a_row_that_is_no_object_is_named(store, tmp_path, row):
 def test_an_alias_of_a_task_becomes_its_key(store, tmp_path):
     row = own_row(replace(a_trace(a_spectrum()), task="carbon"), a_spectrum())
     (item_id,) = import_file(store, write_rows(tmp_path / "drafts.jsonl", row)).added
-    assert store.item(item_id).version.trajectory.task == "cc"
+    assert store.items.get(item_id).version.trajectory.task == "cc"
 
 
 def test_published_rows_come_in_with_their_pictures(store, tmp_path):
     path = write_sharegpt(tmp_path / "published", published_row())
     (item_id,) = import_file(store, path.parent).added
-    trajectory = store.item(item_id).version.trajectory
+    trajectory = store.items.get(item_id).version.trajectory
     assert (trajectory.task, trajectory.label, len(trajectory.steps)) == ("cv", "YES", 4)
     for sha256 in (trajectory.overview, trajectory.zooms[0].picture):
-        assert store.picture(sha256).startswith(b"\x89PNG")
-    assert store.item(item_id).row.spectrum_sha256 is None
+        assert store.spectra.picture(sha256).startswith(b"\x89PNG")
+    assert store.items.get(item_id).row.spectrum_sha256 is None
 
 
 def test_published_rows_of_nine_calls_come_in(store, tmp_path):
     path = write_sharegpt(tmp_path / "published", published_row(calls=9))
     (item_id,) = import_file(store, path).added
-    assert len(store.item(item_id).version.trajectory.zooms) == 9
+    assert len(store.items.get(item_id).version.trajectory.zooms) == 9
 
 
 def test_a_published_row_finds_its_spectrum_by_name(store, tmp_path):
@@ -152,7 +152,7 @@ def test_a_published_row_finds_its_spectrum_by_name(store, tmp_path):
     survey.mkdir(parents=True)
     Table({"wavelength": np.linspace(4000.0, 9000.0, 50), "flux": np.linspace(1.0, 2.0, 50)}).write(survey / name)
     (item_id,) = import_file(store, path, spectra=tmp_path / "survey").added
-    item = store.item(item_id)
+    item = store.items.get(item_id)
     assert item.row.spectrum_sha256 == item.version.trajectory.spectrum_sha256 == read(survey / name).sha256
 
 
@@ -173,14 +173,14 @@ def test_our_rows_find_their_spectrum_by_hash_whatever_its_name(store, tmp_path)
     trace = replace(a_trace(spectrum), spectrum_name="renamed")
     path = write_rows(tmp_path / "drafts.jsonl", own_row(trace, None))
     (item_id,) = import_file(store, path, spectra=survey).added
-    assert store.spectrum(store.item(item_id).row.spectrum_sha256) == spectrum
+    assert store.spectra.get(store.items.get(item_id).row.spectrum_sha256) == spectrum
 
 
 def test_a_spectrum_that_is_stored_need_not_come_again(store, tmp_path):
-    store.add_spectrum(a_spectrum())
+    store.spectra.add(a_spectrum())
     path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), None))
     (item_id,) = import_file(store, path).added
-    assert store.item(item_id).row.spectrum_sha256 == a_spectrum().sha256
+    assert store.items.get(item_id).row.spectrum_sha256 == a_spectrum().sha256
 
 
 def test_a_missing_or_broken_picture_is_named(store, tmp_path):
@@ -204,7 +204,7 @@ def test_pictures_of_our_rows_must_be_what_they_are_called(store, tmp_path):
     assert "found other pixels" in problem.reason
     path = write_rows(tmp_path / "right.jsonl", own_row(trace, None, {right: "blue.png"}))
     (item_id,) = import_file(store, path).added
-    assert store.item(item_id).version.trajectory == trace
+    assert store.items.get(item_id).version.trajectory == trace
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_picture_is_stored_with_nothing_but_its_pixels(store, tmp_path):
     told.add_text("Author", "somebody@a-laptop")
     Image.open(image).save(image, pnginfo=told, dpi=(100, 100))
     import_file(store, path)
-    stored = Image.open(io.BytesIO(store.picture(pixels_sha256(Image.open(image)))))
+    stored = Image.open(io.BytesIO(store.spectra.picture(pixels_sha256(Image.open(image)))))
     stored.load()
     assert stored.info == {}
 

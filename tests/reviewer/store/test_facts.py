@@ -46,8 +46,8 @@ def desk(store):
 def test_an_item_comes_back_as_it_went_in(store):
     spectrum = a_spectrum()
     trajectory = a_trajectory(spectrum, label="YES", label_source="SIMBAD", simulated=True)
-    (added,) = store.add_items([Draft(trajectory, spectrum, "november", pictures={"ab" * 32: b"png"})])
-    item = store.item(added.item_id)
+    (added,) = store.items.add_all([Draft(trajectory, spectrum, "november", pictures={"ab" * 32: b"png"})])
+    item = store.items.get(added.item_id)
     assert (item.version.trajectory, item.version.number, item.version.author) == (trajectory, 1, None)
     assert item.label == "YES"
     assert (item.row.survey, item.row.snr, item.row.batch, item.row.simulated) == (
@@ -57,53 +57,53 @@ def test_an_item_comes_back_as_it_went_in(store):
         True,
     )
     assert item.standing.state == "screening"
-    assert store.picture("ab" * 32) == b"png"
-    assert store.picture("cd" * 32) is None
+    assert store.spectra.picture("ab" * 32) == b"png"
+    assert store.spectra.picture("cd" * 32) is None
 
 
 def test_importing_the_same_again_adds_nothing(store):
     drafts = [Draft(a_trajectory(a_spectrum(f"{n}.fits"), think=str(n)), a_spectrum(f"{n}.fits")) for n in range(3)]
-    first = store.add_items(drafts)
-    again = store.add_items(drafts)
+    first = store.items.add_all(drafts)
+    again = store.items.add_all(drafts)
     assert [a.new for a in first] == [True] * 3
     assert [(a.item_id, a.new) for a in again] == [(a.item_id, False) for a in first]
-    assert store.counts().by_task == {"cv": {"screening": 3}}
+    assert store.statistics.counts().by_task == {"cv": {"screening": 3}}
 
 
 def test_a_key_of_ones_own_names_the_item_whatever_it_holds(store):
-    first = store.add_item(a_trajectory(think="first"), key="LAMOST/14812345/cv")
-    assert store.add_item(a_trajectory(think="second"), key="LAMOST/14812345/cv") == first
-    assert store.item(first).version.trajectory.steps[0].text == "first"
+    first = store.items.add(a_trajectory(think="first"), key="LAMOST/14812345/cv")
+    assert store.items.add(a_trajectory(think="second"), key="LAMOST/14812345/cv") == first
+    assert store.items.get(first).version.trajectory.steps[0].text == "first"
 
 
 def test_one_bad_draft_keeps_every_item_out(store):
     other = a_trajectory(a_spectrum("another.fits"))
     with pytest.raises(WrongSpectrum, match=r"another\.fits: found the spectrum"):
-        store.add_items([Draft(a_trajectory(a_spectrum()), a_spectrum()), Draft(other, a_spectrum())])
+        store.items.add_all([Draft(a_trajectory(a_spectrum()), a_spectrum()), Draft(other, a_spectrum())])
     with pytest.raises(NotFound, match="No spectrum"):
-        store.add_item(replace(other, spectrum_sha256=None), spectrum_sha256="0" * 64)
-    assert store.counts().by_task == {}
+        store.items.add(replace(other, spectrum_sha256=None), spectrum_sha256="0" * 64)
+    assert store.statistics.counts().by_task == {}
 
 
 def test_a_spectrum_that_is_stored_is_found_through_the_trajectory(store):
     spectrum = a_spectrum()
-    store.add_spectrum(spectrum)
-    item_id = store.add_item(a_trajectory(spectrum))
-    assert store.item(item_id).row.spectrum_sha256 == spectrum.sha256
+    store.spectra.add(spectrum)
+    item_id = store.items.add(a_trajectory(spectrum))
+    assert store.items.get(item_id).row.spectrum_sha256 == spectrum.sha256
 
 
 def test_progress_of_an_import_is_told(store):
     told = []
-    store.add_items((Draft(a_trajectory(think=str(n))) for n in range(250)), told.append)
+    store.items.add_all((Draft(a_trajectory(think=str(n))) for n in range(250)), told.append)
     assert told == [100, 200, 250]
 
 
 def test_what_is_not_there_is_named(store):
-    for ask in (store.item, store.versions, store.standing, store.history):
+    for ask in (store.items.get, store.items.versions, store.items.standing, store.items.history):
         with pytest.raises(NotFound, match="no item 77"):
             ask(77)
     with pytest.raises(NotFound, match="no version with the id 77"):
-        store.version(77)
+        store.items.version(77)
 
 
 # ---- versions
@@ -113,8 +113,8 @@ def test_an_edit_is_a_new_version_with_author_parent_and_reason(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     version = desk.edit("RE", item_id, "The line is Hα at 6563 Å.")
-    draft, current = store.versions(item_id)
-    assert current == version == store.version(version.id)
+    draft, current = store.items.versions(item_id)
+    assert current == version == store.items.version(version.id)
     assert (version.number, version.author, version.reason, version.parent_id) == (
         2,
         "RE",
@@ -129,7 +129,7 @@ def test_text_that_is_the_same_makes_no_version(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     assert desk.edit("RE", item_id, "Hα looks broad.").number == 1
-    assert len(store.versions(item_id)) == 1
+    assert len(store.items.versions(item_id)) == 1
 
 
 def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept(store, desk):
@@ -138,15 +138,23 @@ def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept
     desk.edit("RE", item_id, "two")
     third = desk.edit("RE", item_id, "three")
     hers = desk.edit("RE", item_id, "four, hers")
-    lease = store.lease("RE", item_id)
+    lease = store.leases.take("RE", item_id)
     his = edited(third.trajectory, "four, his")
     with pytest.raises(VersionMoved, match="drawn from version 3; RE has saved version 4 since") as moved:
-        store.save_version("RE", item_id, third.id, his, "why", "second tab", lease.token)
+        store.reviews.save_version(
+            person="RE",
+            item_id=item_id,
+            base_version_id=third.id,
+            trajectory=his,
+            reason="why",
+            key="second tab",
+            lease_token=lease.token,
+        )
     assert moved.value.theirs == hers
     assert moved.value.yours == his
-    kept = store.autosaved("RE", item_id)
+    kept = store.leases.autosaved("RE", item_id)
     assert (kept.base_version_id, kept.body) == (third.id, {**his.to_json(), "comment": "why"})
-    assert [v.trajectory.steps[0].text for v in store.versions(item_id)][-1] == "four, hers"
+    assert [v.trajectory.steps[0].text for v in store.items.versions(item_id)][-1] == "four, hers"
 
 
 @pytest.mark.parametrize(
@@ -155,49 +163,71 @@ def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept
 def test_a_version_cannot_change_what_the_item_is(store, desk, change):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
-    version, lease = store.item(item_id).version, store.lease("RE", item_id)
+    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
     with pytest.raises(NotAllowed, match=next(iter(change))):
-        store.save_version("RE", item_id, version.id, replace(version.trajectory, **change), "", "k", lease.token)
+        store.reviews.save_version(
+            person="RE",
+            item_id=item_id,
+            base_version_id=version.id,
+            trajectory=replace(version.trajectory, **change),
+            reason="",
+            key="k",
+            lease_token=lease.token,
+        )
 
 
 def test_text_cannot_be_edited_outside_revision_and_is_kept_all_the_same(store, desk):
     item_id = an_item(store)
-    version, lease = store.item(item_id).version, store.lease("RE", item_id)
+    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
     with pytest.raises(NotAllowed, match="in revision only; this item is in screening"):
-        store.save_version("RE", item_id, version.id, edited(version.trajectory, "x"), "", "k", lease.token)
-    assert store.autosaved("RE", item_id).body["steps"][0]["text"] == "x"
+        store.reviews.save_version(
+            person="RE",
+            item_id=item_id,
+            base_version_id=version.id,
+            trajectory=edited(version.trajectory, "x"),
+            reason="",
+            key="k",
+            lease_token=lease.token,
+        )
+    assert store.leases.autosaved("RE", item_id).body["steps"][0]["text"] == "x"
 
 
 def test_a_saved_version_takes_the_autosave_it_came_from_away(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
-    version = store.item(item_id).version
-    store.autosave("RE", item_id, version.id, {"text": "half a sen"})
-    assert store.autosaved("RE", item_id).body == {"text": "half a sen"}
+    version = store.items.get(item_id).version
+    store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "half a sen"})
+    assert store.leases.autosaved("RE", item_id).body == {"text": "half a sen"}
     desk.edit("RE", item_id, "half a sentence, and the rest")
-    assert store.autosaved("RE", item_id) is None
+    assert store.leases.autosaved("RE", item_id) is None
 
 
 def test_a_comment_is_unsent_until_its_version_is_decided_and_other_text_stays(store, desk):
     item_id = an_item(store)
-    version = store.item(item_id).version
+    version = store.items.get(item_id).version
     as_drawn = version.trajectory.to_json()["steps"]
     rewritten = edited(version.trajectory, "Hα is broad.").to_json()["steps"]
-    store.autosave("RE", item_id, version.id, {"steps": as_drawn, "comment": "a good one"})
-    store.autosave("VO", item_id, version.id, {"steps": as_drawn, "comment": "VO's own"})
+    store.leases.autosave(
+        person="RE", item_id=item_id, base_version_id=version.id, body={"steps": as_drawn, "comment": "a good one"}
+    )
+    store.leases.autosave(
+        person="VO", item_id=item_id, base_version_id=version.id, body={"steps": as_drawn, "comment": "VO's own"}
+    )
     desk.decide("RE", item_id, "keep", comment="a good one")
-    assert store.autosaved("RE", item_id) is None
-    assert store.autosaved("VO", item_id).body["comment"] == "VO's own"
-    store.autosave("RE", item_id, version.id, {"steps": rewritten, "comment": "hopeless"})
+    assert store.leases.autosaved("RE", item_id) is None
+    assert store.leases.autosaved("VO", item_id).body["comment"] == "VO's own"
+    store.leases.autosave(
+        person="RE", item_id=item_id, base_version_id=version.id, body={"steps": rewritten, "comment": "hopeless"}
+    )
     desk.decide("RE", item_id, "reject", reason="bad_data", comment="hopeless")
-    assert store.autosaved("RE", item_id).body == {"steps": rewritten, "comment": ""}
+    assert store.leases.autosaved("RE", item_id).body == {"steps": rewritten, "comment": ""}
 
 
 def test_a_new_version_makes_old_audits_stale(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT, ("AU", "pass"), ("AX", "return"))
     desk.edit("RE", item_id, "corrected")
-    standing = store.item(item_id).standing
+    standing = store.items.get(item_id).standing
     assert [(d.person, d.verb) for d in standing.stale] == [("AU", "pass"), ("AX", "return")]
     assert desk.decide("RE", item_id, "submit").progress == "audit 0 of 2"
     assert desk.decide("AU", item_id, "pass").progress == "audit 1 of 2"
@@ -205,7 +235,7 @@ def test_a_new_version_makes_old_audits_stale(store, desk):
 
 def test_a_text_that_could_not_be_exported_cannot_be_submitted(store, desk):
     unfinished = a_trajectory().with_steps(a_trajectory().steps[:-1])
-    item_id = store.add_item(unfinished)
+    item_id = store.items.add(unfinished)
     desk.decide("RE", item_id, "keep")
     with pytest.raises(NotAllowed, match="the last step is not an answer"):
         desk.decide("RE", item_id, "submit")
@@ -218,66 +248,115 @@ def test_an_item_goes_the_whole_way_and_its_history_tells_how(store, desk):
     item_id = an_item(store)
     standing = desk.until(item_id, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
     assert (standing.state, standing.decided_by) == ("approved", ("VO", "CO"))
-    told = [(r.decision.person, r.decision.round, r.decision.verb) for r in store.history(item_id)]
+    told = [(r.decision.person, r.decision.round, r.decision.verb) for r in store.items.history(item_id)]
     assert told[0] == ("RE", "screening", "keep")
     assert told[-1] == ("CO", "vote", "approve")
-    assert store.approved() == store.approved(task="cv", batch="november") == [item_id]
-    assert store.approved(task="carbon") == []
+    assert store.queue.approved() == store.queue.approved(task="cv", batch="november") == [item_id]
+    assert store.queue.approved(task="carbon") == []
 
 
 def test_a_double_click_with_one_key_is_one_vote(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_VOTE)
-    version, lease = store.item(item_id).version, store.lease("VO", item_id)
-    first = store.decide("VO", item_id, version.id, "approve", "one form", lease.token)
-    again = store.decide("VO", item_id, version.id, "approve", "one form", lease.token)
+    version, lease = store.items.get(item_id).version, store.leases.take("VO", item_id)
+    first = store.reviews.decide(
+        person="VO", item_id=item_id, version_id=version.id, verb="approve", key="one form", lease_token=lease.token
+    )
+    again = store.reviews.decide(
+        person="VO", item_id=item_id, version_id=version.id, verb="approve", key="one form", lease_token=lease.token
+    )
     assert first == again
     assert first.progress == "vote 1 of 2"
 
 
 def test_a_replayed_submit_is_told_what_the_first_was_told_whatever_came_after(store, desk):
     item_id = an_item(store)
-    version, lease = store.item(item_id).version, store.lease("RE", item_id)
-    first = store.decide("RE", item_id, version.id, "keep", "lost answer", lease.token)
+    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
+    first = store.reviews.decide(
+        person="RE", item_id=item_id, version_id=version.id, verb="keep", key="lost answer", lease_token=lease.token
+    )
     desk.edit("RE", item_id, "two")
     saving = desk.last_key
     desk.decide("RE", item_id, "submit")
-    assert store.decide("RE", item_id, version.id, "keep", "lost answer", lease.token) == first
-    saved = store.versions(item_id)[1]
-    assert store.save_version("RE", item_id, version.id, saved.trajectory, "clearer", saving, "") == saved
+    assert (
+        store.reviews.decide(
+            person="RE", item_id=item_id, version_id=version.id, verb="keep", key="lost answer", lease_token=lease.token
+        )
+        == first
+    )
+    saved = store.items.versions(item_id)[1]
+    assert (
+        store.reviews.save_version(
+            person="RE",
+            item_id=item_id,
+            base_version_id=version.id,
+            trajectory=saved.trajectory,
+            reason="clearer",
+            key=saving,
+            lease_token="",
+        )
+        == saved
+    )
 
 
 def test_a_key_cannot_be_used_for_something_else(store, desk):
     item_id, other = an_item(store), an_item(store, 1)
-    version, lease = store.item(item_id).version, store.lease("RE", item_id)
-    store.decide("RE", item_id, version.id, "keep", "k", lease.token)
+    version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
+    store.reviews.decide(
+        person="RE", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
+    )
     with pytest.raises(KeyReused):
-        store.decide("RE", item_id, version.id, "reject", "k", lease.token, reason="bad_data")
+        store.reviews.decide(
+            person="RE",
+            item_id=item_id,
+            version_id=version.id,
+            verb="reject",
+            key="k",
+            lease_token=lease.token,
+            reason="bad_data",
+        )
     with pytest.raises(KeyReused):
-        store.decide("RE", other, store.item(other).version.id, "keep", "k", lease.token)
+        store.reviews.decide(
+            person="RE",
+            item_id=other,
+            version_id=store.items.get(other).version.id,
+            verb="keep",
+            key="k",
+            lease_token=lease.token,
+        )
     with pytest.raises(KeyReused):
-        store.undo("RE", item_id, "k")
+        store.reviews.undo(person="RE", item_id=item_id, key="k")
 
 
 def test_the_vote_after_the_last_one_is_refused_and_changes_nothing(store, desk):
     item_id = an_item(store)
     before = desk.until(item_id, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
-    version = store.item(item_id).version
+    version = store.items.get(item_id).version
     with pytest.raises(NotAllowed, match="already approved"):
-        store.lease("JU", item_id)
+        store.leases.take("JU", item_id)
     with pytest.raises(NotAllowed, match="already approved"):
-        store.decide("JU", item_id, version.id, "reject", "late", "no lease", reason="bad_data")
-    assert store.standing(item_id) == before
+        store.reviews.decide(
+            person="JU",
+            item_id=item_id,
+            version_id=version.id,
+            verb="reject",
+            key="late",
+            lease_token="no lease",
+            reason="bad_data",
+        )
+    assert store.items.standing(item_id) == before
 
 
 def test_a_decision_on_a_version_that_moved_on_is_refused(store, desk):
     item_id = an_item(store)
-    old = store.item(item_id).version
+    old = store.items.get(item_id).version
     desk.decide("RE", item_id, "keep")
     new = desk.edit("RE", item_id, "two")
-    lease = store.lease("RE", item_id)
+    lease = store.leases.take("RE", item_id)
     with pytest.raises(VersionMoved) as moved:
-        store.decide("RE", item_id, old.id, "submit", "k", lease.token)
+        store.reviews.decide(
+            person="RE", item_id=item_id, version_id=old.id, verb="submit", key="k", lease_token=lease.token
+        )
     assert (moved.value.theirs, moved.value.yours) == (new, None)
 
 
@@ -294,17 +373,32 @@ def test_a_decision_on_a_version_that_moved_on_is_refused(store, desk):
 def test_the_store_asks_the_rules_itself(store, desk, who, verb, said, sentence):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT)
-    version = store.item(item_id).version
+    version = store.items.get(item_id).version
     with pytest.raises(NotAllowed, match=sentence):
-        store.decide(who, item_id, version.id, verb, "k", store.lease("AU", item_id).token, **said)
-    assert store.standing(item_id).progress == "audit 0 of 2"
+        store.reviews.decide(
+            person=who,
+            item_id=item_id,
+            version_id=version.id,
+            verb=verb,
+            key="k",
+            lease_token=store.leases.take("AU", item_id).token,
+            **said,
+        )
+    assert store.items.standing(item_id).progress == "audit 0 of 2"
 
 
 def test_a_version_of_another_item_is_no_version_of_this_one(store):
     item_id, other = an_item(store), an_item(store, 1)
-    lease = store.lease("RE", item_id)
+    lease = store.leases.take("RE", item_id)
     with pytest.raises(NotFound, match="has no version"):
-        store.decide("RE", item_id, store.item(other).version.id, "keep", "k", lease.token)
+        store.reviews.decide(
+            person="RE",
+            item_id=item_id,
+            version_id=store.items.get(other).version.id,
+            verb="keep",
+            key="k",
+            lease_token=lease.token,
+        )
 
 
 # ---- undo
@@ -313,10 +407,14 @@ def test_a_version_of_another_item_is_no_version_of_this_one(store):
 def test_undo_keeps_the_decision_in_the_history_and_takes_its_effect_away(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
-    before = store.standing(item_id)
+    before = store.items.standing(item_id)
     desk.decide("CO", item_id, "reject", reason="duplicate")
-    assert store.undo("CO", item_id, "u") == store.undo("CO", item_id, "u") == before
-    decided, undo = store.history(item_id)[-2:]
+    assert (
+        store.reviews.undo(person="CO", item_id=item_id, key="u")
+        == store.reviews.undo(person="CO", item_id=item_id, key="u")
+        == before
+    )
+    decided, undo = store.items.history(item_id)[-2:]
     assert (decided.decision.verb, decided.withdrawn_by) == ("reject", undo.decision.id)
     assert desk.decide("CO", item_id, "approve").state == "approved"
 
@@ -325,9 +423,9 @@ def test_nobody_undoes_what_others_went_on_from(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT, ("AU", "pass"))
     with pytest.raises(NotAllowed, match="AU's; only AU can undo it"):
-        store.undo("RE", item_id, "u")
+        store.reviews.undo(person="RE", item_id=item_id, key="u")
     with pytest.raises(NotAllowed, match="no decision to undo"):
-        store.undo("RE", an_item(store, 1), "u")
+        store.reviews.undo(person="RE", item_id=an_item(store, 1), key="u")
 
 
 # ---- marks and verdicts
@@ -335,13 +433,21 @@ def test_nobody_undoes_what_others_went_on_from(store, desk):
 
 def test_the_latest_mark_of_each_person_on_a_step_holds_and_cleared_takes_it_away(store):
     item_id = an_item(store)
-    version = store.item(item_id).version
-    store.mark("RE", item_id, version.id, "s1", "supported", "m1")
-    store.mark("RE", item_id, version.id, "s1", "hallucinated feature", "m2", note="no Hα here ")
-    store.mark("VO", item_id, version.id, "s1", "supported", "m3")
-    store.mark("VO", item_id, version.id, "s2", "needless zoom", "m4")
-    store.mark("VO", item_id, version.id, "s2", "cleared", "m5")
-    assert [(m.person, m.step_id, m.mark, m.note) for m in store.marks(item_id)] == [
+    version = store.items.get(item_id).version
+    store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1")
+    store.marks.add(
+        person="RE",
+        item_id=item_id,
+        version_id=version.id,
+        step_id="s1",
+        mark="hallucinated feature",
+        key="m2",
+        note="no Hα here ",
+    )
+    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m3")
+    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s2", mark="needless zoom", key="m4")
+    store.marks.add(person="VO", item_id=item_id, version_id=version.id, step_id="s2", mark="cleared", key="m5")
+    assert [(m.person, m.step_id, m.mark, m.note) for m in store.marks.of_item(item_id)] == [
         ("RE", "s1", "hallucinated feature", "no Hα here"),
         ("VO", "s1", "supported", ""),
     ]
@@ -349,26 +455,31 @@ def test_the_latest_mark_of_each_person_on_a_step_holds_and_cleared_takes_it_awa
 
 def test_a_mark_is_written_once_a_key_and_on_a_step_that_exists(store):
     item_id = an_item(store)
-    version = store.item(item_id).version
-    first = store.mark("RE", item_id, version.id, "s1", "supported", "m1")
-    assert store.mark("RE", item_id, version.id, "s1", "supported", "m1") == first
+    version = store.items.get(item_id).version
+    first = store.marks.add(
+        person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1"
+    )
+    assert (
+        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1")
+        == first
+    )
     with pytest.raises(KeyReused):
-        store.mark("RE", item_id, version.id, "s2", "supported", "m1")
+        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s2", mark="supported", key="m1")
     with pytest.raises(NotFound, match="no step 's9'"):
-        store.mark("RE", item_id, version.id, "s9", "supported", "m2")
+        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s9", mark="supported", key="m2")
     with pytest.raises(NotAllowed, match="one of supported"):
-        store.mark("RE", item_id, version.id, "s1", "nice", "m3")
+        store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="nice", key="m3")
 
 
 def test_a_verdict_is_committed_once(store):
     item_id = an_item(store)
-    version = store.item(item_id).version
-    first = store.commit_verdict("VO", item_id, version.id, "NO")
-    assert store.commit_verdict("VO", item_id, version.id, "NO") == first
+    version = store.items.get(item_id).version
+    first = store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="NO")
+    assert store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="NO") == first
     with pytest.raises(NotAllowed, match="already said NO"):
-        store.commit_verdict("VO", item_id, version.id, "YES")
-    store.commit_verdict("RE", item_id, version.id, "cannot tell")
-    assert [(v.person, v.verdict) for v in store.verdicts(item_id)] == [("VO", "NO"), ("RE", "cannot tell")]
+        store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="YES")
+    store.marks.commit_verdict(person="RE", item_id=item_id, version_id=version.id, verdict="cannot tell")
+    assert [(v.person, v.verdict) for v in store.marks.verdicts(item_id)] == [("VO", "NO"), ("RE", "cannot tell")]
 
 
 # ---- facts cannot be changed, and everything else follows from them
@@ -379,8 +490,17 @@ def test_a_verdict_is_committed_once(store):
 def test_facts_refuse_to_be_changed_whoever_asks(store, desk, table, change):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
-    store.mark("RE", item_id, store.item(item_id).version.id, "s1", "supported", "m1")
-    store.commit_verdict("RE", item_id, store.item(item_id).version.id, "YES")
+    store.marks.add(
+        person="RE",
+        item_id=item_id,
+        version_id=store.items.get(item_id).version.id,
+        step_id="s1",
+        mark="supported",
+        key="m1",
+    )
+    store.marks.commit_verdict(
+        person="RE", item_id=item_id, version_id=store.items.get(item_id).version.id, verdict="YES"
+    )
     stranger = sqlite3.connect(store.path)
     with pytest.raises(sqlite3.IntegrityError, match=f"{table} are facts: append"):
         stranger.execute(change.format(table))
@@ -417,19 +537,19 @@ def test_what_is_derived_always_follows_from_the_facts(tmp_path_factory, stories
             for step, (who, verb) in enumerate(story):
                 try:
                     if verb == "undo":
-                        store.undo(who, item_id, f"undo {number} {step}")
+                        store.reviews.undo(person=who, item_id=item_id, key=f"undo {number} {step}")
                     elif verb == "edit":
                         desk.edit(who, item_id, f"edit {step}")
                     else:
                         desk.until(item_id, (who, verb))
                 except NotAllowed:
                     continue
-            store.set_rules("CO", rules)
-        assert store.verify() == []
-        before = [store.item(n + 1).row for n in range(len(stories))]
-        assert store.rebuild() == len(stories)
-        assert [store.item(n + 1).row for n in range(len(stories))] == before
-        assert store.verify() == []
+            store.settings.set_rules("CO", rules)
+        assert store.upkeep.verify() == []
+        before = [store.items.get(n + 1).row for n in range(len(stories))]
+        assert store.upkeep.rebuild() == len(stories)
+        assert [store.items.get(n + 1).row for n in range(len(stories))] == before
+        assert store.upkeep.verify() == []
 
 
 def test_verify_finds_a_standing_that_somebody_changed_and_rebuild_repairs_it(store, desk):
@@ -440,12 +560,12 @@ def test_verify_finds_a_standing_that_somebody_changed_and_rebuild_repairs_it(st
     stranger.execute("UPDATE tallies SET items = items + 1")
     stranger.commit()
     stranger.close()
-    assert store.verify() == [
+    assert store.upkeep.verify() == [
         f"item {item_id}: its standing does not follow from its facts; rebuild",
         "the tallies do not add up to the standings; rebuild",
     ]
-    assert store.rebuild() == 1
-    assert store.verify() == []
+    assert store.upkeep.rebuild() == 1
+    assert store.upkeep.verify() == []
 
 
 # ---- the disk
@@ -453,15 +573,15 @@ def test_verify_finds_a_standing_that_somebody_changed_and_rebuild_repairs_it(st
 
 def test_a_full_disk_is_said_plainly_and_leaves_nothing_half_written(store):
     an_item(store)
-    (pages,) = store._writer.execute("PRAGMA page_count").fetchone()
-    store._writer.execute(f"PRAGMA max_page_count = {pages + 4}")
+    (pages,) = store.database.writer.execute("PRAGMA page_count").fetchone()
+    store.database.writer.execute(f"PRAGMA max_page_count = {pages + 4}")
     drafts = [Draft(a_trajectory(think=str(n) * 5000)) for n in range(50)]
     with pytest.raises(CannotWrite, match=r"annotations\.db: the disk is full\. Nothing was saved\."):
-        store.add_items(drafts)
-    assert store.counts().by_task == {"cv": {"screening": 1}}
-    store._writer.execute("PRAGMA max_page_count = 1000000")
-    assert all(added.new for added in store.add_items(drafts))
-    assert store.verify() == []
+        store.items.add_all(drafts)
+    assert store.statistics.counts().by_task == {"cv": {"screening": 1}}
+    store.database.writer.execute("PRAGMA max_page_count = 1000000")
+    assert all(added.new for added in store.items.add_all(drafts))
+    assert store.upkeep.verify() == []
 
 
 def test_every_refusal_is_a_store_error():
@@ -474,6 +594,6 @@ def test_times_of_facts_are_the_clocks_and_in_order(store, desk, clock):
     for who, verb in TO_VOTE:
         clock.turn(minutes=1, milliseconds=7)
         desk.decide(who, item_id, verb)
-    times = [r.at for r in store.history(item_id)]
+    times = [r.at for r in store.items.history(item_id)]
     assert times[-1] == clock.now
     assert all(a < b for a, b in pairwise(times))

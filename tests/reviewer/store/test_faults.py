@@ -95,7 +95,9 @@ def free_port() -> int:
 def work_on(desk: Desk) -> None:
     for item in (1, 2, 3):
         desk.until(item, *TO_AUDIT)
-        desk.store.autosave("RE", item, item, {"steps": [], "comment": "long " * 20_000})
+        desk.store.leases.autosave(
+            person="RE", item_id=item, base_version_id=item, body={"steps": [], "comment": "long " * 20_000}
+        )
 
 
 @as_root
@@ -109,11 +111,13 @@ def test_a_full_disk_keeps_everything_that_was_acknowledged_and_nothing_of_what_
             ballast = fill(folder)
             with pytest.raises(CannotWrite, match=r"annotations\.db: the disk is full\. Nothing was saved"):
                 work_on(desk)
-            acknowledged = {item: len(store.history(item)) for item in (1, 2, 3)}
+            acknowledged = {item: len(store.items.history(item)) for item in (1, 2, 3)}
             ballast.unlink()
-            assert store.verify() == []
-            assert {item: len(store.history(item)) for item in (1, 2, 3)} == acknowledged
-            store.autosave("RE", 3, 3, {"steps": [], "comment": "there is room again"})
+            assert store.upkeep.verify() == []
+            assert {item: len(store.items.history(item)) for item in (1, 2, 3)} == acknowledged
+            store.leases.autosave(
+                person="RE", item_id=3, base_version_id=3, body={"steps": [], "comment": "there is room again"}
+            )
 
 
 LIMITED = """
@@ -126,7 +130,7 @@ store = Store.open({path!r})
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 try:
     while True:
-        store.autosave("RE", 1, 1, dict(steps=[], comment="long " * 20_000))
+        store.leases.autosave(person="RE", item_id=1, base_version_id=1, body=dict(steps=[], comment="long " * 20_000))
 except CannotWrite as refused:
     print(refused)
 """
@@ -139,7 +143,7 @@ def test_a_file_that_may_not_grow_is_said_plainly(path: Path) -> None:
     assert str(path) in done.stdout
     assert "Nothing was saved" in done.stdout
     with Store.open(path) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
 
 
 @as_root
@@ -156,7 +160,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from reviewer.store import CannotWrite, Store
 os.setuid({NOBODY})
 try:
-    Store.open({str(path)!r}).require_sound()
+    Store.open({str(path)!r}).upkeep.check_at_start()
 except CannotWrite as refused:
     print(refused)
 """
@@ -190,25 +194,37 @@ def test_a_lock_is_waited_for_and_then_said_and_nothing_is_left_waiting(path: Pa
         holder.stdout.readline()
         app = server.build(store, local=True)
         with pytest.raises(CannotWrite, match="another program keeps it locked"):
-            store.lease("RE", 1)
+            store.leases.take("RE", 1)
         answer = TestClient(app, base_url="http://127.0.0.1").post("/sign-in", data={"initials": "RE"})
         assert "another program keeps it locked" in answer.text or answer.status_code == 200
-        assert store.item(1).standing.round == "screening"
+        assert store.items.get(1).standing.round == "screening"
         holder.stdin.close()
         holder.wait()
-        assert store.lease("RE", 1).person == "RE"
+        assert store.leases.take("RE", 1).person == "RE"
 
 
 def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
     with Store.open(path) as one, Store.open(path) as other:
-        lease = one.lease("RE", 1)
+        lease = one.leases.take("RE", 1)
         with pytest.raises(Exception, match="RE is working on this item"):
-            other.lease("VO", 1)
-        version = other.item(1).version
-        other.decide("RE", 1, version.id, "keep", "a key of its own", lease.token)
-        assert one.standing(1).round == "revision"
-        assert one.decide("RE", 1, version.id, "keep", "a key of its own", lease.token).state == "revision"
-        assert len(one.history(1)) == 1
+            other.leases.take("VO", 1)
+        version = other.items.get(1).version
+        other.reviews.decide(
+            person="RE", item_id=1, version_id=version.id, verb="keep", key="a key of its own", lease_token=lease.token
+        )
+        assert one.items.standing(1).round == "revision"
+        assert (
+            one.reviews.decide(
+                person="RE",
+                item_id=1,
+                version_id=version.id,
+                verb="keep",
+                key="a key of its own",
+                lease_token=lease.token,
+            ).state
+            == "revision"
+        )
+        assert len(one.items.history(1)) == 1
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) -> None:
@@ -252,19 +268,19 @@ def test_an_app_does_not_open_its_doors_over_damage(path: Path, table: str) -> N
 def test_damage_that_is_met_later_is_a_sentence_and_the_rest_goes_on(path: Path) -> None:
     flip(path, *page_of(path, "versions"))
     with Store.open(path) as store:
-        store.require_sound()
+        store.upkeep.check_at_start()
         with pytest.raises(Damaged, match=r"annotations\.db: the file is damaged .* `spec-o3 restore"):
-            store.item(1)
-        assert [person.initials for person in store.people()][:2] == ["AU", "AX"]
+            store.items.get(1)
+        assert [person.initials for person in store.accounts.people()][:2] == ["AU", "AX"]
 
 
 @pytest.mark.parametrize("table", ["pictures", "spectra"])
 def test_a_start_does_not_read_what_is_large(path: Path, table: str) -> None:
     flip(path, *page_of(path, table))
     with Store.open(path) as store:
-        store.require_sound()
+        store.upkeep.check_at_start()
         with pytest.raises(Damaged):
-            store.verify()
+            store.upkeep.verify()
 
 
 def test_a_file_whose_beginning_is_gone_names_restore(path: Path) -> None:
@@ -300,7 +316,7 @@ def test_a_reader_makes_no_empty_file_in_the_place_of_one_that_is_gone(path: Pat
     with Store.open(path) as store:
         path.unlink()
         with pytest.raises(FileGone):
-            store.people()
+            store.accounts.people()
         assert not path.exists()
 
 
@@ -309,7 +325,7 @@ def test_a_reader_makes_no_empty_file_in_the_place_of_one_that_is_gone(path: Pat
 
 def test_what_the_store_refuses_reaches_the_page_as_a_sentence_it_tries_again_after(path: Path) -> None:
     with Store.open(path) as store:
-        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
         path.rename(path.with_name("away.db"))
@@ -320,7 +336,7 @@ def test_what_the_store_refuses_reaches_the_page_as_a_sentence_it_tries_again_af
 
 def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path) -> None:
     with Store.open(path) as store:
-        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
         mine = client.post("/api/item/1/lease", json={}, headers={"X-Spec-O3-Person": "SO"})
@@ -329,12 +345,12 @@ def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path
         other = client.post("/api/item/1/autosave", json=body, headers={"X-Spec-O3-Person": "RE"})
         assert (other.status_code, other.json()["kind"]) == (409, "other_person")
         assert "This page is RE's, and SO has signed in here since" in other.json()["error"]
-        assert store.autosaved("SO", 1) is None
+        assert store.leases.autosaved("SO", 1) is None
 
 
 def test_an_autosave_tells_what_it_took_the_place_of(path: Path) -> None:
     with Store.open(path) as store:
-        store.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
+        store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
 
@@ -356,7 +372,7 @@ def test_an_upload_that_the_disk_cannot_take_is_refused_before_it_is_kept(
 ) -> None:
     with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
         monkeypatch.setenv("GRADIO_TEMP_DIR", str(folder))
-        store.add_person("SO", "Solo", ["coordinator"], password="correct horse battery")
+        store.accounts.add_person("SO", "Solo", ["coordinator"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
         client.post("/sign-in", data={"initials": "SO", "password": "correct horse battery"})
         fits = client.post("/gradio_api/upload", files={"files": ("few.jsonl", b"x" * 1000)})
@@ -378,7 +394,7 @@ def shared_path(tmp_path):
     with Store.open(shared_path) as store:
         people(store)
         for initials in ("PA", "PB", "PC", "PD"):
-            store.add_person(initials, f"Screener {initials}", ["reviewer"])
+            store.accounts.add_person(initials, f"Screener {initials}", ["reviewer"])
         for number in range(ITEMS):
             an_item(store, number)
     return shared_path
@@ -388,15 +404,22 @@ def claim_everything(shared_path: Path, person: str) -> list[int]:
     """Take whatever is free until nothing is."""
     mine, todo = [], QueueFilter(states=("screening",))
     with Store.open(shared_path) as store:
-        while (item_id := store.first_undone(todo, person)) is not None:
+        while (item_id := store.queue.first_undone(todo, person)) is not None:
             try:
-                lease = store.lease(person, item_id)
+                lease = store.leases.take(person, item_id)
             except HeldByAnother:
                 continue
             if lease.round != "screening":
                 continue  # somebody has kept it in between: it is offered for revision now
-            version = store.item(item_id).version
-            store.decide(person, item_id, version.id, "keep", f"{person} {item_id}", lease.token)
+            version = store.items.get(item_id).version
+            store.reviews.decide(
+                person=person,
+                item_id=item_id,
+                version_id=version.id,
+                verb="keep",
+                key=f"{person} {item_id}",
+                lease_token=lease.token,
+            )
             mine.append(item_id)
     return mine
 
@@ -407,15 +430,15 @@ def test_processes_that_claim_at_once_get_every_item_once(shared_path):
     claimed = sorted(item_id for mine in claims for item_id in mine)
     assert claimed == list(range(1, ITEMS + 1))
     with Store.open(shared_path) as store:
-        assert store.counts().by_task == {"cv": {"revision": ITEMS}}
-        assert store.verify() == []
+        assert store.statistics.counts().by_task == {"cv": {"revision": ITEMS}}
+        assert store.upkeep.verify() == []
 
 
 def lease_all(store: Store, person: str) -> set[int]:
     got = set()
     for item_id in range(1, ITEMS + 1):
         try:
-            store.lease(person, item_id)
+            store.leases.take(person, item_id)
             got.add(item_id)
         except HeldByAnother:
             continue
@@ -431,27 +454,29 @@ def test_threads_of_one_server_never_hold_one_item_twice(shared_path):
 def test_votes_that_arrive_together_are_all_counted_and_no_more_than_are_wanted(shared_path):
     with Store.open(shared_path) as store:
         Desk(store).until(1, *TO_VOTE)
-        version, start = store.item(1).version, threading.Barrier(4)
+        version, start = store.items.get(1).version, threading.Barrier(4)
 
         def vote(person: str) -> str:
             start.wait()
             try:
-                lease = store.lease(person, 1)
-                return store.decide(person, 1, version.id, "approve", person, lease.token).progress
+                lease = store.leases.take(person, 1)
+                return store.reviews.decide(
+                    person=person, item_id=1, version_id=version.id, verb="approve", key=person, lease_token=lease.token
+                ).progress
             except NotAllowed:
                 return "refused"
 
         with ThreadPoolExecutor(4) as pool:
             told = sorted(pool.map(vote, ["VO", "CO", "PA", "PB"]))
         assert told == ["approved", "refused", "refused", "vote 1 of 2"]
-        assert len(store.standing(1).decided_by) == 2
+        assert len(store.items.standing(1).decided_by) == 2
 
 
 def test_two_saves_at_once_make_one_version_and_one_refusal(shared_path):
     with Store.open(shared_path) as store:
         desk = Desk(store)
         desk.decide("RE", 1, "keep")
-        base, lease = store.item(1).version, store.lease("RE", 1)
+        base, lease = store.items.get(1).version, store.leases.take("RE", 1)
         start = threading.Barrier(2)
 
         def save(text: str) -> str:
@@ -460,7 +485,17 @@ def test_two_saves_at_once_make_one_version_and_one_refusal(shared_path):
             )
             start.wait()
             try:
-                return str(store.save_version("RE", 1, base.id, changed, "", text, lease.token).number)
+                return str(
+                    store.reviews.save_version(
+                        person="RE",
+                        item_id=1,
+                        base_version_id=base.id,
+                        trajectory=changed,
+                        reason="",
+                        key=text,
+                        lease_token=lease.token,
+                    ).number
+                )
             except VersionMoved as moved:
                 return f"refused by {moved.theirs.number}"
 
@@ -470,7 +505,7 @@ def test_two_saves_at_once_make_one_version_and_one_refusal(shared_path):
 
 def open_new(shared_path: Path) -> int:
     with Store.open(shared_path) as store:
-        return len(store.people())
+        return len(store.accounts.people())
 
 
 def test_processes_may_open_a_new_database_at_once(tmp_path):
@@ -478,7 +513,7 @@ def test_processes_may_open_a_new_database_at_once(tmp_path):
     with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
         assert list(pool.map(open_new, [shared_path] * 6)) == [0] * 6
     with Store.open(shared_path) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
 
 
 # Decides for ever, and says what was acknowledged only after it was.
@@ -510,9 +545,9 @@ def test_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path, aft
     acknowledged = [tuple(map(int, line.split())) for line in told if line.endswith("\n")]
     assert len(acknowledged) >= after
     with Store.open(shared_path) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
         for item_id, version_id in acknowledged:
-            item = store.item(item_id)
+            item = store.items.get(item_id)
             assert (item.version.id, item.version.number, item.row.state) == (version_id, 2, "revision")
             assert item.version.trajectory.steps[0].text == "text " * 2000
 
@@ -531,9 +566,9 @@ def test_a_reader_sees_one_moment_while_others_write(shared_path):
             writing = pool.submit(write)
             seen = set()
             while not stop.is_set():
-                counts = store.counts().by_task["cv"]
+                counts = store.statistics.counts().by_task["cv"]
                 seen.add(sum(counts.values()))
-                page = store.queue(QueueFilter(states=("screening",)), "RE", limit=ITEMS)
+                page = store.queue.page(QueueFilter(states=("screening",)), "RE", limit=ITEMS)
                 assert len(page.rows) == page.total
             writing.result()
         assert seen == {ITEMS}
@@ -557,14 +592,14 @@ def store(tmp_path):
 def test_a_backup_opens_as_the_same_database(store, tmp_path):
     item_id = an_item(store)
     Desk(store).until(item_id, *TO_AUDIT)
-    store.backup(tmp_path / "copy.db")
+    store.upkeep.backup(tmp_path / "copy.db")
     assert not (tmp_path / "copy.db-wal").exists()
     with Store.open(tmp_path / "copy.db") as copy:
-        assert copy.item(item_id) == store.item(item_id)
-        assert copy.history(item_id) == store.history(item_id)
-        assert copy.verify() == []
+        assert copy.items.get(item_id) == store.items.get(item_id)
+        assert copy.items.history(item_id) == store.items.history(item_id)
+        assert copy.upkeep.verify() == []
         Desk(copy).decide("AU", item_id, "pass")
-    assert store.standing(item_id).progress == "audit 0 of 2"
+    assert store.items.standing(item_id).progress == "audit 0 of 2"
 
 
 def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
@@ -582,26 +617,26 @@ def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
     try:
         for number in range(5):
             before = len(written)
-            store.backup(tmp_path / f"{number}.db")
+            store.upkeep.backup(tmp_path / f"{number}.db")
             with Store.open(tmp_path / f"{number}.db") as copy:
-                assert copy.verify() == []
-                assert sum(copy.counts().by_task.get("cv", {}).values()) >= before
+                assert copy.upkeep.verify() == []
+                assert sum(copy.statistics.counts().by_task.get("cv", {}).values()) >= before
     finally:
         going.set()
         writer.join()
-    assert store.verify() == []
+    assert store.upkeep.verify() == []
 
 
 def test_a_backup_never_replaces_a_file(store, tmp_path):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(StoreError, match=r"thesis\.tex: found a file, wanted a name that is not taken"):
-        store.backup(tmp_path / "thesis.tex")
+        store.upkeep.backup(tmp_path / "thesis.tex")
     assert (tmp_path / "thesis.tex").read_text() == "all of it"
 
 
 def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
     with pytest.raises(CannotWrite, match="No copy was made"):
-        store.backup(tmp_path / "nowhere" / "copy.db")
+        store.upkeep.backup(tmp_path / "nowhere" / "copy.db")
     assert not list(tmp_path.glob("**/*.part"))
 
 

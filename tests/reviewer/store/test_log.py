@@ -25,11 +25,12 @@ from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Entry, Head, LeaseLost, SignInRefused, Store, StoreError
 from reviewer.store.accounts import A_PERSON_FROM_AN_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
-from reviewer.store.sqlite.database import Clocks
+from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
 from reviewer.web import app as server
 from tests.support.blind_campaign import drawn, opened, tokens, two_drafters
 from tests.support.campaign import TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
+from tests.support.store_parts import public_methods
 
 PASSWORD = "a long password"
 ZOE = "Zoë Ångström"
@@ -39,9 +40,9 @@ def make(path: Path) -> Store:
     """Some of everything, to go on from."""
     store = Store.open(path, clock=Clock())
     people(store)
-    store.add_person("ZO", ZOE, ["reviewer", "auditor"], PASSWORD)
-    store.add_person("OL", "Has left", ["reviewer"])
-    store.deactivate("CO", "OL")
+    store.accounts.add_person("ZO", ZOE, ["reviewer", "auditor"], PASSWORD)
+    store.accounts.add_person("OL", "Has left", ["reviewer"])
+    store.accounts.deactivate("CO", "OL")
     two_drafters(store, 6)
     desk = Desk(store)
     desk.until(1, *TO_VOTE)
@@ -74,26 +75,41 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def version_of(store: Store, item: int) -> int:
-    return store.item(item).version.id
+    return store.items.get(item).version.id
 
 
 def save(store: Store) -> None:
-    token = store.lease("RE", 2).token
-    text = edited(store.item(2).version.trajectory, "Another look.")
-    store.save_version("RE", 2, version_of(store, 2), text, "clearer", "save", token)
+    token = store.leases.take("RE", 2).token
+    text = edited(store.items.get(2).version.trajectory, "Another look.")
+    store.reviews.save_version(
+        person="RE",
+        item_id=2,
+        base_version_id=version_of(store, 2),
+        trajectory=text,
+        reason="clearer",
+        key="save",
+        lease_token=token,
+    )
 
 
 def decide(store: Store) -> None:
-    store.decide("VO", 1, version_of(store, 1), "approve", "vote", store.lease("VO", 1).token)
+    store.reviews.decide(
+        person="VO",
+        item_id=1,
+        version_id=version_of(store, 1),
+        verb="approve",
+        key="vote",
+        lease_token=store.leases.take("VO", 1).token,
+    )
 
 
 def signed_in(store: Store) -> str:
-    return store.sign_in("ZO", PASSWORD, "10.0.0.1").token
+    return store.accounts.sign_in("ZO", PASSWORD, "10.0.0.1").token
 
 
 def refused(store: Store) -> None:
     with suppress(SignInRefused):
-        store.sign_in("ZO", "something else", "10.0.0.1")
+        store.accounts.sign_in("ZO", "something else", "10.0.0.1")
 
 
 def place(store: Store, person: str, kind: str) -> str:
@@ -101,77 +117,93 @@ def place(store: Store, person: str, kind: str) -> str:
 
 
 def judge(store: Store) -> None:
-    asked = next(one for one in store.blind_to_judge(None, 1) if one.kind == "scores")
+    asked = next(one for one in store.blind.judging.questions(None, 1) if one.kind == "scores")
     said = Judgement("judge-70b", asked.shown, JudgeScore(3, 4, "Sound."), "", {})
-    store.record_judgement("CO", 1, said, "judged")
+    store.blind.judging.record(by="CO", session_id=1, judgement=said, key="judged")
 
 
 def alone(store: Store) -> None:
     """Only a file in which nobody has a password lets somebody work alone."""
     store.path.with_name("alone.db").unlink(missing_ok=True)
     with Store.open(store.path.with_name("alone.db")) as empty:
-        empty.work_alone("SO")
-        assert [entry.what for entry in empty.log()][-1] == "person added"
-        empty.work_alone("SO")
-        assert len(empty.log(what="person added")) == 1
+        empty.accounts.work_alone("SO")
+        assert [entry.what for entry in empty.log.entries()][-1] == "person added"
+        empty.accounts.work_alone("SO")
+        assert len(empty.log.entries(what="person added")) == 1
 
 
 # What is called, and what the log then says: one entry, or none where that is the design.
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
-    "add_person": (lambda s: s.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
-    "work_alone": (alone, None),
-    "set_roles": (lambda s: s.set_roles("CO", "ZO", ["coordinator"]), "roles changed"),
-    "set_password": (lambda s: s.set_password("ZO", "ZO", "another password"), "password set"),
-    "deactivate": (lambda s: s.deactivate("CO", "ZO"), "deactivated"),
-    "reactivate": (lambda s: s.reactivate("CO", "OL"), "reactivated"),
-    "sign_in": (signed_in, "signed in"),
-    "sign_out": (lambda s: s.sign_out(signed_in(s)), "signed out"),
-    "set_rules": (lambda s: s.set_rules("CO", Rules(votes=3)), "rules set"),
-    "set_setting": (lambda s: s.set_setting("CO", "name", {"a": 1}), "setting set"),
-    "record_export": (lambda s: s.record_export("CO", "first", {"items": []}), "exported"),
-    "add_item": (lambda s: s.add_item(a_trajectory(think="One."), by="CO"), "items added"),
-    "add_items": (
-        lambda s: s.add_items([Draft(a_trajectory(think=f"{n}")) for n in range(5)]),
+    "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
+    "accounts.work_alone": (alone, None),
+    "accounts.set_roles": (lambda s: s.accounts.set_roles("CO", "ZO", ["coordinator"]), "roles changed"),
+    "accounts.set_password": (lambda s: s.accounts.set_password("ZO", "ZO", "another password"), "password set"),
+    "accounts.deactivate": (lambda s: s.accounts.deactivate("CO", "ZO"), "deactivated"),
+    "accounts.reactivate": (lambda s: s.accounts.reactivate("CO", "OL"), "reactivated"),
+    "accounts.sign_in": (signed_in, "signed in"),
+    "accounts.sign_out": (lambda s: s.accounts.sign_out(signed_in(s)), "signed out"),
+    "settings.set_rules": (lambda s: s.settings.set_rules("CO", Rules(votes=3)), "rules set"),
+    "settings.set": (lambda s: s.settings.set("CO", "name", {"a": 1}), "setting set"),
+    "settings.record_export": (lambda s: s.settings.record_export("CO", "first", {"items": []}), "exported"),
+    "items.add": (lambda s: s.items.add(a_trajectory(think="One."), by="CO"), "items added"),
+    "items.add_all": (
+        lambda s: s.items.add_all([Draft(a_trajectory(think=f"{n}")) for n in range(5)]),
         "items added",
     ),
-    "save_version": (save, "version saved"),
-    "decide": (decide, "decided"),
-    "undo": (lambda s: s.undo("RE", 2, "undo"), "undone"),
-    "mark": (lambda s: s.mark("VO", 1, version_of(s, 1), "s1", "supported", "mark"), "marked"),
-    "commit_verdict": (lambda s: s.commit_verdict("VO", 1, version_of(s, 1), "NO"), "verdict committed"),
-    "draw_blind": (
-        lambda s: s.draw_blind("CO", Plan("more", ("JU", "AX"), items=(11, 12)), "draw"),
+    "reviews.save_version": (save, "version saved"),
+    "reviews.decide": (decide, "decided"),
+    "reviews.undo": (lambda s: s.reviews.undo(person="RE", item_id=2, key="undo"), "undone"),
+    "marks.add": (
+        lambda s: s.marks.add(
+            person="VO", item_id=1, version_id=version_of(s, 1), step_id="s1", mark="supported", key="mark"
+        ),
+        "marked",
+    ),
+    "marks.commit_verdict": (
+        lambda s: s.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(s, 1), verdict="NO"),
+        "verdict committed",
+    ),
+    "blind.sessions.create": (
+        lambda s: s.blind.sessions.create("CO", Plan("more", ("JU", "AX"), items=(11, 12)), "draw"),
         "blind session drawn",
     ),
-    "open_blind": (lambda s: s.open_blind("CO", 2, "open"), "blind session opened"),
-    "close_blind": (lambda s: s.close_blind("CO", 1, "close"), "blind session closed"),
-    "score_blind": (lambda s: s.score_blind("RE", place(s, "RE", "scores"), 4, 3, "sc"), "scored blind"),
-    "prefer_blind": (lambda s: s.prefer_blind("RE", place(s, "RE", "pair"), "left", "pr"), "preferred blind"),
-    "record_judgement": (judge, "judged blind"),
-    "note": (lambda s: s.note("CO", "backup made", "a.db", bytes=3), "backup made"),
+    "blind.sessions.open": (lambda s: s.blind.sessions.open("CO", 2, "open"), "blind session opened"),
+    "blind.sessions.close": (lambda s: s.blind.sessions.close("CO", 1, "close"), "blind session closed"),
+    "blind.scoring.score": (
+        lambda s: s.blind.scoring.score(
+            person="RE", token=place(s, "RE", "scores"), coherence=4, consistency=3, key="sc"
+        ),
+        "scored blind",
+    ),
+    "blind.scoring.prefer": (
+        lambda s: s.blind.scoring.prefer(person="RE", token=place(s, "RE", "pair"), preference="left", key="pr"),
+        "preferred blind",
+    ),
+    "blind.judging.record": (judge, "judged blind"),
+    "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
     # Nobody else's: one's own lease and unsent text; spectra and pictures, which their hashes bind.
-    "lease": (lambda s: s.lease("RE", 2), None),
-    "renew": (lambda s: s.renew(s.lease("RE", 2).token), None),
-    "release": (lambda s: s.release(s.lease("RE", 2).token), None),
-    "autosave": (lambda s: s.autosave("RE", 2, version_of(s, 2), {"text": "half"}), None),
-    "discard_autosave": (lambda s: s.discard_autosave("RE", 2, version_of(s, 2)), None),
-    "add_spectrum": (lambda s: s.add_spectrum(a_spectrum("new.fits")), None),
-    "add_picture": (lambda s: s.add_picture("ab" * 32, b"png"), None),
+    "leases.take": (lambda s: s.leases.take("RE", 2), None),
+    "leases.renew": (lambda s: s.leases.renew(s.leases.take("RE", 2).token), None),
+    "leases.release": (lambda s: s.leases.release(s.leases.take("RE", 2).token), None),
+    "leases.autosave": (
+        lambda s: s.leases.autosave(person="RE", item_id=2, base_version_id=version_of(s, 2), body={"text": "half"}),
+        None,
+    ),
+    "leases.discard_autosave": (
+        lambda s: s.leases.discard_autosave(person="RE", item_id=2, base_version_id=version_of(s, 2)),
+        None,
+    ),
+    "spectra.add": (lambda s: s.spectra.add(a_spectrum("new.fits")), None),
+    "spectra.add_picture": (lambda s: s.spectra.add_picture("ab" * 32, b"png"), None),
     # Derived rows only.
-    "rebuild": (lambda s: s.rebuild(), None),
+    "upkeep.rebuild": (lambda s: s.upkeep.rebuild(), None),
 }
 
-# One whose entry is all that it writes, and one that writes what stands there already.
-APART = {"say_restored", "require_sound"}
+# One whose entry is all that it writes, one that writes what stands there already, and a part of others.
+APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
 
 # A method may write all the same where its source says so.
-WRITING = ("_writing()", "_keep_unsent(", "add_items(")
-
-
-def public_methods() -> dict[str, str]:
-    """The public methods of the store with the source of each."""
-    found = inspect.getmembers(Store, inspect.isfunction)
-    return {name: inspect.getsource(method) for name, method in found if not name.startswith("_")}
+WRITING = ("_database.write()", "keep_unsent(", "add_all(")
 
 
 def facts_of(path: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -179,8 +211,9 @@ def facts_of(path: Path) -> dict[str, list[tuple[Any, ...]]]:
         return {table: sorted(reader.execute(f"SELECT * FROM {table}"), key=repr) for table in (*BOUND, "people")}
 
 
-def test_every_method_that_writes_is_listed_here() -> None:
-    writing = {name for name, source in public_methods().items() if any(w in source for w in WRITING)}
+def test_every_method_that_writes_is_listed_here(store: Store) -> None:
+    sources = {name: inspect.getsource(method) for name, method in public_methods(store).items()}
+    writing = {name for name, source in sources.items() if any(w in source for w in WRITING)}
     assert writing - APART == set(WRITES)
 
 
@@ -189,7 +222,7 @@ def test_every_table_of_facts_is_bound() -> None:
         for migration in MIGRATIONS:
             memory.execute("CREATE TABLE IF NOT EXISTS migrations (number, name, applied_at)")
             memory.execute("INSERT INTO migrations VALUES (?, ?, '2026')", (migration.number, ""))
-            migration.run(memory)
+            migration.run(helpers(memory))
         guarded = {
             row[0]
             for row in memory.execute(
@@ -207,71 +240,93 @@ def test_every_table_of_facts_is_bound() -> None:
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_leaves_its_entry_and_nothing_else_does(store: Store, name: str) -> None:
     do, wanted = WRITES[name]
-    before, end = facts_of(store.path), store.log_head()
+    before, end = facts_of(store.path), store.log.head()
     do(store)
-    new = store.log(after=end.number)
+    new = store.log.entries(after=end.number)
     changed = {table for table, rows in facts_of(store.path).items() if rows != before[table]}
     if wanted is None:
         assert (new, changed) == ([], set())
     else:
         assert new[-1].what == wanted
-        assert len(new) == (2 if name == "sign_out" else 1)
+        assert len(new) == (2 if name == "accounts.sign_out" else 1)
         bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
         assert bound == changed
-    assert store.verify() == []
+    assert store.upkeep.verify() == []
 
 
 def test_the_same_key_twice_is_one_entry(store: Store) -> None:
     for _ in range(2):
-        store.undo("RE", 2, "one key")
-        store.mark("VO", 1, version_of(store, 1), "s1", "supported", "another key")
-        store.commit_verdict("VO", 1, version_of(store, 1), "NO")
-    assert [len(store.log(what=what)) for what in ("undone", "marked", "verdict committed")] == [1, 1, 1]
-    end = store.log_head()
-    store.set_rules("CO", store.rules())
-    store.add_item(a_trajectory(think="Known."))
-    store.add_item(a_trajectory(think="Known."))
-    store.sign_out("no such token")
-    assert store.log_head().number == end.number + 1
+        store.reviews.undo(person="RE", item_id=2, key="one key")
+        store.marks.add(
+            person="VO", item_id=1, version_id=version_of(store, 1), step_id="s1", mark="supported", key="another key"
+        )
+        store.marks.commit_verdict(person="VO", item_id=1, version_id=version_of(store, 1), verdict="NO")
+    assert [len(store.log.entries(what=what)) for what in ("undone", "marked", "verdict committed")] == [1, 1, 1]
+    end = store.log.head()
+    store.settings.set_rules("CO", store.settings.rules())
+    store.items.add(a_trajectory(think="Known."))
+    store.items.add(a_trajectory(think="Known."))
+    store.accounts.sign_out("no such token")
+    assert store.log.head().number == end.number + 1
 
 
 def test_what_is_refused_leaves_no_entry(store: Store) -> None:
-    end = store.log_head()
+    end = store.log.head()
     version = version_of(store, 1)
     attempts: tuple[Callable[[], Any], ...] = (
-        lambda: store.decide("RE", 1, version, "approve", "k", "no lease"),
-        lambda: store.set_rules("RE", Rules(solo=True)),
-        lambda: store.deactivate("CO", "CO"),
-        lambda: store.add_person("RE", "Again", ["reviewer"], by="CO"),
-        lambda: store.close_blind("RE", 1, "k"),
-        lambda: store.mark("VO", 1, version, "s99", "supported", "k"),
+        lambda: store.reviews.decide(
+            person="RE", item_id=1, version_id=version, verb="approve", key="k", lease_token="no lease"
+        ),
+        lambda: store.settings.set_rules("RE", Rules(solo=True)),
+        lambda: store.accounts.deactivate("CO", "CO"),
+        lambda: store.accounts.add_person("RE", "Again", ["reviewer"], by="CO"),
+        lambda: store.blind.sessions.close("RE", 1, "k"),
+        lambda: store.marks.add(person="VO", item_id=1, version_id=version, step_id="s99", mark="supported", key="k"),
     )
     for attempt in attempts:
         with pytest.raises(Exception, match=r"."):
             attempt()
-    assert store.log_head() == end
+    assert store.log.head() == end
 
 
 def test_a_sign_in_that_was_refused_names_only_those_who_exist(store: Store) -> None:
     refused(store)
     with pytest.raises(SignInRefused):
-        store.sign_in("HUNTER2!", "RE", "10.9.9.9")
-    one, other = store.log(what="sign-in refused")
+        store.accounts.sign_in("HUNTER2!", "RE", "10.9.9.9")
+    one, other = store.log.entries(what="sign-in refused")
     assert (one.person, one.subject, one.details) == (None, "ZO", {"origin": "10.0.0.1"})
     assert (other.subject, other.details) == ("unknown", {"origin": "10.9.9.9"})
 
 
 def test_nothing_secret_and_nobodys_text_is_in_it(store: Store) -> None:
     token = signed_in(store)
-    store.set_password("CO", "ZO", "the newest password")
-    lease = store.lease("VO", 1).token
+    store.accounts.set_password("CO", "ZO", "the newest password")
+    lease = store.leases.take("VO", 1).token
     comment = "Nobody is to read this in a log"
-    store.decide("VO", 1, version_of(store, 1), "approve", "the-key", lease, comment=comment)
-    store.mark("VO", 1, version_of(store, 1), "s1", "supported", "mark-key", note=comment)
-    store.score_blind("RE", place(store, "RE", "scores"), 5, 2, "score-key", comment)
-    (scored,) = store.log(what="scored blind")
+    store.reviews.decide(
+        person="VO",
+        item_id=1,
+        version_id=version_of(store, 1),
+        verb="approve",
+        key="the-key",
+        lease_token=lease,
+        comment=comment,
+    )
+    store.marks.add(
+        person="VO",
+        item_id=1,
+        version_id=version_of(store, 1),
+        step_id="s1",
+        mark="supported",
+        key="mark-key",
+        note=comment,
+    )
+    store.blind.scoring.score(
+        person="RE", token=place(store, "RE", "scores"), coherence=5, consistency=2, key="score-key", comment=comment
+    )
+    (scored,) = store.log.entries(what="scored blind")
     assert set(scored.details) == {"place", "facts"}
-    text = repr(store.log(limit=10_000))
+    text = repr(store.log.entries(limit=10_000))
     (kept,) = sqlite3.connect(store.path).execute("SELECT password FROM people WHERE initials = 'ZO'").fetchone()
     for secret in (PASSWORD, "newest", kept, kept.split("$")[-1], token, lease, comment, "the-key", ZOE):
         assert secret not in text
@@ -281,14 +336,14 @@ def test_nothing_secret_and_nobodys_text_is_in_it(store: Store) -> None:
 
 
 def test_it_is_read_in_order_by_pages_persons_and_kinds(store: Store) -> None:
-    every = store.log(limit=1000)
+    every = store.log.entries(limit=1000)
     assert [entry.number for entry in every] == list(range(1, len(every) + 1))
     assert every[0].previous == BEFORE_THE_FIRST
     assert [one.hash for one in every[:-1]] == [one.previous for one in every[1:]]
-    assert store.log(after=3, limit=2) == every[3:5]
-    assert store.log(person="AU") == [entry for entry in every if entry.person == "AU"] != []
-    assert {entry.what for entry in store.log(person="RE", what="decided")} == {"decided"}
-    assert store.log_head() == Head(every[-1].number, every[-1].hash)
+    assert store.log.entries(after=3, limit=2) == every[3:5]
+    assert store.log.entries(person="AU") == [entry for entry in every if entry.person == "AU"] != []
+    assert {entry.what for entry in store.log.entries(person="RE", what="decided")} == {"decided"}
+    assert store.log.head() == Head(every[-1].number, every[-1].hash)
     assert isinstance(every[0], Entry)
 
 
@@ -324,7 +379,7 @@ class Behind:
 
 def found(path: Path, known: Head | None = None) -> list[str]:
     with Store.open(path) as store:
-        return store.check_log(known)
+        return store.log.check(known)
 
 
 def test_the_program_itself_cannot_change_an_entry(store: Store) -> None:
@@ -365,12 +420,12 @@ def test_what_is_changed_behind_the_program_shows(path: Path, statement: str) ->
     wrong = found(path)
     assert any(CASES[statement] in sentence for sentence in wrong), wrong
     with Store.open(path) as store:
-        assert set(wrong) <= set(store.verify())
+        assert set(wrong) <= set(store.upkeep.verify())
 
 
 def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path) -> None:
     with Store.open(path) as store:
-        early, end = store.log_head(), store.note(None, "backup made")
+        early, end = store.log.head(), store.log.note(None, "backup made")
     assert found(path, early) == found(path, end) == []
     Behind(path).does(f"DELETE FROM log WHERE number = {end.number}")
     assert found(path) == []
@@ -379,14 +434,14 @@ def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path)
     ]
     assert found(path, early) == []
     with Store.open(path) as store:
-        store.note(None, "something else")
+        store.log.note(None, "something else")
     (sentence,) = found(path, end)
     assert sentence.startswith(f"log {end.number}: its hash is")
 
 
 def test_thousands_of_faults_are_not_all_told(path: Path) -> None:
     with Store.open(path) as store:
-        store.add_items(Draft(a_trajectory(think=f"{n}")) for n in range(1200))
+        store.items.add_all(Draft(a_trajectory(think=f"{n}")) for n in range(1200))
     Behind(path).does("UPDATE log SET details = '{}'")
     wrong = found(path)
     assert len(wrong) == 1001
@@ -470,17 +525,19 @@ ACTS: tuple[Callable[[Store, Desk, int], Any], ...] = (
     lambda s, d, n: d.decide("AX", n, "return", comment="Look again."),
     lambda s, d, n: d.decide("VO", n, "approve"),
     lambda s, d, n: d.edit("RE", n, f"A look of {n}: {uuid4().hex}"),
-    lambda s, d, n: s.undo("RE", n, d.key()),
-    lambda s, d, n: s.mark("AX", n, version_of(s, n), "s1", "supported", d.key()),
-    lambda s, d, n: s.commit_verdict("VO", n, version_of(s, n), "YES"),
+    lambda s, d, n: s.reviews.undo(person="RE", item_id=n, key=d.key()),
+    lambda s, d, n: s.marks.add(
+        person="AX", item_id=n, version_id=version_of(s, n), step_id="s1", mark="supported", key=d.key()
+    ),
+    lambda s, d, n: s.marks.commit_verdict(person="VO", item_id=n, version_id=version_of(s, n), verdict="YES"),
     lambda s, d, n: an_item(s, n),
-    lambda s, d, n: s.set_rules("CO", Rules(auditors=1 + n % 2)),
-    lambda s, d, n: s.set_roles("CO", "JU", ["auditor", "reviewer"][: 1 + n % 2]),
-    lambda s, d, n: (s.deactivate, s.reactivate)[n % 2]("CO", "JU"),
-    lambda s, d, n: s.draw_blind("CO", Plan("x", ("JU", "AX"), items=(11, 12)), d.key()),
-    lambda s, d, n: s.open_blind("CO", 1 + n % 3, d.key()),
-    lambda s, d, n: s.close_blind("CO", 1 + n % 3, d.key()),
-    lambda s, d, n: s.note(None, "backup made", str(n)),
+    lambda s, d, n: s.settings.set_rules("CO", Rules(auditors=1 + n % 2)),
+    lambda s, d, n: s.accounts.set_roles("CO", "JU", ["auditor", "reviewer"][: 1 + n % 2]),
+    lambda s, d, n: (s.accounts.deactivate, s.accounts.reactivate)[n % 2]("CO", "JU"),
+    lambda s, d, n: s.blind.sessions.create("CO", Plan("x", ("JU", "AX"), items=(11, 12)), d.key()),
+    lambda s, d, n: s.blind.sessions.open("CO", 1 + n % 3, d.key()),
+    lambda s, d, n: s.blind.sessions.close("CO", 1 + n % 3, d.key()),
+    lambda s, d, n: s.log.note(None, "backup made", str(n)),
 )
 
 
@@ -496,7 +553,7 @@ def test_any_sequence_of_actions_verifies(
         for act, number in acts:
             with suppress(StoreError):
                 act(store, desk, number)
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
     shutil.rmtree(path.parent)
 
 
@@ -531,7 +588,7 @@ def machine_path(tmp_path: Path, machine: Machine) -> Path:
     machine_path = tmp_path / "annotations.db"
     with machine.opens(machine_path) as machine_store:
         people(machine_store)
-        machine_store.add_person("ZO", "Zoë", ["reviewer"], PASSWORD)
+        machine_store.accounts.add_person("ZO", "Zoë", ["reviewer"], PASSWORD)
         for number in range(3):
             an_item(machine_store, number)
     return machine_path
@@ -545,27 +602,27 @@ def machine_store(machine_path: Path, machine: Machine) -> Iterator[Store]:
 
 @pytest.mark.parametrize("back", BACK, ids=str)
 def test_a_lease_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
-    lease = machine_store.lease("RE", 1)
+    lease = machine_store.leases.take("RE", 1)
     machine.goes_on(minutes=10)
     machine.is_set(back)
     machine.goes_on(minutes=4)
-    assert machine_store.renew(lease.token).person == "RE"
+    assert machine_store.leases.renew(lease.token).person == "RE"
     machine.goes_on(minutes=14.9)
-    assert machine_store.item(1).row.held_by == ("RE",)
+    assert machine_store.items.get(1).row.held_by == ("RE",)
     machine.goes_on(minutes=0.2)
-    assert machine_store.item(1).row.held_by == ()
+    assert machine_store.items.get(1).row.held_by == ()
     with pytest.raises(LeaseLost, match="ran out"):
-        machine_store.renew(lease.token)
-    assert machine_store.lease("VO", 1).person == "VO"
+        machine_store.leases.renew(lease.token)
+    assert machine_store.leases.take("VO", 1).person == "VO"
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
 def test_a_session_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
-    token = machine_store.sign_in("ZO", PASSWORD).token
+    token = machine_store.accounts.sign_in("ZO", PASSWORD).token
     machine.is_set(back)
-    assert machine_store.signed_in(token) is not None
+    assert machine_store.accounts.signed_in(token) is not None
     machine.goes_on(days=8)
-    assert machine_store.signed_in(token) is None
+    assert machine_store.accounts.signed_in(token) is None
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
@@ -574,12 +631,12 @@ def test_the_pause_after_wrong_passwords_is_neither_shorter_nor_longer(
 ) -> None:
     for _ in range(A_PERSON_FROM_AN_ORIGIN):
         with pytest.raises(SignInRefused, match="do not match"):
-            machine_store.sign_in("ZO", "a wrong password")
+            machine_store.accounts.sign_in("ZO", "a wrong password")
     machine.is_set(back)
     with pytest.raises(SignInRefused, match="Too many"):
-        machine_store.sign_in("ZO", PASSWORD)
+        machine_store.accounts.sign_in("ZO", PASSWORD)
     machine.goes_on(minutes=16)
-    assert machine_store.sign_in("ZO", PASSWORD).person == "ZO"
+    assert machine_store.accounts.sign_in("ZO", PASSWORD).person == "ZO"
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
@@ -587,18 +644,18 @@ def test_after_a_new_start_what_was_given_in_its_future_is_over(
     machine_path: Path, machine: Machine, back: timedelta
 ) -> None:
     with machine.opens(machine_path) as machine_store:
-        lease, token = machine_store.lease("RE", 1), machine_store.sign_in("ZO", PASSWORD).token
-        version = machine_store.item(1).version.id
-        machine_store.autosave("RE", 1, version, {"text": "half a sent"})
+        lease, token = machine_store.leases.take("RE", 1), machine_store.accounts.sign_in("ZO", PASSWORD).token
+        version = machine_store.items.get(1).version.id
+        machine_store.leases.autosave(person="RE", item_id=1, base_version_id=version, body={"text": "half a sent"})
     machine.is_set(back)
     with machine.opens(machine_path) as machine_store:
-        assert machine_store.signed_in(token) is None
+        assert machine_store.accounts.signed_in(token) is None
         with pytest.raises(LeaseLost):
-            machine_store.renew(lease.token)
-        assert machine_store.lease("VO", 1).person == "VO"
-        assert machine_store.autosaved("RE", 1).body == {"text": "half a sent"}
-        assert machine_store.signed_in(machine_store.sign_in("ZO", PASSWORD).token) is not None
-        assert machine_store.verify() == []
+            machine_store.leases.renew(lease.token)
+        assert machine_store.leases.take("VO", 1).person == "VO"
+        assert machine_store.leases.autosaved("RE", 1).body == {"text": "half a sent"}
+        assert machine_store.accounts.signed_in(machine_store.accounts.sign_in("ZO", PASSWORD).token) is not None
+        assert machine_store.upkeep.verify() == []
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
@@ -616,26 +673,26 @@ def test_the_order_stays_and_the_log_says_what_happened(
         machine_store.close()
         machine_store = machine.opens(machine_path)
         desk = Desk(machine_store)
-    assert machine_store.clock_behind() == back
+    assert machine_store.log.clock_behind() == back
     desk.edit("RE", 1, "After it was.")
     desk.decide("RE", 1, "submit")
-    assert machine_store.versions(1)[-1].at == machine.wall.now
-    assert [version.number for version in machine_store.versions(1)] == [1, 2, 3]
-    assert [said.decision.verb for said in machine_store.history(1)] == ["keep", "submit"]
-    assert machine_store.standing(1).state == "audit"
-    (told,) = machine_store.log(what="clock set back")
+    assert machine_store.items.versions(1)[-1].at == machine.wall.now
+    assert [version.number for version in machine_store.items.versions(1)] == [1, 2, 3]
+    assert [said.decision.verb for said in machine_store.items.history(1)] == ["keep", "submit"]
+    assert machine_store.items.standing(1).state == "audit"
+    (told,) = machine_store.log.entries(what="clock set back")
     assert told.details == {"seconds": back.total_seconds()}
-    (saved,) = machine_store.log(after=told.number, limit=1)
+    (saved,) = machine_store.log.entries(after=told.number, limit=1)
     assert (saved.what, saved.at) == ("version saved", machine.wall.now)
-    assert machine_store.verify() == []
+    assert machine_store.upkeep.verify() == []
     machine_store.close()
     machine.goes_on(minutes=1)
     with machine.opens(machine_path) as machine_store:
-        assert machine_store.clock_behind() is None
+        assert machine_store.log.clock_behind() is None
 
 
 def test_the_page_says_so(machine_store: Store, machine: Machine) -> None:
-    machine_store.set_password(None, "RE", PASSWORD)
+    machine_store.accounts.set_password(None, "RE", PASSWORD)
     client = TestClient(server.build(machine_store, local=True), base_url="http://127.0.0.1")
     client.post("/sign-in", data={"initials": "RE", "password": PASSWORD})
     assert client.get("/api/me").json()["clock"] == ""
@@ -648,21 +705,21 @@ def test_unsent_text_of_the_newer_version_is_shown_though_the_clock_says_it_is_o
 ) -> None:
     desk = Desk(machine_store)
     desk.decide("RE", 1, "keep")
-    first = machine_store.item(1).version.id
+    first = machine_store.items.get(1).version.id
     second = desk.edit("RE", 1, "Again.").id
-    machine_store.autosave("RE", 1, first, {"text": "old"})
+    machine_store.leases.autosave(person="RE", item_id=1, base_version_id=first, body={"text": "old"})
     machine.is_set(timedelta(hours=1))
-    machine_store.autosave("RE", 1, second, {"text": "new"})
-    assert machine_store.autosaved("RE", 1).body == {"text": "new"}
+    machine_store.leases.autosave(person="RE", item_id=1, base_version_id=second, body={"text": "new"})
+    assert machine_store.leases.autosaved("RE", 1).body == {"text": "new"}
 
 
 def test_small_corrections_are_nothing_to_tell(machine_store: Store, machine: Machine) -> None:
     Desk(machine_store).decide("RE", 1, "keep")
     machine.is_set(timedelta(milliseconds=700))
     Desk(machine_store).decide("RE", 1, "submit")
-    assert machine_store.clock_behind() is None
-    assert machine_store.log(what="clock set back") == []
-    assert machine_store.check_log() == []
+    assert machine_store.log.clock_behind() is None
+    assert machine_store.log.entries(what="clock set back") == []
+    assert machine_store.log.check() == []
 
 
 Moves = st.lists(st.tuples(st.floats(0, 1e5), st.floats(-1e6, 1e6)), max_size=30)

@@ -49,8 +49,8 @@ def columns(path):
 
 def test_a_migration_brings_the_rows_along_and_is_recorded(old):
     with Store.open(old, migrations=NEXT) as store:
-        assert store.standing(1).progress == "audit 0 of 2"
-        assert store.verify() == []
+        assert store.items.standing(1).progress == "audit 0 of 2"
+        assert store.upkeep.verify() == []
         Desk(store).decide("AU", 1, "pass")
     reader = sqlite3.connect(old)
     assert reader.execute("SELECT hurry FROM items").fetchall() == [(1,)]
@@ -78,7 +78,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(old):
         Store.open(old, migrations=(*MIGRATIONS, Migration(NEXT[-1].number, "broken", fail)))
     assert "hurry" not in columns(old)
     with Store.open(old) as store:
-        assert store.standing(1).progress == "audit 0 of 2"
+        assert store.items.standing(1).progress == "audit 0 of 2"
 
 
 def test_a_migration_may_not_break_a_reference(old):
@@ -90,7 +90,7 @@ def test_a_migration_may_not_break_a_reference(old):
     with pytest.raises(Exception, match=r"would leave .* without its people"):
         Store.open(old, migrations=(*MIGRATIONS, Migration(NEXT[-1].number, "careless", orphan)))
     with Store.open(old) as store:
-        assert store.person("RE").active
+        assert store.accounts.person("RE").active
 
 
 def test_a_file_of_a_newer_release_is_refused_untouched(old):
@@ -130,8 +130,8 @@ def test_an_empty_file_becomes_a_database(tmp_path):
     path = tmp_path / "annotations.db"
     path.touch()
     with Store.open(path) as store:
-        assert store.verify() == []
-        assert store.rules().auditors == 2
+        assert store.upkeep.verify() == []
+        assert store.settings.rules().auditors == 2
 
 
 def test_a_statement_that_is_not_finished_is_an_error():
@@ -202,8 +202,8 @@ def test_every_table_of_the_file_has_rows(earlier: Path) -> None:
 def test_every_row_is_there_after_the_upgrade(earlier: Path) -> None:
     before = rows(earlier)
     with Store.open(earlier, clock=THEN) as store:
-        assert store.verify() == []
-        assert store.check_log() == []
+        assert store.upkeep.verify() == []
+        assert store.log.check() == []
     after = rows(earlier)
     for table, held in before.items():
         assert after[table][: len(held)] == held if table == "migrations" else after[table] == held
@@ -223,7 +223,7 @@ def test_the_copy_beside_it_is_the_file_as_it_was(earlier: Path) -> None:
 
 def test_the_log_binds_what_was_there_before_it(earlier: Path) -> None:
     with Store.open(earlier, clock=THEN) as store:
-        entries = store.log()
+        entries = store.log.entries()
         begun = {e.subject: e.details["count"] for e in entries if e.what == "log begun"}
         assert {"people", "items", "versions", "decisions", "marks", "verdicts", "exports"} <= set(begun)
         assert begun["items"] == 9
@@ -234,29 +234,29 @@ def test_the_log_binds_what_was_there_before_it(earlier: Path) -> None:
 def test_work_goes_on_where_it_ended(earlier: Path) -> None:
     with Store.open(earlier, clock=THEN) as store:
         desk = Desk(store)
-        assert store.standing(1).state == "approved"
-        assert (store.standing(7).state, len(store.standing(7).cast)) == ("audit", 1)
-        assert store.autosaved("RE", 4).body == {"steps": ["half a sent"]}
-        assert store.sign_in("ZO", "a long password").person == "ZO"
-        assert not store.person("JU").active
+        assert store.items.standing(1).state == "approved"
+        assert (store.items.standing(7).state, len(store.items.standing(7).cast)) == ("audit", 1)
+        assert store.leases.autosaved("RE", 4).body == {"steps": ["half a sent"]}
+        assert store.accounts.sign_in("ZO", "a long password").person == "ZO"
+        assert not store.accounts.person("JU").active
         desk.decide("AX", 7, "pass")
         desk.edit("RE", 2, "A third look.")
         desk.decide("VO", 7, "approve")
-        assert store.item(2).version.number == 3
-        assert store.queue(QueueFilter(text="spec-0002"), "RE").total == 2
-        assert store.verify() == []
+        assert store.items.get(2).version.number == 3
+        assert store.queue.page(QueueFilter(text="spec-0002"), "RE").total == 2
+        assert store.upkeep.verify() == []
 
 
 def test_blind_sessions_go_on_too(tmp_path: Path) -> None:
     earlier = as_file(SCHEMAS / "2.sql", tmp_path / "annotations.db")
     with Store.open(earlier, clock=THEN) as store:
-        assert [session.state for session in store.blind_sessions(None)] == ["closed", "open", "drawn"]
-        results = store.blind_results(None, 1)
+        assert [session.state for session in store.blind.sessions.all(None)] == ["closed", "open", "drawn"]
+        results = store.blind.results.of_session(None, 1)
         assert {said.scorer for said in results.said if said.answer is not None} == {"RE"}
         assert [judgement.judge for judgement in results.judgements] == ["judge-70b"]
-        mine = [work for work in store.blind_work("AU") if work.kind == "scores"]
-        store.score_blind("AU", mine[0].token, 5, 5, "next")
-        assert store.verify() == []
+        mine = [work for work in store.blind.scoring.assignments("AU") if work.kind == "scores"]
+        store.blind.scoring.score(person="AU", token=mine[0].token, coherence=5, consistency=5, key="next")
+        assert store.upkeep.verify() == []
 
 
 def failing(connection: sqlite3.Connection) -> None:
@@ -283,7 +283,7 @@ def test_an_upgrade_that_fails_leaves_every_row_as_it_was(earlier: Path) -> None
     # Not even the migrations that went well are kept.
     assert rows(earlier) == before == rows(Path(copy))
     with Store.open(earlier) as store:
-        assert store.verify() == []
+        assert store.upkeep.verify() == []
 
 
 def test_a_copy_of_something_else_is_never_written_over(earlier: Path) -> None:
@@ -317,7 +317,7 @@ import sys
 from reviewer.store import Store
 sys.stdin.readline()
 with Store.open(sys.argv[1]) as store:
-    print(len(store.people()))
+    print(len(store.accounts.people()))
 """
 
 
@@ -329,6 +329,6 @@ def test_two_programs_may_find_it_at_once(earlier: Path) -> None:
     said = [program.communicate("now\n", timeout=60)[0] for program in programs]
     assert said == ["7\n", "7\n"]
     with Store.open(earlier) as store:
-        assert [entry.what for entry in store.log()].count("database upgraded") == 1
-        assert store.verify() == []
+        assert [entry.what for entry in store.log.entries()].count("database upgraded") == 1
+        assert store.upkeep.verify() == []
     assert len(list(earlier.parent.glob("annotations.db.schema-*"))) == 1

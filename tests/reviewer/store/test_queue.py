@@ -55,14 +55,14 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("queue") / "annotations.db"
     with Store.open(path, clock=Clock()) as store:
         people(store)
-        ids = [added.item_id for added in store.add_items(drafts())]
+        ids = [added.item_id for added in store.items.add_all(drafts())]
         desk = Desk(store)
         for item_id in ids:
             story = STORIES[item_id % len(STORIES)]
             if story:
                 desk.until(item_id, *story)
             for holder in HOLDERS.get(item_id % len(STORIES), ()):
-                store.lease(holder, item_id)
+                store.leases.take(holder, item_id)
         yield store
 
 
@@ -71,9 +71,9 @@ def looked_at(store):
     """Every item, looked at by itself: (row, standing, everything that a text may match)."""
     seen = []
     for item_id in range(1, ITEMS + 1):
-        item = store.item(item_id)
+        item = store.items.get(item_id)
         sha256 = item.row.spectrum_sha256
-        ids = tuple(store.spectrum(sha256).ids.values()) if sha256 else ()
+        ids = tuple(store.spectra.get(sha256).ids.values()) if sha256 else ()
         seen.append((item.row, item.standing, ids))
     return seen
 
@@ -147,45 +147,47 @@ filters = st.builds(
 @settings(deadline=None, max_examples=150)
 @given(filters, st.sampled_from(sorted(PEOPLE)), st.integers(1, 7), st.integers(0, 62))
 def test_pages_neighbours_and_counts_agree_with_a_look_at_every_item(store, looked_at, filter, person, limit, at):
-    rules, who = store.rules(), store.person(person)
+    rules, who = store.settings.rules(), store.accounts.person(person)
     slow = [item[0].item_id for item in looked_at if lets_through(filter, who, rules, *item)]
     walked, after = [], None
-    while (page := store.queue(filter, person, after, limit)).rows:
+    while (page := store.queue.page(filter, person, after, limit)).rows:
         assert page.total == len(slow)
         walked += [row.item_id for row in page.rows]
         after = walked[-1]
     assert walked == slow
     assert page.total == len(slow)
-    assert store.neighbours(at, filter, person, limit) == [n for n in slow if n > at][:limit]
-    assert store.neighbours(at, filter, person, limit, backwards=True) == [n for n in slow if n < at][::-1][:limit]
-    assert store.position(at, filter, person) == sum(n < at for n in slow)
+    assert store.queue.neighbours(at, filter, person, limit) == [n for n in slow if n > at][:limit]
+    assert (
+        store.queue.neighbours(at, filter, person, limit, backwards=True) == [n for n in slow if n < at][::-1][:limit]
+    )
+    assert store.queue.position(at, filter, person) == sum(n < at for n in slow)
     undone = [n for n in slow if mine(who, rules, *looked_at[n - 1][:2])]
-    assert store.first_undone(filter, person) == (undone[0] if undone else None)
+    assert store.queue.first_undone(filter, person) == (undone[0] if undone else None)
 
 
 def test_a_row_tells_how_far_the_item_is_and_who_holds_it(store):
-    row = next(r for r in store.queue(QueueFilter(states=("audit",)), "CO", limit=60).rows if r.cast == 1)
+    row = next(r for r in store.queue.page(QueueFilter(states=("audit",)), "CO", limit=60).rows if r.cast == 1)
     assert (row.state, row.cast, row.wanted, row.version) == ("audit", 1, 2, 1)
-    held = [r for r in store.queue(QueueFilter(), "CO", limit=60).rows if r.held_by]
+    held = [r for r in store.queue.page(QueueFilter(), "CO", limit=60).rows if r.held_by]
     assert {holder for r in held for holder in r.held_by} == {"RE", "CO", "AX", "JU", "VO"}
 
 
 def test_facets_are_the_values_that_occur(store):
-    assert store.facets()["survey"] == ["DESI", "LAMOST", "SDSS"]
-    assert store.facets()["task"] == ["carbon", "cv"]
-    assert store.facets()["drafter"] == ["rule 1", "rule 2"]
-    assert "approved" in store.facets()["state"]
+    assert store.queue.facets()["survey"] == ["DESI", "LAMOST", "SDSS"]
+    assert store.queue.facets()["task"] == ["carbon", "cv"]
+    assert store.queue.facets()["drafter"] == ["rule 1", "rule 2"]
+    assert "approved" in store.queue.facets()["state"]
 
 
 def test_somebody_inactive_has_nothing_to_do(tmp_path):
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
-        store.add_items(drafts())
+        store.items.add_all(drafts())
         everything = QueueFilter(mine=True)
-        assert store.queue(everything, "RE").total == 60
-        store.deactivate("CO", "RE")
-        assert store.queue(everything, "RE").rows == ()
-        assert store.first_undone(everything, "RE") is None
+        assert store.queue.page(everything, "RE").total == 60
+        store.accounts.deactivate("CO", "RE")
+        assert store.queue.page(everything, "RE").rows == ()
+        assert store.queue.first_undone(everything, "RE") is None
 
 
 @pytest.fixture
@@ -207,17 +209,17 @@ def desk(lease_store):
 
 def test_one_person_at_a_time_screens(lease_store):
     item_id = an_item(lease_store)
-    lease_store.lease("RE", item_id)
+    lease_store.leases.take("RE", item_id)
     with pytest.raises(HeldByAnother, match="RE is working on this item, until 12:15 UTC") as held:
-        lease_store.lease("VO", item_id)
+        lease_store.leases.take("VO", item_id)
     assert held.value.holders == ("RE",)
 
 
 def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
     item_id = an_item(lease_store)
-    first = lease_store.lease("RE", item_id)
+    first = lease_store.leases.take("RE", item_id)
     clock.turn(minutes=5)
-    second = lease_store.lease("RE", item_id)
+    second = lease_store.leases.take("RE", item_id)
     assert second.token == first.token
     assert second.expires_at > first.expires_at
 
@@ -225,92 +227,111 @@ def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
 def test_an_audit_takes_as_many_at_once_as_are_still_wanted(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
-    lease_store.lease("AU", item_id)
-    lease_store.lease("AX", item_id)
+    lease_store.leases.take("AU", item_id)
+    lease_store.leases.take("AX", item_id)
     with pytest.raises(HeldByAnother, match="AU and AX are working"):
-        lease_store.lease("JU", item_id)
+        lease_store.leases.take("JU", item_id)
     desk.decide("AU", item_id, "pass")
     with pytest.raises(HeldByAnother):
-        lease_store.lease("JU", item_id)
-    lease_store.release(lease_store.lease("AX", item_id).token)
-    assert lease_store.lease("JU", item_id).round == "audit"
+        lease_store.leases.take("JU", item_id)
+    lease_store.leases.release(lease_store.leases.take("AX", item_id).token)
+    assert lease_store.leases.take("JU", item_id).round == "audit"
 
 
 def test_nobody_gets_a_lease_for_what_they_may_not_do(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
     with pytest.raises(NotAllowed, match="Audit is for auditor or coordinator"):
-        lease_store.lease("VO", item_id)
+        lease_store.leases.take("VO", item_id)
 
 
 def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(lease_store, desk, clock):
     item_id = an_item(lease_store)
     desk.decide("RE", item_id, "keep")
-    version, lease = lease_store.item(item_id).version, lease_store.lease("RE", item_id)
+    version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
     clock.turn(minutes=16)
-    hers = lease_store.lease("VO", item_id)
+    hers = lease_store.leases.take("VO", item_id)
     text = edited(version.trajectory, "an hour of thought")
     with pytest.raises(LeaseLost, match="ran out; VO has it now") as lost:
-        lease_store.save_version("RE", item_id, version.id, text, "my reason", "k", lease.token)
+        lease_store.reviews.save_version(
+            person="RE",
+            item_id=item_id,
+            base_version_id=version.id,
+            trajectory=text,
+            reason="my reason",
+            key="k",
+            lease_token=lease.token,
+        )
     assert lost.value.holder == "VO"
-    assert lease_store.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
-    assert lease_store.renew(hers.token).token == hers.token
+    assert lease_store.leases.autosaved("RE", item_id).body == {**text.to_json(), "comment": "my reason"}
+    assert lease_store.leases.renew(hers.token).token == hers.token
     with pytest.raises(LeaseLost):
-        lease_store.renew(lease.token)
+        lease_store.leases.renew(lease.token)
 
 
 def test_a_lease_that_ran_out_can_be_taken_again_if_nobody_came(lease_store, desk, clock):
     item_id = an_item(lease_store)
-    version, lease = lease_store.item(item_id).version, lease_store.lease("RE", item_id)
+    version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
     clock.turn(minutes=16)
     with pytest.raises(LeaseLost, match="take it again") as lost:
-        lease_store.decide("RE", item_id, version.id, "keep", "k", lease.token)
+        lease_store.reviews.decide(
+            person="RE", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
+        )
     assert lost.value.holder is None
     assert desk.decide("RE", item_id, "keep").state == "revision"
 
 
 def test_renewing_keeps_a_lease(lease_store, clock):
     item_id = an_item(lease_store)
-    lease = lease_store.lease("RE", item_id)
+    lease = lease_store.leases.take("RE", item_id)
     for _ in range(5):
         clock.turn(minutes=14)
-        lease = lease_store.renew(lease.token)
+        lease = lease_store.leases.renew(lease.token)
     with pytest.raises(HeldByAnother):
-        lease_store.lease("VO", item_id)
+        lease_store.leases.take("VO", item_id)
 
 
 def test_renewing_after_ones_own_vote_is_no_error(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_VOTE)
-    lease = lease_store.lease("VO", item_id)
+    lease = lease_store.leases.take("VO", item_id)
     desk.decide("VO", item_id, "approve")
-    assert lease_store.renew(lease.token).ended
+    assert lease_store.leases.renew(lease.token).ended
 
 
 def test_a_round_that_is_over_takes_its_leases_with_it(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
-    theirs = lease_store.lease("AX", item_id)
+    theirs = lease_store.leases.take("AX", item_id)
     desk.decide("AU", item_id, "return", comment="no Hα")
     with pytest.raises(LeaseLost, match="when the item left the round"):
-        lease_store.renew(theirs.token)
-    assert lease_store.lease("RE", item_id).round == "revision"
+        lease_store.leases.renew(theirs.token)
+    assert lease_store.leases.take("RE", item_id).round == "revision"
 
 
 def test_a_lease_of_another_person_or_item_is_worth_nothing(lease_store):
     item_id, other = an_item(lease_store), an_item(lease_store, 1)
-    lease = lease_store.lease("RE", item_id)
-    version = lease_store.item(item_id).version
+    lease = lease_store.leases.take("RE", item_id)
+    version = lease_store.items.get(item_id).version
     with pytest.raises(LeaseLost, match="RE has it now"):
-        lease_store.decide("VO", item_id, version.id, "keep", "k", lease.token)
+        lease_store.reviews.decide(
+            person="VO", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
+        )
     with pytest.raises(LeaseLost, match="do not hold this item"):
-        lease_store.decide("RE", other, lease_store.item(other).version.id, "keep", "k", lease.token)
+        lease_store.reviews.decide(
+            person="RE",
+            item_id=other,
+            version_id=lease_store.items.get(other).version.id,
+            verb="keep",
+            key="k",
+            lease_token=lease.token,
+        )
 
 
 def test_alone_one_keeps_ones_own_lease_through_every_round(tmp_path, clock):
     with Store.open(tmp_path / "alone.db", clock=clock) as lease_store:
-        lease_store.work_alone("ME")
-        lease_store.set_rules("ME", Rules(solo=True))
+        lease_store.accounts.work_alone("ME")
+        lease_store.settings.set_rules("ME", Rules(solo=True))
         desk, item_id = Desk(lease_store), an_item(lease_store)
         for verb in ("keep", "submit", "pass"):
             assert desk.decide("ME", item_id, verb).round
@@ -320,27 +341,34 @@ def test_alone_one_keeps_ones_own_lease_through_every_round(tmp_path, clock):
 def test_a_reviewer_who_leaves_frees_what_they_held_and_keeps_their_votes(lease_store, desk):
     item_id, held = an_item(lease_store), an_item(lease_store, 1)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
-    lease = lease_store.lease("VO", held)
-    lease_store.deactivate("CO", "VO")
+    lease = lease_store.leases.take("VO", held)
+    lease_store.accounts.deactivate("CO", "VO")
     with pytest.raises(LeaseLost, match="deactivated"):
-        lease_store.renew(lease.token)
-    assert lease_store.lease("RE", held).person == "RE"
+        lease_store.leases.renew(lease.token)
+    assert lease_store.leases.take("RE", held).person == "RE"
     with pytest.raises(NotAllowed, match="VO is no longer active"):
-        lease_store.decide("VO", held, lease_store.item(held).version.id, "keep", "k", lease.token)
+        lease_store.reviews.decide(
+            person="VO",
+            item_id=held,
+            version_id=lease_store.items.get(held).version.id,
+            verb="keep",
+            key="k",
+            lease_token=lease.token,
+        )
     assert desk.decide("AU", item_id, "approve").decided_by == ("VO", "AU")
 
 
 def test_unsent_text_is_kept_by_person_and_version_until_it_is_thrown_away(lease_store, clock):
     item_id = an_item(lease_store)
-    version = lease_store.item(item_id).version
-    lease_store.autosave("RE", item_id, version.id, {"text": "a"})
+    version = lease_store.items.get(item_id).version
+    lease_store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "a"})
     clock.turn(seconds=2)
-    lease_store.autosave("RE", item_id, version.id, {"text": "ab"})
-    assert lease_store.autosaved("RE", item_id).body == {"text": "ab"}
-    assert lease_store.autosaved("RE", item_id).at == clock.now
-    assert lease_store.autosaved("VO", item_id) is None
-    lease_store.discard_autosave("RE", item_id, version.id)
-    assert lease_store.autosaved("RE", item_id) is None
+    lease_store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "ab"})
+    assert lease_store.leases.autosaved("RE", item_id).body == {"text": "ab"}
+    assert lease_store.leases.autosaved("RE", item_id).at == clock.now
+    assert lease_store.leases.autosaved("VO", item_id) is None
+    lease_store.leases.discard_autosave(person="RE", item_id=item_id, base_version_id=version.id)
+    assert lease_store.leases.autosaved("RE", item_id) is None
 
 
 @pytest.fixture
@@ -354,18 +382,18 @@ def one_item_store(tmp_path: Path) -> Iterator[Store]:
 def test_another_program_that_keeps_the_file_locked_is_named_after_some_seconds(one_item_store: Store) -> None:
     other = sqlite3.connect(one_item_store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    wanted = r"annotations\.db: another program keeps it locked, for 0 seconds by now\. Nothing was saved; try"
+    wanted = r"annotations\.db: another program keeps it locked; waited 0 seconds\. Nothing was saved; try"
     with pytest.raises(CannotWrite, match=wanted):
-        one_item_store.lease("RE", 1)
-    assert one_item_store.item(1).row.state == "screening"
+        one_item_store.leases.take("RE", 1)
+    assert one_item_store.items.get(1).row.state == "screening"
     other.execute("ROLLBACK")
     other.close()
-    assert one_item_store.lease("RE", 1).person == "RE"
+    assert one_item_store.leases.take("RE", 1).person == "RE"
 
 
 def test_a_long_write_of_the_same_program_does_not_make_a_submit_wait_for_ever(one_item_store: Store) -> None:
-    with one_item_store._writing(), pytest.raises(CannotWrite, match="this program is writing something long"):
-        Store.lease(one_item_store, "RE", 1)
+    with one_item_store.database.write(), pytest.raises(CannotWrite, match="this program is writing something long"):
+        one_item_store.leases.take("RE", 1)
 
 
 def many_drafts(count: int) -> Iterator[Draft]:
@@ -376,44 +404,44 @@ def test_a_submit_comes_in_between_the_parts_of_an_import(
     one_item_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 10)
-    monkeypatch.setattr(one_item_store, "_patience", 60.0)
+    monkeypatch.setattr(one_item_store.database, "patience", 60.0)
     written = threading.Event()
-    tell = one_item_store._tell_added
+    log_added = one_item_store.items._log_added
 
     def slowly(db: sqlite3.Connection, by: str | None, items: list[int]) -> None:
-        tell(db, by, items)
+        log_added(db, by, items)
         written.set()
         time.sleep(0.05)
 
-    monkeypatch.setattr(one_item_store, "_tell_added", slowly)
-    bringing = threading.Thread(target=lambda: one_item_store.add_items(many_drafts(100), by="CO"))
+    monkeypatch.setattr(one_item_store.items, "_log_added", slowly)
+    bringing = threading.Thread(target=lambda: one_item_store.items.add_all(many_drafts(100), by="CO"))
     bringing.start()
     assert written.wait(60)
     Desk(one_item_store).decide("RE", 1, "keep")
     bringing.join()
-    done = [entry.what for entry in one_item_store.log(limit=1000)]
+    done = [entry.what for entry in one_item_store.log.entries(limit=1000)]
     assert done.index("decided") < len(done) - 1 - done[::-1].index("items added")
-    assert one_item_store.counts().by_task == {"cv": {"screening": 100, "revision": 1}}
-    assert one_item_store.verify() == []
+    assert one_item_store.statistics.counts().by_task == {"cv": {"screening": 100, "revision": 1}}
+    assert one_item_store.upkeep.verify() == []
 
 
 def test_an_import_that_the_disk_ran_full_under_says_how_far_it_came_and_goes_on(
     one_item_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 50)
-    (pages,) = one_item_store._writer.execute("PRAGMA page_count").fetchone()
-    one_item_store._writer.execute(f"PRAGMA max_page_count = {pages + 60}")
+    (pages,) = one_item_store.database.writer.execute("PRAGMA page_count").fetchone()
+    one_item_store.database.writer.execute(f"PRAGMA max_page_count = {pages + 60}")
     long = [Draft(a_trajectory(think=f"{n} " + "x" * 2000)) for n in range(200)]
     with pytest.raises(CannotWrite, match=r"of 200 items were added, .*again.* rest follows\. .* disk is full"):
-        one_item_store.add_items(long)
-    there = one_item_store.counts().by_task["cv"]["screening"] - 1
+        one_item_store.items.add_all(long)
+    there = one_item_store.statistics.counts().by_task["cv"]["screening"] - 1
     assert there in (50, 100, 150)
-    assert one_item_store.verify() == []
-    one_item_store._writer.execute("PRAGMA max_page_count = 1000000")
-    added = one_item_store.add_items(long)
+    assert one_item_store.upkeep.verify() == []
+    one_item_store.database.writer.execute("PRAGMA max_page_count = 1000000")
+    added = one_item_store.items.add_all(long)
     assert sum(one.new for one in added) == 200 - there
     assert len({one.item_id for one in added}) == 200
-    assert one_item_store.verify() == []
+    assert one_item_store.upkeep.verify() == []
 
 
 def test_a_draft_that_is_refused_keeps_out_those_before_it(
@@ -426,11 +454,11 @@ def test_a_draft_that_is_refused_keeps_out_those_before_it(
         raise RuntimeError("row 56 cannot be read any more")
 
     with pytest.raises(RuntimeError):
-        one_item_store.add_items(failing())
-    one_item_store.deactivate("CO", "RE")
+        one_item_store.items.add_all(failing())
+    one_item_store.accounts.deactivate("CO", "RE")
     with pytest.raises(NotAllowed, match="RE is no longer active"):
-        one_item_store.add_items(many_drafts(55), by="RE")
-    assert one_item_store.counts().by_task == {"cv": {"screening": 1}}
+        one_item_store.items.add_all(many_drafts(55), by="RE")
+    assert one_item_store.statistics.counts().by_task == {"cv": {"screening": 1}}
 
 
 @pytest.fixture
@@ -446,52 +474,52 @@ def decided_store(tmp_path):
         desk.until(returned, *TO_AUDIT, ("AU", "return"))
         desk.edit("RE", returned, "corrected")
         desk.until(rejected, ("VO", "keep"))
-        decided_store.undo("VO", rejected, "undo")
+        decided_store.reviews.undo(person="VO", item_id=rejected, key="undo")
         desk.until(rejected, ("VO", "reject"))
         yield decided_store
 
 
 def test_items_are_counted_by_task_and_state(decided_store):
     states = {"approved": 1, "adjudication": 1, "returned": 1, "rejected": 1, "screening": 1}
-    assert decided_store.counts().by_task == {"cv": states}
+    assert decided_store.statistics.counts().by_task == {"cv": states}
 
 
 def test_decisions_are_counted_by_person_and_round_without_undone_ones(decided_store):
-    counts = decided_store.counts()
+    counts = decided_store.statistics.counts()
     assert counts.by_person["VO"] == {"vote": 2, "screening": 1}
     assert counts.by_person["AU"] == {"audit": 3, "vote": 1}
     assert counts.versions_by == {"RE": 1}
 
 
 def test_disagreement_is_of_the_items_that_two_people_judged(decided_store):
-    counts = decided_store.counts()
+    counts = decided_store.statistics.counts()
     assert (counts.disagreed, counts.compared) == (1, 2)
 
 
 def test_yield_is_of_the_decided_items(decided_store):
-    assert decided_store.counts().yielded == Yielded(approved=1, rejected=1)
-    assert decided_store.counts().yielded.fraction == 0.5
+    assert decided_store.statistics.counts().yielded == Yielded(approved=1, rejected=1)
+    assert decided_store.statistics.counts().yielded.fraction == 0.5
     assert Yielded(0, 0).fraction is None
 
 
 def test_days_are_those_of_the_decisions(decided_store):
-    counts = decided_store.counts()
+    counts = decided_store.statistics.counts()
     assert list(counts.per_day) == ["2026-11-21", "2026-11-22"]
     assert counts.per_day["2026-11-21"] == {"screening": 1, "revision": 1, "audit": 2, "vote": 2}
     assert counts.decided_per_day == {"2026-11-21": Yielded(1, 0), "2026-11-22": Yielded(0, 1)}
 
 
 def test_a_task_or_batch_is_counted_by_itself(decided_store):
-    assert decided_store.counts(task="cv", batch="november") == decided_store.counts()
-    elsewhere = decided_store.counts(task="carbon")
+    assert decided_store.statistics.counts(task="cv", batch="november") == decided_store.statistics.counts()
+    elsewhere = decided_store.statistics.counts(task="carbon")
     assert (elsewhere.by_task, elsewhere.by_person, elsewhere.versions_by) == ({}, {}, {})
     assert elsewhere.compared == 0
 
 
 def test_what_was_counted_is_kept_until_something_is_done(decided_store):
-    before = decided_store.counts("cv")
-    assert decided_store.counts("cv") is before
-    assert decided_store.counts("no such task") != before
+    before = decided_store.statistics.counts("cv")
+    assert decided_store.statistics.counts("cv") is before
+    assert decided_store.statistics.counts("no such task") != before
     with Store.open(decided_store.path) as other:
         Desk(other).until(5, ("RE", "keep"))
-        assert decided_store.counts("cv") == other.counts("cv") != before
+        assert decided_store.statistics.counts("cv") == other.statistics.counts("cv") != before

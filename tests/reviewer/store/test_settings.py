@@ -21,9 +21,11 @@ from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
 from reviewer.store import WITHHELD, Draft, NotAllowed, NotFound, SignInRefused, Store
+from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.spectra import pack, pack_mask, unpack, unpack_mask
 from tests.support.blind_campaign import SCORERS, a_store, drawn, key, opened
 from tests.support.campaign import Desk, a_spectrum, a_trajectory, edited
+from tests.support.store_parts import public_methods
 
 Attempt = Callable[[Store], Any]
 
@@ -43,11 +45,11 @@ def store(made: Path, tmp_path: Path) -> Iterator[Store]:
 
 
 def version(store: Store, item: int) -> int:
-    return store.item(item).version.id
+    return store.items.get(item).version.id
 
 
 def changed(store: Store, item: int) -> Any:
-    return edited(store.item(item).version.trajectory, "Seen again.")
+    return edited(store.items.get(item).version.trajectory, "Seen again.")
 
 
 # ---- what somebody scores blind
@@ -55,12 +57,26 @@ def changed(store: Store, item: int) -> Any:
 
 def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
     return {
-        "lease": lambda s: s.lease(person, item),
-        "save": lambda s: s.save_version(person, item, version(s, item), changed(s, item), "why", key(), token),
-        "decide": lambda s: s.decide(person, item, version(s, item), "submit", key(), token),
-        "undo": lambda s: s.undo(person, item, key()),
-        "mark": lambda s: s.mark(person, item, version(s, item), "s1", "supported", key()),
-        "verdict": lambda s: s.commit_verdict(person, item, version(s, item), "YES"),
+        "lease": lambda s: s.leases.take(person, item),
+        "save": lambda s: s.reviews.save_version(
+            person=person,
+            item_id=item,
+            base_version_id=version(s, item),
+            trajectory=changed(s, item),
+            reason="why",
+            key=key(),
+            lease_token=token,
+        ),
+        "decide": lambda s: s.reviews.decide(
+            person=person, item_id=item, version_id=version(s, item), verb="submit", key=key(), lease_token=token
+        ),
+        "undo": lambda s: s.reviews.undo(person=person, item_id=item, key=key()),
+        "mark": lambda s: s.marks.add(
+            person=person, item_id=item, version_id=version(s, item), step_id="s1", mark="supported", key=key()
+        ),
+        "verdict": lambda s: s.marks.commit_verdict(
+            person=person, item_id=item, version_id=version(s, item), verdict="YES"
+        ),
     }
 
 
@@ -68,39 +84,39 @@ def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
 def test_nobody_writes_on_what_they_score_blind(store: Store, what: str) -> None:
     desk = Desk(store)
     desk.decide("ED", 5, "keep")
-    token = store.lease("RE", 5).token
+    token = store.leases.take("RE", 5).token
     session = opened(store, items=(6, 7), each=3)
     # Item 5 is the other trace of the spectrum of item 6.
-    before = store.item(5).standing
+    before = store.items.get(5).standing
     with pytest.raises(NotAllowed, match=WITHHELD):
         everything_on(5, "RE", token)[what](store)
-    assert store.item(5).standing == before
+    assert store.items.get(5).standing == before
     # What was being saved is kept for its writer.
-    kept = store.autosaved("RE", 5)
+    kept = store.leases.autosaved("RE", 5)
     assert (kept is not None) == (what == "save")
-    store.close_blind("CO", session.id, key())
+    store.blind.sessions.close("CO", session.id, key())
     if what not in ("undo", "decide"):
         everything_on(5, "RE", token)[what](store)
     # Of a session that was only drawn it is the same, and of a closed one no more.
-    assert store.lease("RE", 5).person == "RE"
+    assert store.leases.take("RE", 5).person == "RE"
 
 
 def test_those_who_do_not_score_it_work_on(store: Store) -> None:
     opened(store, items=(6, 7), each=3)
     Desk(store).decide("ED", 5, "keep")
-    assert store.standing(5).state == "revision"
+    assert store.items.standing(5).state == "revision"
 
 
 def test_one_item_is_withheld_exactly_where_the_list_says_so(store: Store) -> None:
     opened(store, items=(1, 4, 5), each=2, scorers=("RE", "AU"))
     drawn(store, items=(7, 8), each=2, scorers=("VO", "AU"), mode="both")
-    store.close_blind("CO", drawn(store, items=(11, 12), each=3).id, key())
+    store.blind.sessions.close("CO", drawn(store, items=(11, 12), each=3).id, key())
     for person in (*SCORERS, "CO", "ED"):
-        hidden = store.hidden_items(person)
+        hidden = store.blind.scoring.hidden_items(person)
         for item in range(1, 13):
-            with store._reading() as db:
+            with store.database.read() as db:
                 try:
-                    store._refuse_withheld(db, person, item)
+                    refuse_withheld(db, person, item)
                 except NotAllowed:
                     assert item in hidden
                 else:
@@ -115,77 +131,69 @@ def judgement(store: Store) -> Judgement:
 
 
 COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
-    "add_person": lambda s, by: s.add_person("NE", "New", ["reviewer"], by=by),
-    "set_roles": lambda s, by: s.set_roles(by, "AX", ["coordinator"]),
-    "set_password": lambda s, by: s.set_password(by, "AX", "a long password"),
-    "deactivate": lambda s, by: s.deactivate(by, "AX"),
-    "reactivate": lambda s, by: s.reactivate(by, "AX"),
-    "set_rules": lambda s, by: s.set_rules(by, Rules(solo=True)),
-    "set_setting": lambda s, by: s.set_setting(by, "name", 1),
-    "draw_blind": lambda s, by: s.draw_blind(by, Plan("x", SCORERS), "draw"),
-    "open_blind": lambda s, by: s.open_blind(by, 2, "open"),
-    "close_blind": lambda s, by: s.close_blind(by, 1, "close"),
-    "blind_sessions": lambda s, by: s.blind_sessions(by),
-    "blind_session": lambda s, by: s.blind_session(by, 1),
-    "blind_candidates": lambda s, by: s.blind_candidates(by, Plan("x", SCORERS)),
-    "blind_progress": lambda s, by: s.blind_progress(by, 1),
-    "blind_giveaways": lambda s, by: s.blind_giveaways(by, 1),
-    "blind_to_judge": lambda s, by: s.blind_to_judge(by, 1),
-    "record_judgement": lambda s, by: s.record_judgement(by, 1, judgement(s), "j"),
-    "judged_keys": lambda s, by: s.judged_keys(by, 1, "judge"),
-    "judge_settings": lambda s, by: s.judge_settings(by, 1, "judge"),
-    "blind_results": lambda s, by: s.blind_results(by, 1),
-    "blind_material": lambda s, by: s.blind_material(by, 1),
+    "accounts.add_person": lambda s, by: s.accounts.add_person("NE", "New", ["reviewer"], by=by),
+    "accounts.set_roles": lambda s, by: s.accounts.set_roles(by, "AX", ["coordinator"]),
+    "accounts.set_password": lambda s, by: s.accounts.set_password(by, "AX", "a long password"),
+    "accounts.deactivate": lambda s, by: s.accounts.deactivate(by, "AX"),
+    "accounts.reactivate": lambda s, by: s.accounts.reactivate(by, "AX"),
+    "settings.set_rules": lambda s, by: s.settings.set_rules(by, Rules(solo=True)),
+    "settings.set": lambda s, by: s.settings.set(by, "name", 1),
+    "blind.sessions.create": lambda s, by: s.blind.sessions.create(by, Plan("x", SCORERS), "draw"),
+    "blind.sessions.open": lambda s, by: s.blind.sessions.open(by, 2, "open"),
+    "blind.sessions.close": lambda s, by: s.blind.sessions.close(by, 1, "close"),
+    "blind.sessions.all": lambda s, by: s.blind.sessions.all(by),
+    "blind.sessions.get": lambda s, by: s.blind.sessions.get(by, 1),
+    "blind.sessions.candidates": lambda s, by: s.blind.sessions.candidates(by, Plan("x", SCORERS)),
+    "blind.sessions.progress": lambda s, by: s.blind.sessions.progress(by, 1),
+    "blind.sessions.leaks": lambda s, by: s.blind.sessions.leaks(by, 1),
+    "blind.judging.questions": lambda s, by: s.blind.judging.questions(by, 1),
+    "blind.judging.record": lambda s, by: s.blind.judging.record(by=by, session_id=1, judgement=judgement(s), key="j"),
+    "blind.judging.recorded_keys": lambda s, by: s.blind.judging.recorded_keys(by, 1, "judge"),
+    "blind.judging.settings": lambda s, by: s.blind.judging.settings(by, 1, "judge"),
+    "blind.results.of_session": lambda s, by: s.blind.results.of_session(by, 1),
+    "blind.results.report_material": lambda s, by: s.blind.results.report_material(by, 1),
 }
 
 # They take ``by`` and are for whoever is active: the page decides who is asked for drafts.
-ANYBODY = {"add_item", "add_items"}
+ANYBODY = {"items.add", "items.add_all"}
 
 
-def taking(name: str) -> set[str]:
-    methods = inspect.getmembers(Store, inspect.isfunction)
-    return {
-        method
-        for method, function in methods
-        if not method.startswith("_") and name in inspect.signature(function).parameters
-    }
-
-
-def test_every_method_that_takes_by_is_listed_here() -> None:
-    assert taking("by") - ANYBODY <= set(COORDINATORS)
+def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
+    taking = {name for name, method in public_methods(store).items() if "by" in inspect.signature(method).parameters}
+    assert taking - ANYBODY <= set(COORDINATORS)
 
 
 @pytest.mark.parametrize("name", COORDINATORS)
 @pytest.mark.parametrize("by", ["RE", "AU", "GO"])
 def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> None:
-    store.add_person("GO", "Has gone", ["coordinator"])
-    store.deactivate("CO", "GO")
+    store.accounts.add_person("GO", "Has gone", ["coordinator"])
+    store.accounts.deactivate("CO", "GO")
     opened(store, items=(1, 2), each=3)
     drawn(store, items=(3, 4), each=3)
-    end = store.log_head()
+    end = store.log.head()
     with pytest.raises(NotAllowed, match="Only a coordinator can do this"):
         COORDINATORS[name](store, by)
-    assert store.log_head() == end
+    assert store.log.head() == end
 
 
 def test_a_coordinator_who_scores_is_not_told_what_gives_the_sources_away(store: Store) -> None:
-    store.set_roles("CO", "RE", ["reviewer", "coordinator"])
+    store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
     session = opened(store, items=(1, 2), each=3)
     with pytest.raises(NotAllowed, match="You score in this session, and what was found names sources"):
-        store.blind_giveaways("RE", session.id)
-    store.blind_giveaways("CO", session.id)
-    store.close_blind("CO", session.id, key())
-    store.blind_giveaways("RE", session.id)
+        store.blind.sessions.leaks("RE", session.id)
+    store.blind.sessions.leaks("CO", session.id)
+    store.blind.sessions.close("CO", session.id, key())
+    store.blind.sessions.leaks("RE", session.id)
 
 
 def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     session = opened(store, items=(1, 2), each=3)
-    assert store.blind_rubric("RE", session.id) == session.rubric
+    assert store.blind.scoring.rubric("RE", session.id) == session.rubric
     with pytest.raises(Exception, match="You are asked nothing in such a session"):
-        store.blind_rubric("ED", session.id)
-    store.close_blind("CO", session.id, key())
+        store.blind.scoring.rubric("ED", session.id)
+    store.blind.sessions.close("CO", session.id, key())
     with pytest.raises(Exception, match="You are asked nothing in such a session"):
-        store.blind_rubric("RE", session.id)
+        store.blind.scoring.rubric("RE", session.id)
 
 
 # ---- whoever has left
@@ -193,26 +201,28 @@ def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
 
 LEFT: dict[str, Attempt] = {
     **everything_on(2, "RE", "none"),
-    "autosave": lambda s: s.autosave("RE", 2, version(s, 2), {"text": "x"}),
-    "discard_autosave": lambda s: s.discard_autosave("RE", 2, version(s, 2)),
-    "record_export": lambda s: s.record_export("RE", "x", {}),
-    "add_items": lambda s: s.add_items([Draft(a_trajectory(think="New."))], by="RE"),
-    "own password": lambda s: s.set_password("RE", "RE", "a longer password"),
-    "set_rules": lambda s: s.set_rules("RE", Rules(solo=True)),
-    "score_blind": lambda s: s.score_blind("RE", s.blind_work("RE")[0].token, 1, 1, "k"),
-    "sign_in": lambda s: s.sign_in("RE", "a long password"),
+    "autosave": lambda s: s.leases.autosave(person="RE", item_id=2, base_version_id=version(s, 2), body={"text": "x"}),
+    "discard_autosave": lambda s: s.leases.discard_autosave(person="RE", item_id=2, base_version_id=version(s, 2)),
+    "record_export": lambda s: s.settings.record_export("RE", "x", {}),
+    "add_items": lambda s: s.items.add_all([Draft(a_trajectory(think="New."))], by="RE"),
+    "own password": lambda s: s.accounts.set_password("RE", "RE", "a longer password"),
+    "set_rules": lambda s: s.settings.set_rules("RE", Rules(solo=True)),
+    "score_blind": lambda s: s.blind.scoring.score(
+        person="RE", token=s.blind.scoring.assignments("RE")[0].token, coherence=1, consistency=1, key="k"
+    ),
+    "sign_in": lambda s: s.accounts.sign_in("RE", "a long password"),
 }
 
 
 @pytest.mark.parametrize("name", LEFT)
 def test_whoever_has_left_can_do_nothing(store: Store, name: str) -> None:
-    store.set_password(None, "RE", "a long password")
+    store.accounts.set_password(None, "RE", "a long password")
     opened(store, items=(11, 12), each=3)
-    store.deactivate("CO", "RE")
-    end = store.log_head()
+    store.accounts.deactivate("CO", "RE")
+    end = store.log.head()
     with pytest.raises((NotAllowed, SignInRefused)):
         LEFT[name](store)
-    assert [entry.what for entry in store.log(after=end.number)] in ([], ["sign-in refused"])
+    assert [entry.what for entry in store.log.entries(after=end.number)] in ([], ["sign-in refused"])
 
 
 def test_a_password_that_is_changed_while_it_is_checked_lets_nobody_in(
@@ -220,16 +230,16 @@ def test_a_password_that_is_changed_while_it_is_checked_lets_nobody_in(
 ) -> None:
     from reviewer.store import accounts
 
-    store.set_password(None, "RE", "a long password")
+    store.accounts.set_password(None, "RE", "a long password")
     right = accounts.password_matches
 
     def meanwhile(password: str, kept: str | None) -> bool:
-        store.deactivate("CO", "RE")
+        store.accounts.deactivate("CO", "RE")
         return right(password, kept)
 
     monkeypatch.setattr(accounts, "password_matches", meanwhile)
     with pytest.raises(SignInRefused, match="changed a moment ago"):
-        store.sign_in("RE", "a long password")
+        store.accounts.sign_in("RE", "a long password")
 
 
 @pytest.fixture
@@ -251,7 +261,7 @@ def test_a_spectrum_comes_back_equal_with_everything_it_says(empty_store):
         meta={"plate": 266, "quality": None, "seeing": 1.5, "coadd": True, "who": "Å"},
         errors="estimated",
     )
-    again = empty_store.spectrum(empty_store.add_spectrum(spectrum))
+    again = empty_store.spectra.get(empty_store.spectra.add(spectrum))
     assert again == spectrum
     assert again.sha256 == spectrum.sha256
     assert again.flux.tobytes() == spectrum.flux.tobytes()
@@ -260,18 +270,18 @@ def test_a_spectrum_comes_back_equal_with_everything_it_says(empty_store):
 def test_a_spectrum_is_kept_once_and_its_grid_shared(empty_store):
     first, second = a_spectrum("a.fits"), a_spectrum("bb.fits")
     for spectrum in (first, second, first):
-        empty_store.add_spectrum(spectrum)
+        empty_store.spectra.add(spectrum)
     reader = sqlite3.connect(empty_store.path)
     assert reader.execute("SELECT count(*) FROM spectra").fetchone() == (2,)
     assert reader.execute("SELECT count(*) FROM grids").fetchone() == (1,)
     reader.close()
-    assert empty_store.has_spectrum(first.sha256)
-    assert not empty_store.has_spectrum("0" * 64)
+    assert empty_store.spectra.exists(first.sha256)
+    assert not empty_store.spectra.exists("0" * 64)
 
 
 def test_a_spectrum_that_is_not_there_is_named(empty_store):
     with pytest.raises(NotFound, match="No spectrum 000000000000"):
-        empty_store.spectrum("0" * 64)
+        empty_store.spectra.get("0" * 64)
 
 
 @settings(deadline=None)
@@ -313,6 +323,6 @@ def test_real_survey_files_come_back_equal(empty_store, shared, survey):
     spectra = spectra or list(read_all(files[0]))[:3]
     assert spectra
     for spectrum in spectra:
-        again = empty_store.spectrum(empty_store.add_spectrum(spectrum))
+        again = empty_store.spectra.get(empty_store.spectra.add(spectrum))
         assert again == spectrum
         assert again.sha256 == spectrum.sha256

@@ -127,10 +127,10 @@ DECIDING: tuple[tuple[tuple[tuple[str, str], ...], str, tuple[str, ...]], ...] =
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store = Store.open(tmp_path_factory.mktemp("access") / "annotations.db")
-    store.add_person("CO", "Cora", ["coordinator"], PASSWORD)
-    store.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
-    store.add_person("AU", "Aude", ["auditor"], PASSWORD)
-    store.add_person("EX", "Exa", ["coordinator"], PASSWORD)
+    store.accounts.add_person("CO", "Cora", ["coordinator"], PASSWORD)
+    store.accounts.add_person("RE", "Rosa", ["reviewer"], PASSWORD)
+    store.accounts.add_person("AU", "Aude", ["auditor"], PASSWORD)
+    store.accounts.add_person("EX", "Exa", ["coordinator"], PASSWORD)
     yield store
     store.close()
 
@@ -146,8 +146,8 @@ def browsers(store: Store, app: FastAPI) -> dict[str, TestClient]:
     found = {"nobody": TestClient(app, base_url=HERE, follow_redirects=False)}
     for initials in (*EVERYBODY, "EX"):
         found[initials] = TestClient(app, base_url=HERE, follow_redirects=False)
-        found[initials].cookies.set(COOKIE, store.sign_in(initials, PASSWORD).token)
-    store.deactivate("CO", "EX")
+        found[initials].cookies.set(COOKIE, store.accounts.sign_in(initials, PASSWORD).token)
+    store.accounts.deactivate("CO", "EX")
     return found
 
 
@@ -277,21 +277,21 @@ def test_a_round_is_decided_by_those_it_is_for(
     for who in EVERYBODY:
         with Store.open(tmp_path / f"{who}.db") as store:
             people(store)
-            store.set_password("CO", "CO", PASSWORD)
+            store.accounts.set_password("CO", "CO", PASSWORD)
             if who != "CO":
-                store.set_password("CO", who, PASSWORD)
+                store.accounts.set_password("CO", who, PASSWORD)
             item = an_item(store)
             if before:
                 Desk(store).until(item, *before)
             asked = TestClient(server.build(store, local=True), base_url=HERE)
-            asked.cookies.set(COOKIE, store.sign_in(who, PASSWORD).token)
+            asked.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
             lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
-            head = store.log_head()
-            version = store.item(item).version.id
+            head = store.log.head()
+            version = store.items.get(item).version.id
             said = {"version": version, "verb": verb, "key": "once-and-once", "lease": lease}
             status = asked.post(f"/api/item/{item}/decide", json=said).status_code
             assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
-            assert (store.log_head() != head) == (who in allowed)
+            assert (store.log.head() != head) == (who in allowed)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_a_link_from_elsewhere_opens_the_page_and_no_more(browsers: dict[str, Te
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/api/me", "/ui/review/review.js", "/gradio_api/info", "/nowhere"])
 def test_without_passwords_no_other_name_is_answered(tmp_path: Path, path: str) -> None:
     with Store.open(tmp_path / "alone.db") as alone:
-        alone.work_alone("ME")
+        alone.accounts.work_alone("ME")
         app = server.build(alone, local=True)
         rebound = TestClient(app, base_url="http://rebound.example:7860", follow_redirects=False)
         assert rebound.get(path).status_code == 403
@@ -410,8 +410,8 @@ def db(tmp_path: Path) -> Path:
     """A database with a coordinator and a reviewer, neither of whom has a password."""
     path = tmp_path / "annotations.db"
     with Store.open(path) as store:
-        store.add_person("CO", "Cora", ["coordinator"])
-        store.add_person("EX", "Exa", ["reviewer"])
+        store.accounts.add_person("CO", "Cora", ["coordinator"])
+        store.accounts.add_person("EX", "Exa", ["reviewer"])
     return path
 
 
@@ -451,12 +451,12 @@ def test_so_is_standing_behind_a_proxy(db: Path, begun: list[str]) -> None:
 
 def test_a_password_of_somebody_who_has_left_does_not_count(db: Path, begun: list[str]) -> None:
     with Store.open(db) as store:
-        store.set_password(None, "EX", PASSWORD)
-        store.deactivate(None, "EX")
+        store.accounts.set_password(None, "EX", PASSWORD)
+        store.accounts.deactivate(None, "EX")
     with pytest.raises(CannotRun, match=REFUSED):
         serve(db, "0.0.0.0")
     with Store.open(db) as store:
-        store.set_password(None, "CO", PASSWORD)
+        store.accounts.set_password(None, "CO", PASSWORD)
     serve(db, "0.0.0.0")
     assert begun == ["0.0.0.0"]
 
@@ -486,8 +486,8 @@ def mode(path: Path) -> int:
 @pytest.mark.usefixtures("open_to_all")
 def test_a_new_database_and_all_that_is_beside_it_while_it_is_open(tmp_path: Path) -> None:
     with Store.open(tmp_path / "annotations.db") as store:
-        store.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
-        store.people()
+        store.accounts.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
+        store.accounts.people()
         found = {path.name: mode(path) for path in tmp_path.iterdir()}
     assert found == {f"annotations.db{end}": 0o600 for end in ("", "-wal", "-shm")}
 
@@ -497,7 +497,7 @@ def test_a_new_database_and_all_that_is_beside_it_while_it_is_open(tmp_path: Pat
 def test_what_backups_and_a_restore_leave(tmp_path: Path) -> None:
     db = tmp_path / "annotations.db"
     with Store.open(db) as store:
-        store.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
+        store.accounts.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
     copy = tmp_path / "copy.db"
     assert main(["backup", str(copy), "--db", str(db), "--json"]) == 0
     assert main(["backup", "--plain", str(tmp_path / "plain"), "--db", str(db), "--json"]) == 0
@@ -524,7 +524,7 @@ def test_a_file_that_is_there_keeps_its_mode_and_the_doctor_says_who_can_read_it
     assert told()["ok"] is True
     db.chmod(0o640)
     with Store.open(db) as store:
-        store.people()
+        store.accounts.people()
     assert mode(db) == 0o640
     said = told()
     assert said["ok"] is None

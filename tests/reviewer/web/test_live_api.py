@@ -83,7 +83,7 @@ def several(count: int) -> bytes:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store = Store.open(tmp_path_factory.mktemp("live") / "annotations.db")
     for initials in ("AB", "CD"):
-        store.add_person(initials, f"Person {initials}", ["reviewer"], password=PASSWORD)
+        store.accounts.add_person(initials, f"Person {initials}", ["reviewer"], password=PASSWORD)
     yield store
     store.close()
 
@@ -95,7 +95,7 @@ def built(store: Store) -> FastAPI:
 
 @pytest.fixture(scope="module")
 def tokens(store: Store) -> dict[str, str]:
-    return {initials: store.sign_in(initials, PASSWORD).token for initials in ("AB", "CD")}
+    return {initials: store.accounts.sign_in(initials, PASSWORD).token for initials in ("AB", "CD")}
 
 
 @pytest.fixture
@@ -204,9 +204,9 @@ def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
     again = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]}).json()
     (item,) = sent["items"]
     assert (item["new"], again["items"]) == (True, [{"item": item["item"], "new": False}])
-    queued = store.queue(QueueFilter(batch="live", text=f"#{item['item']}"), "AB").rows[0]
+    queued = store.queue.page(QueueFilter(batch="live", text=f"#{item['item']}"), "AB").rows[0]
     assert (queued.item_id, queued.state) == (item["item"], "screening")
-    assert store.item(queued.item_id).version.trajectory == trace
+    assert store.items.get(queued.item_id).version.trajectory == trace
 
 
 def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_were_seen(app):

@@ -381,7 +381,7 @@ def over(*turns: str) -> Run:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with Store.open(tmp_path_factory.mktemp("live") / "annotations.db") as store:
-        store.add_person("AB", "Ada", ["coordinator", "reviewer", "auditor"])
+        store.accounts.add_person("AB", "Ada", ["coordinator", "reviewer", "auditor"])
         yield store
 
 
@@ -400,10 +400,10 @@ def holds(run: Run, store: Store) -> None:
     if not trace.steps:
         return
     draft = _draft(sample, run)
-    added = store.add_items([draft], by="AB")
-    item = store.item(added[0].item_id)
+    added = store.items.add_all([draft], by="AB")
+    item = store.items.get(added[0].item_id)
     assert item.version.trajectory == trace
-    page = item_json(store, item, store.person("AB"), TASK, False)
+    page = item_json(store, item, store.accounts.person("AB"), TASK, False)
     json.dumps(page, allow_nan=False, ensure_ascii=False).encode()
 
 
@@ -418,7 +418,7 @@ def comes_in_again(runs: list[Run], folder: Path) -> None:
             check_sentence(str(problem))
         assert len(found.added) + found.known + len(found.problems) == len(rows)
         traces = [one.trajectory for one in samples]
-        assert all(store.item(item).version.trajectory in traces for item in found.added)
+        assert all(store.items.get(item).version.trajectory in traces for item in found.added)
 
 
 def test_whatever_a_model_calls_with_a_run_ends_and_is_reviewed(store: Store, tmp_path: Path) -> None:

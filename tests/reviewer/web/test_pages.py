@@ -42,8 +42,8 @@ from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item, people
 @pytest.fixture
 def store(tmp_path) -> Iterator[Store]:
     store = Store.open(tmp_path / "annotations.db")
-    store.add_person("CO", "Cora", ["coordinator"], "correct horse")
-    store.add_person("RE", "Rosa", ["reviewer"], "battery staple")
+    store.accounts.add_person("CO", "Cora", ["coordinator"], "correct horse")
+    store.accounts.add_person("RE", "Rosa", ["reviewer"], "battery staple")
     yield store
     store.close()
 
@@ -53,7 +53,7 @@ def from_browser(cookie: str = "") -> Any:
 
 
 def signed_in(store: Store, initials: str, password: str) -> Any:
-    return from_browser(store.sign_in(initials, password).token)
+    return from_browser(store.accounts.sign_in(initials, password).token)
 
 
 def test_an_event_without_a_session_is_refused(store: Store) -> None:
@@ -74,7 +74,7 @@ def test_what_comes_in_and_goes_out_is_a_coordinators_unless_one_works_alone(sto
     assert widgets.require_manager(cora, store, True).initials == "CO"
     with pytest.raises(NotAllowed):
         widgets.require_manager(rosa, store, True)
-    store.set_rules("CO", Rules(solo=True))
+    store.settings.set_rules("CO", Rules(solo=True))
     assert widgets.require_manager(rosa, store, True).initials == "RE"
 
 
@@ -186,7 +186,7 @@ def test_every_target_of_a_file_becomes_an_item_and_is_told_as_it_is_made(empty_
     outcomes = list(draft_file(empty_store, path, load()["cv"], "night 1"))
     assert [len(o.added) for o in outcomes] == [1, 2, 3, 3]
     assert [o.done for o in outcomes] == [False, False, False, True]
-    assert {empty_store.item(i).row.batch for i in outcomes[-1].added} == {"night 1"}
+    assert {empty_store.items.get(i).row.batch for i in outcomes[-1].added} == {"night 1"}
     assert outcomes[-1].problems == ()
 
 
@@ -203,7 +203,7 @@ def test_what_was_drafted_before_a_stop_stays(empty_store: Store, tmp_path: Path
     made = next(drafting).added
     drafting.close()
     assert len(made) == 1
-    assert empty_store.item(made[0]).standing.state == "screening"
+    assert empty_store.items.get(made[0]).standing.state == "screening"
 
 
 def test_a_file_that_is_no_spectrum_is_an_outcome_in_the_readers_own_words(empty_store: Store, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_real_lamost_files_are_drafted(empty_store: Store, shared: Path, tmp_pat
     shutil.copyfile(source, path)
     outcome = last(draft_file(empty_store, path, load()["a"], ""))
     assert outcome.problems == ()
-    assert empty_store.item(outcome.added[0]).row.survey == "LAMOST"
+    assert empty_store.items.get(outcome.added[0]).row.survey == "LAMOST"
 
 
 def packed(path: Path, **files: str) -> Path:
@@ -349,9 +349,9 @@ def voted_store(tmp_path: Path) -> Iterator[Store]:
     """Six items: voted on alike twice, split in a finished vote, split in an open one, passed once, new."""
     with Store.open(tmp_path / "annotations.db") as voted_store:
         people(voted_store)
-        voted_store.set_rules("CO", Rules(votes=3, approve_at=2, reject_at=2))
+        voted_store.settings.set_rules("CO", Rules(votes=3, approve_at=2, reject_at=2))
         for initials in ("VB", "VC"):
-            voted_store.add_person(initials, initials, ["reviewer"])
+            voted_store.accounts.add_person(initials, initials, ["reviewer"])
         desk = Desk(voted_store)
         first, second, split, going_on, passed, _ = (an_item(voted_store, n, label="YES") for n in range(6))
         for item in (first, second):
@@ -390,7 +390,7 @@ def test_rounds_are_compared_once_they_are_over(voted_store, voted_client) -> No
 
 def test_an_undone_decision_is_in_nothing(voted_store, voted_client) -> None:
     before = of(voted_client)["rounds"]
-    voted_store.undo("VC", 3, "undo-the-vote-of-VC")
+    voted_store.reviews.undo(person="VC", item_id=3, key="undo-the-vote-of-VC")
     after = {row["round"]: row for row in of(voted_client)["rounds"]}
     # The vote on item 3 is open again, so only the two unanimous ones are left.
     assert after["vote"]["raw"]["n"] == 2
@@ -409,8 +409,12 @@ def test_where_people_differ_is_told_once_the_round_is_over(voted_store, voted_c
 def test_reviewers_are_held_against_labels_of_decided_items(voted_store, voted_client) -> None:
     assert of(voted_client)["gold"] == []
     for item, verdict in ((1, "YES"), (2, "NO"), (4, "NO")):
-        voted_store.commit_verdict("VC", item, voted_store.item(item).version.id, verdict)
-    voted_store.commit_verdict("VO", 1, voted_store.item(1).version.id, "cannot tell")
+        voted_store.marks.commit_verdict(
+            person="VC", item_id=item, version_id=voted_store.items.get(item).version.id, verdict=verdict
+        )
+    voted_store.marks.commit_verdict(
+        person="VO", item_id=1, version_id=voted_store.items.get(1).version.id, verdict="cannot tell"
+    )
     found = of(voted_client)
     rows = {row["person"]: row for row in found["gold"]}
     # Item 4 is in an open round: what its label is stays unknown.
@@ -438,11 +442,11 @@ def test_a_campaign_without_decisions_says_so(tmp_path) -> None:
 
 def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
     with a_store(tmp_path / "annotations.db") as voted_store:
-        voted_store.add_person("VB", "Dr VB", ["reviewer"])
+        voted_store.accounts.add_person("VB", "Dr VB", ["reviewer"])
         story = (("RE", "keep"), ("RE", "submit"), ("AU", "pass"), ("AX", "pass"))
         desk = Desk(voted_store)
         desk.until(1, *story, ("VO", "approve"), ("VB", "reject"))
-        total, items = voted_store.apart()
+        total, items = voted_store.statistics.disagreements()
         assert (total, [one.item for one in items]) == (1, [1])
         opened(voted_store, scorers=("ED", "JU"), sources=(GPT, SPEC))
         app = server.build(voted_store, local=True)
@@ -451,5 +455,5 @@ def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
             cookies = {"spec_o3_session": f"alone:{person}"}
             with TestClient(app, base_url="http://127.0.0.1", cookies=cookies) as voted_client:
                 seen[person] = of(voted_client)["disagreements"]["total"]
-        voted_store.close_blind("CO", 1, key())
+        voted_store.blind.sessions.close("CO", 1, key())
     assert seen == {"ED": 0, "CO": 1}

@@ -73,11 +73,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
         ("AB", ["auditor"]),
         ("CO", ["coordinator"]),
     ):
-        store.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
-    store.set_rules(None, Rules())
+        store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
+    store.settings.set_rules(None, Rules())
     for seed in (1, 2):
         trajectory, spectrum = drafted(seed)
-        store.add_item(trajectory, store.add_spectrum(spectrum), batch="tests")
+        store.items.add(trajectory, store.spectra.add(spectrum), batch="tests")
     yield store
     store.close()
 
@@ -128,7 +128,7 @@ def test_the_spectrum_arrives_as_it_is_stored(app: Any, store: Store) -> None:
     raw = answer.content
     length = struct.unpack("<I", raw[:4])[0]
     header = json.loads(raw[4 : 4 + length])
-    kept = store.spectrum(row["spectrum"])
+    kept = store.spectra.get(row["spectrum"])
     assert (4 + length) % 8 == 0
     assert np.array_equal(np.frombuffer(raw, "<f8", header["n"], 4 + length), kept.wavelength)
     flux = np.frombuffer(raw, "<f4", header["n"], 4 + length + 16 * header["n"])
@@ -206,11 +206,11 @@ def test_a_new_window_is_looked_at_by_the_server_whatever_the_page_claims(app: A
         "lease": lease,
     }
     assert reviser.post("/api/item/1/version", json=body).status_code == 200
-    zoom = store.item(1).version.trajectory.zooms[0]
+    zoom = store.items.get(1).version.trajectory.zooms[0]
     assert zoom.observation == (
         "Generated spectral visualization focused on wavelength range (6450, 6700) Å for wider."
     )
-    again = tool.call(store.spectrum(shown["row"]["spectrum"]), dict(zoom.arguments))
+    again = tool.call(store.spectra.get(shown["row"]["spectrum"]), dict(zoom.arguments))
     assert again.image is not None
     assert zoom.picture == plot.pixels_sha256(again.image)
 
@@ -226,9 +226,9 @@ def test_unchanged_steps_keep_the_version_as_it_was_to_the_byte(app: Any, store:
         "key": "same-key-1",
         "lease": lease,
     }
-    before = store.item(1).version.content_hash
+    before = store.items.get(1).version.content_hash
     reviser.post("/api/item/1/version", json=body)
-    assert store.item(1).version.content_hash == before
+    assert store.items.get(1).version.content_hash == before
 
 
 def test_a_version_that_moved_on_is_refused_with_both_texts(app: Any) -> None:

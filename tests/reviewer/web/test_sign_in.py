@@ -103,8 +103,8 @@ def client(store: Store, local: bool = True, base_url: str = HERE) -> TestClient
 
 
 def team(store: Store) -> None:
-    store.add_person("AB", "Ada Byron", ["coordinator", "reviewer"], SIGN_IN_PASSWORD)
-    store.add_person("CD", "Cyril Dune", ["reviewer"], "second password")
+    store.accounts.add_person("AB", "Ada Byron", ["coordinator", "reviewer"], SIGN_IN_PASSWORD)
+    store.accounts.add_person("CD", "Cyril Dune", ["reviewer"], "second password")
 
 
 def enter(browser: TestClient, initials: str, password: str = "", **headers: str) -> Response:
@@ -119,7 +119,7 @@ def test_initials_are_enough_for_the_first_person_and_the_rules_say_they_work_al
     response = enter(browser, "ab")
     assert (response.status_code, response.headers["location"]) == (303, "/")
     assert browser.get("/who").json() == "AB"
-    assert store.rules().solo
+    assert store.settings.rules().solo
 
 
 def test_the_only_person_on_a_machine_is_not_asked_again(store: Store) -> None:
@@ -138,15 +138,15 @@ def test_two_without_passwords_are_told_apart_by_their_cookies(store: Store) -> 
 
 def test_the_second_person_leaves_the_rules_as_the_first_set_them(store: Store) -> None:
     enter(client(store), "AB")
-    store.set_rules("AB", Rules())
+    store.settings.set_rules("AB", Rules())
     enter(client(store), "CD")
-    assert store.rules() == Rules()
+    assert store.settings.rules() == Rules()
 
 
 def test_rules_set_before_the_first_person_came_are_left_alone(store: Store) -> None:
-    store.set_rules(None, Rules(auditors=3, votes=3))
+    store.settings.set_rules(None, Rules(auditors=3, votes=3))
     enter(client(store), "AB")
-    assert store.rules() == Rules(auditors=3, votes=3)
+    assert store.settings.rules() == Rules(auditors=3, votes=3)
 
 
 @pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", "<b>"])
@@ -156,7 +156,7 @@ def test_initials_that_are_none_are_refused_in_a_sentence(store: Store, initials
     assert "wanted two to four letters" in response.text
     assert "<b>" not in response.text
     assert auth.COOKIE not in response.cookies
-    assert store.people() == []
+    assert store.accounts.people() == []
 
 
 def test_what_was_typed_comes_back_as_text_never_as_markup(store: Store) -> None:
@@ -204,7 +204,7 @@ def test_after_five_wrong_passwords_even_the_right_one_waits(store: Store, clock
 def test_with_one_password_set_initials_alone_no_longer_count(store: Store) -> None:
     browser = client(store)
     enter(browser, "AB")
-    store.set_password("AB", "AB", SIGN_IN_PASSWORD)
+    store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
     assert browser.get("/who").json() is None
     assert 'type="password"' in browser.get("/sign-in").text
     assert enter(browser, "AB").status_code == 401
@@ -243,8 +243,8 @@ def test_signing_in_ends_what_the_browser_carried_before(store: Store) -> None:
     first = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
     second = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
     assert first != second
-    assert store.signed_in(first) is None
-    assert store.signed_in(second) is not None
+    assert store.accounts.signed_in(first) is None
+    assert store.accounts.signed_in(second) is not None
 
 
 def test_a_proxy_on_this_machine_is_not_this_machine(store: Store) -> None:
@@ -257,7 +257,7 @@ def test_somebody_who_was_deactivated_is_out_at_once(store: Store) -> None:
     team(store)
     browser = client(store)
     enter(browser, "CD", "second password")
-    store.deactivate("AB", "CD")
+    store.accounts.deactivate("AB", "CD")
     assert browser.get("/who").json() is None
     assert enter(browser, "CD", "second password").status_code == 401
 
@@ -267,7 +267,7 @@ def test_somebody_who_was_deactivated_is_out_at_once(store: Store) -> None:
 def test_a_post_from_another_site_is_refused(store: Store, path: str, origin: str) -> None:
     response = client(store).post(path, data={"initials": "AB"}, headers={"Origin": origin})
     assert response.status_code == 403
-    assert store.people() == []
+    assert store.accounts.people() == []
 
 
 def test_a_post_from_our_own_page_is_taken(store: Store) -> None:
@@ -278,11 +278,11 @@ def test_a_form_too_large_to_be_a_sign_in_is_not_read(store: Store) -> None:
     assert enter(client(store), "AB", "x" * 5000).status_code == 413
     chunked = client(store).post("/sign-in", content=iter([b"initials=AB"]))
     assert chunked.status_code == 411
-    assert store.people() == []
+    assert store.accounts.people() == []
 
 
 def test_from_another_machine_nobody_gets_in_without_a_password(store: Store) -> None:
-    store.work_alone("AB")
+    store.accounts.work_alone("AB")
     browser = client(store, local=False, base_url="http://spec-o3.example")
     assert browser.get("/who").json() is None
     assert "<form" not in browser.get("/sign-in").text
@@ -292,7 +292,7 @@ def test_from_another_machine_nobody_gets_in_without_a_password(store: Store) ->
 
 
 def test_a_web_site_whose_name_points_here_gets_nothing(store: Store) -> None:
-    store.work_alone("AB")
+    store.accounts.work_alone("AB")
     rebound = client(store, base_url="http://rebound.example:7860")
     rebound.cookies.set(auth.COOKIE, "alone:AB")
     assert rebound.get("/who").json() is None
@@ -420,10 +420,10 @@ def test_a_live_run_and_all_that_the_page_is_told(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     with Store.open(tmp_path / "annotations.db") as store:
-        store.add_person("AB", "Ada", ["coordinator"], PASSWORD)
+        store.accounts.add_person("AB", "Ada", ["coordinator"], PASSWORD)
         built = web.build(store, local=True, roster=Roster.load(servers[0], None, beside=tmp_path))
         with TestClient(built, base_url="http://127.0.0.1") as client:
-            client.cookies.set("spec_o3_session", store.sign_in("AB", PASSWORD).token)
+            client.cookies.set("spec_o3_session", store.accounts.sign_in("AB", PASSWORD).token)
             heard = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]
             with a_spectrum(tmp_path).open("rb") as file:
                 row = client.post("/api/live/files", files={"files": ("star.csv", file)}).json()["added"][0]
@@ -434,7 +434,7 @@ def test_a_live_run_and_all_that_the_page_is_told(
             assert REDACTED in heard[-1]
             sent = client.post(f"/api/live/runs/{run}/review", json={"sample": 0})
             heard += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
-        require_no_canary(tmp_path, *heard, caplog.text, store.log())
+        require_no_canary(tmp_path, *heard, caplog.text, store.log.entries())
 
 
 def test_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
@@ -649,9 +649,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("events")
     store = Store.open(folder / "annotations.db")
     for initials, role in PEOPLE.items():
-        store.add_person(initials, f"Person {initials}", [role], PASSWORD)
-    tokens = {who: store.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
-    store.deactivate("CO", "EX")
+        store.accounts.add_person(initials, f"Person {initials}", [role], PASSWORD)
+    tokens = {who: store.accounts.sign_in(who, PASSWORD).token for who in ("CO", "RE", "AU", "EX")}
+    store.accounts.deactivate("CO", "EX")
     app = server.build(store, local=True, backups=DailyBackups(store, folder / "backups"))
     with socket.socket() as free, pytest.MonkeyPatch.context() as patch:
         patch.setattr(exporting, "FOLDER", folder / "approved")
@@ -679,20 +679,20 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
     event = {"data": [[file], "cv", "batch"], "fn_index": served.events["drafts.draft"], "session_hash": "secret"}
-    before = served.store.log_head()
+    before = served.store.log.head()
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
         assert client.post("/gradio_api/queue/join", json=event).status_code == 200
         with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "secret"}) as answers:
             told = next(line for line in answers.iter_lines() if '"process_completed"' in line)
     assert '"success":false' in told
     assert "was not uploaded" in told
-    assert served.store.log_head() == before
+    assert served.store.log.head() == before
 
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_an_event_is_heard_from_those_it_is_for(served: Served, name: str) -> None:
     event = EVENTS[name]
-    before = served.store.log_head()
+    before = served.store.log.head()
     for who in ("nobody", "EX"):
         status, told = served.call(who, name)
         assert status == 401, f"{who}: {told}"
@@ -700,10 +700,10 @@ def test_an_event_is_heard_from_those_it_is_for(served: Served, name: str) -> No
         status, told = served.call(who, name)
         assert status == 200
         assert (FOR_COORDINATORS in told) == event.leads, f"{who}: {told}"
-    assert served.store.log_head() == before
+    assert served.store.log.head() == before
     status, told = served.call("CO", name)
     assert status == 200
     assert FOR_COORDINATORS not in told
     # What stops another event has nothing on the server to be called.
     assert ("function has no backend method" if name.startswith("stops") else '"success":true') in told
-    assert (served.store.log_head() != before) == event.changes, told
+    assert (served.store.log.head() != before) == event.changes, told

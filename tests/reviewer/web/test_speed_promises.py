@@ -131,8 +131,8 @@ class Desk:
         monkeypatch.setattr(database, "connect", traced)
         monkeypatch.setattr(store_module, "connect", traced)
         self.store = Store.open(db)
-        self.store.work_alone("AB")
-        self.store.add_items(drafts(spectrum, items))
+        self.store.accounts.work_alone("AB")
+        self.store.items.add_all(drafts(spectrum, items))
         self.client = TestClient(server.build(self.store, local=True), base_url="http://127.0.0.1")
         self.client.get("/api/me")
 
@@ -209,13 +209,17 @@ def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not
 
 def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(desk: Desk) -> None:
     desk.sql.clear()
-    lease = desk.store.lease("AB", 7)
-    desk.store.renew(lease.token)
-    version = desk.store.item(7).version.id
-    desk.store.mark("AB", 7, version, "s1", "supported", "the mark's key")
-    desk.store.autosave("AB", 7, version, {"steps": []})
-    desk.store.decide("AB", 7, version, "keep", "the decision's key", lease.token)
-    desk.store.undo("AB", 7, "the undo's key")
+    lease = desk.store.leases.take("AB", 7)
+    desk.store.leases.renew(lease.token)
+    version = desk.store.items.get(7).version.id
+    desk.store.marks.add(
+        person="AB", item_id=7, version_id=version, step_id="s1", mark="supported", key="the mark's key"
+    )
+    desk.store.leases.autosave(person="AB", item_id=7, base_version_id=version, body={"steps": []})
+    desk.store.reviews.decide(
+        person="AB", item_id=7, version_id=version, verb="keep", key="the decision's key", lease_token=lease.token
+    )
+    desk.store.reviews.undo(person="AB", item_id=7, key="the undo's key")
     for path in ("/api/item/7", "/api/item/7/history", "/api/item/7/hints", "/api/facets", "/api/me"):
         assert desk.client.get(path).status_code == 200
     statements = desk.statements()
@@ -309,7 +313,7 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
     """Up to the moment at which it would begin to serve, over a database that is not empty."""
     db = tmp_path / "annotations.db"
     with Store.open(db) as store:
-        store.add_items(drafts(simulate("cv", "LAMOST", 20.0, 1), 1))
+        store.items.add_all(drafts(simulate("cv", "LAMOST", 20.0, 1), 1))
     modules = imported(
         "import app, uvicorn; uvicorn.run = lambda *_, **__: None; "
         f"assert app.main(['--no-browser', '--db', {str(db)!r}]) == 0"

@@ -47,16 +47,31 @@ def _filled(path: Path) -> None:
     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as name, Store.open(path, lambda: THEN) as store:
         folder = Path(name)
-        store.add_person("CO", "Person", ["coordinator"])
-        store.add_person("RV", "Person", ["reviewer", "auditor"])
+        store.accounts.add_person("CO", "Person", ["coordinator"])
+        store.accounts.add_person("RV", "Person", ["reviewer", "auditor"])
         with_pictures(folder)
         (folder / "rows.jsonl").write_bytes(own_lines()[0])
         import_file(store, folder / "rows.jsonl", folder, "fuzz")
-        version = store.item(1).version.id
-        store.mark("RV", 1, version, "s1", "supported", "k" * 10, note="well seen")
-        store.decide("RV", 1, version, "keep", "k" * 11, store.lease("RV", 1).token, comment="c")
-        store.autosave("RV", 2, store.item(2).version.id, {"steps": [], "comment": "half a thou"})
-        store.set_setting("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
+        version = store.items.get(1).version.id
+        store.marks.add(
+            person="RV", item_id=1, version_id=version, step_id="s1", mark="supported", key="k" * 10, note="well seen"
+        )
+        store.reviews.decide(
+            person="RV",
+            item_id=1,
+            version_id=version,
+            verb="keep",
+            key="k" * 11,
+            lease_token=store.leases.take("RV", 1).token,
+            comment="c",
+        )
+        store.leases.autosave(
+            person="RV",
+            item_id=2,
+            base_version_id=store.items.get(2).version.id,
+            body={"steps": [], "comment": "half a thou"},
+        )
+        store.settings.set("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
     # Whoever asks for a file alone ends its write-ahead log, which its first bytes tell.
     with exclusive_access(path):
         pass
@@ -125,8 +140,8 @@ class _InPlace:
 
     def _sound(self, done: Restored) -> None:
         with Store.open(self._database) as store:
-            wrong = store.verify(done.head)
-            store.queue(QueueFilter(), "", limit=20)
+            wrong = store.upkeep.verify(done.head)
+            store.queue.page(QueueFilter(), "", limit=20)
         if wrong:
             raise DidNotHold(f"a restored database that is not sound: {wrong[0]}")
 
@@ -286,12 +301,12 @@ class _App:
         for old in folder.glob("annotations.db*"):
             old.unlink()
         self.store = Store.open(path)
-        self.store.add_person("RV", "Person", ["reviewer", "auditor", "coordinator"])
+        self.store.accounts.add_person("RV", "Person", ["reviewer", "auditor", "coordinator"])
         for initials in ("AA", "BB"):
-            self.store.add_person(initials, f"Person {initials}", ["reviewer"])
-        self.store.set_rules(None, Rules(solo=True))
+            self.store.accounts.add_person(initials, f"Person {initials}", ["reviewer"])
+        self.store.settings.set_rules(None, Rules(solo=True))
         trajectory, spectrum = a_trajectory(), a_spectrum()
-        self.store.add_items([Draft(trajectory, spectrum, batch="fuzz", pictures=sample_pictures())])
+        self.store.items.add_all([Draft(trajectory, spectrum, batch="fuzz", pictures=sample_pictures())])
         self.client = TestClient(build(self.store, local=True), base_url=LOOPBACK, raise_server_exceptions=False)
         self.client.cookies.set(COOKIE, f"{ALONE}RV")
         self.lease = ""

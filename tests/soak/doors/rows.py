@@ -123,8 +123,8 @@ class _Base:
         if not added and _tables(self.store.path) != self._before:
             raise DidNotHold("a refused import that left something behind")
         if added:
-            for row in self.store.queue(QueueFilter(), "", limit=20).rows:
-                json.dumps(self.store.item(row.item_id).version.trajectory.to_json(), allow_nan=False).encode()
+            for row in self.store.queue.page(QueueFilter(), "", limit=20).rows:
+                json.dumps(self.store.items.get(row.item_id).version.trajectory.to_json(), allow_nan=False).encode()
             self.store.close()
             self.store = None
 
