@@ -172,7 +172,7 @@ def _with_given(arguments: Namespace, roster: Roster) -> Roster:
             return roster.with_server(_spec_o3(arguments, roster))
     server = roster.server(arguments.policy)
     if server is not None and arguments.model is not None:
-        return roster.with_server(replace(server, model=arguments.model))
+        return roster.with_server(server.model_copy(update={"model": arguments.model}))
     return roster
 
 
@@ -206,8 +206,8 @@ def _spec_o3(arguments: Namespace, roster: Roster) -> Server:
     if arguments.server is not None or server is None:
         server = default_server(arguments.server)
     if arguments.api_key_file is not None:
-        server = replace(server, api_key_file=arguments.api_key_file)
-    return server if arguments.model is None else replace(server, model=arguments.model)
+        server = server.model_copy(update={"api_key_file": arguments.api_key_file})
+    return server if arguments.model is None else server.model_copy(update={"model": arguments.model})
 
 
 def _trajectory(arguments: Namespace) -> Trajectory | None:

@@ -190,11 +190,11 @@ def _server(arguments: Namespace) -> Server:
             raise CannotRun(f"--server: found {arguments.server!r}, wanted an address or one of servers.toml")
         server = known
     else:
-        server = Server("judge", checked_url(arguments.server, "--server", "address"))
+        server = Server(key="judge", url=checked_url(arguments.server, "--server", "address"))
     if arguments.api_key_file is not None:
-        return replace(server, api_key_file=arguments.api_key_file, api_key_env=None)
+        return server.model_copy(update={"api_key_file": arguments.api_key_file, "api_key_env": None})
     if arguments.api_key_env is not None:
-        return replace(server, api_key_file=None, api_key_env=arguments.api_key_env)
+        return server.model_copy(update={"api_key_file": None, "api_key_env": arguments.api_key_env})
     return server
 
 

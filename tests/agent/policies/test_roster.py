@@ -78,24 +78,24 @@ def test_a_file_names_servers_with_their_defaults(file):
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("title =", "titel =", "server 1, titel: found a field that means nothing here"),
+        ("title =", "titel =", "server big, titel: found an unknown field, expected one of key, url, model, "),
         ('key = "gpt"', 'key = "big"', "server 2, key: found 'big' twice"),
         ('key = "gpt"', 'key = "baseline"', "server 2, key: found 'baseline'"),
         ('key = "gpt"', 'key = "My GPT"', "server 2, key: found 'My GPT'"),
-        ('key = "gpt"', "key = 4", "server 2, key: found 4, wanted a text"),
+        ('key = "gpt"', "key = 4", "server 2, key: found 4, expected a text"),
         ("https://api.openai.com", "api.openai.com", "server gpt, url: found 'api.openai.com'"),
         ("https://api.openai.com", "ftp://api.openai.com", "server gpt, url: found 'ftp://"),
         ("https://api.openai.com", "http://host:99999/v1", "server gpt, url: found 'http://host:99999"),
         ("https://api.openai.com", "http://ho st/v1", "server gpt, url: found 'http://ho st/v1'"),
         ('url = "https://api.openai.com"', "", "server gpt, url: found nothing"),
-        ('"native"', '"openai"', "server gpt, dialect: found 'openai', wanted spec-o3 or native"),
-        ("0.7", '"warm"', "server big, temperature: found 'warm', wanted a number"),
-        ("0.7", "7", "server big, temperature: found 7.0, wanted a number from 0 to 2"),
-        ("900", "0", "server big, max_tokens: found 0, wanted 1 or more"),
-        ("900", "true", "server big, max_tokens: found True, wanted a whole number"),
+        ('"native"', '"openai"', "server gpt, dialect: found 'openai', expected 'spec-o3' or 'native'"),
+        ("0.7", '"warm"', "server big, temperature: found 'warm', expected a number"),
+        ("0.7", "7", "server big, temperature: found 7.0, expected a number from 0 to 2"),
+        ("900", "0", "server big, max_tokens: found 0, expected 1 or more"),
+        ("900", "true", "server big, max_tokens: found True, expected a whole number"),
         ('"MY_KEY"', '"MY_KEY"\napi_key_file = "k"', "server gpt, api_key_env, api_key_file: found both"),
         ("[[server]]", "[server]", "broken TOML"),
-        ("[[server]]", "[[servers]]", "servers: found a field that means nothing here"),
+        ("[[server]]", "[[servers]]", "servers: found an unknown field, expected one of server; did you mean server?"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, complaint):
@@ -107,7 +107,7 @@ def test_what_is_wrong_with_a_file_is_said_by_file_and_field(file, old, new, com
 
 
 def test_a_single_table_is_told_from_a_list_of_them(file):
-    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] each, in double brackets"):
+    with pytest.raises(RosterError, match="one \\[\\[server\\]\\] table per server, in double brackets"):
         read_servers(file('[server]\nkey = "a"\nurl = "http://h/v1"\n'))
 
 
@@ -212,7 +212,7 @@ def test_a_key_in_a_file_of_its_owner_is_sent_and_stands_in_no_trace(file, tmp_p
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
 def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
-    server = Server("a", URL, api_key_file=key_file(tmp_path, mode))
+    server = Server(key="a", url=URL, api_key_file=key_file(tmp_path, mode))
     roster = Roster([server])
     with pytest.raises(PolicyError, match=f"found mode {mode:04o}, which lets others .*chmod 600"):
         roster.policy("a")
@@ -224,15 +224,15 @@ def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
 def test_a_key_file_without_a_key_is_refused(tmp_path):
     for text in ("", "two words"):
         with pytest.raises(RosterError, match="no key, or more than one word"):
-            Server("a", URL, api_key_file=key_file(tmp_path, 0o600, text)).api_key()
+            Server(key="a", url=URL, api_key_file=key_file(tmp_path, 0o600, text)).api_key()
     with pytest.raises(RosterError, match="No such file"):
-        Server("a", URL, api_key_file=tmp_path / "none").api_key()
+        Server(key="a", url=URL, api_key_file=tmp_path / "none").api_key()
 
 
 def test_a_servers_health_is_asked_once_in_a_while_however_many_want_it():
     now = [0.0]
     with BadServer(models=["spec-o3"]) as server:
-        roster = Roster([Server("a", server.url)], clock=lambda: now[0])
+        roster = Roster([Server(key="a", url=server.url)], clock=lambda: now[0])
         with ThreadPoolExecutor(8) as pool:
             assert all(health.ok for health in pool.map(roster.health, ["a"] * 24))
         assert [asked.path for asked in server.asked].count("/v1/models") == 1

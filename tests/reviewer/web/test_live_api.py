@@ -112,7 +112,7 @@ def app(built: FastAPI, tokens: dict[str, str]) -> Iterator[FastAPI]:
 def asking(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer]:
     """A model server that answers so, on the roster as "m"."""
     with BadServer(answers[0] if len(answers) == 1 and callable(answers[0]) else answers) as model:
-        app.state.live.roster = Roster([Server("m", model.url, **more)])
+        app.state.live.roster = Roster([Server(key="m", url=model.url, **more)])
         yield model
 
 
