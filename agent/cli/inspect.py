@@ -1,9 +1,8 @@
-"""``spec-o3 inspect``: a policy on many spectra, and the candidates that come of it."""
+"""``spec-o3 inspect``: inspect many spectra with a policy, and rank the candidates."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import signal
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, ProgressBar, print_result, progress
 from agent.cli.policy_options import add_policy_options, choice_from, roster_from
+from agent.processes import cores
 
 if TYPE_CHECKING:
     from agent.batch.candidates import Candidate
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from agent.conversation import Policy, Stop
     from agent.tasks import Task
 
-LOCAL_CONCURRENCY = 2  # conversations at a time with a model in this process: while one draws, the other thinks
+LOCAL_CONCURRENCY = 2
+"""Conversations at once with a model in this process: one draws while the model writes for the other."""
 MACHINE_SETTINGS = ("server", "server_version", "context", "device", "dtype", "revision")
-"""Settings of a drafter that tell of the machine; each trace keeps them, but a run may go on without them."""
+"""Settings of a drafter that describe the machine: kept with each trace, but a run may resume with others."""
 
 
 def add(parser: ArgumentParser) -> None:
@@ -38,26 +39,39 @@ def add(parser: ArgumentParser) -> None:
         "paths",
         nargs="+",
         metavar="PATH",
-        help="survey files, folders of them, lists (@FILE, or CSV with a column file), - for a list on stdin",
+        help="survey files, folders, lists (@FILE, or CSV with a column file), or - for a list on stdin",
     )
-    parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
-    parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the results, as JSON lines")
+    parser.add_argument("--task", required=True, help="target class: key or alias of a task, for example cv")
+    parser.add_argument("--tasks", type=Path, metavar="DIR", help="folder with your own task files")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="results file, as JSON lines")
     parser.add_argument(
         "--resume",
         action=BooleanOptionalAction,
-        help="go on with results that are there, or refuse to (it does if there are any)",
+        help="resume existing results, or refuse to (default: resume if there are any)",
     )
-    parser.add_argument("--table", type=Path, metavar="FILE", help="the candidates: .csv, .vot, .xml or .fits")
-    parser.add_argument("--samples", type=_whole, default=1, metavar="N", help="inspections a spectrum (1)")
-    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns an inspection (8)")
-    parser.add_argument("--limit", type=_whole, metavar="N", help="only the first N spectra")
-    parser.add_argument("--concurrency", type=_whole, metavar="N", help="conversations at a time with a server (64)")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="table of candidates: .csv, .vot, .xml or .fits")
     parser.add_argument(
-        "--processes", type=_whole, metavar="N", help="inspect in N processes (the baseline: one a core)"
+        "--samples", type=_whole, default=1, metavar="N", help="independent samples per spectrum (default 1)"
     )
-    parser.add_argument("--majority", type=float, metavar="X", help="ask a person if fewer of the samples agree (2/3)")
-    parser.add_argument("--min-snr", type=float, metavar="X", help="ask a person below this S/N a pixel (3)")
+    parser.add_argument(
+        "--max-turns", type=_whole, default=8, metavar="N", help="maximum turns per inspection (default 8)"
+    )
+    parser.add_argument("--limit", type=_whole, metavar="N", help="inspect only the first N spectra")
+    parser.add_argument(
+        "--concurrency", type=_whole, metavar="N", help="conversations with a server at once (default 64)"
+    )
+    parser.add_argument(
+        "--processes", type=_whole, metavar="N", help="number of processes, for the baseline (default: one per core)"
+    )
+    parser.add_argument(
+        "--majority",
+        type=float,
+        metavar="X",
+        help="leave to a person if a smaller fraction of the samples agrees (default 2/3)",
+    )
+    parser.add_argument(
+        "--min-snr", type=float, metavar="X", help="leave to a person below this S/N per pixel (default 3)"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_policy_options(parser)
 
@@ -72,30 +86,30 @@ def run(arguments: Namespace) -> int:
     try:
         if arguments.table is not None:
             check_table_path(arguments.table)
-        _may_begin(arguments)
+        _check_files(arguments)
         policy_for, policy = _policy(arguments)
         found = list(sources_from(arguments.paths, arguments.out.parent, sys.stdin))
         if not found:
             raise CannotRun(f"{' '.join(arguments.paths):.200}: found no file that looks like a spectrum")
-        about = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
-        with Journal(arguments.out, {**about, "policy": policy}) as journal:
+        settings = {"task": task.key, "prompt_sha256": _sha256(task.prompt), "max_turns": arguments.max_turns}
+        with Journal(arguments.out, {**settings, "policy": policy}) as journal:
             with stop_on_signal(stop):
-                made = _inspect(arguments, found, task, policy_for, journal, stop)
-            each = progress(journal.inspected(), journal.spectra, "counting")
-            rows = ranked(candidates_from(each, arguments.out.parent, task, limits))
+                summary = _inspect(arguments, found, task, policy_for, journal, stop)
+            inspected = progress(journal.inspected(), journal.spectra, "counting")
+            rows = ranked(candidates_from(inspected, arguments.out.parent, task, limits))
             failed = journal.failed
         if arguments.table is not None:
             write_table(rows, arguments.table)
     except (JournalError, PolicyError, SourceError, TableError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, _result(arguments, made, rows, failed), _told(arguments, made, rows))
+    print_result(arguments, _result(arguments, summary, rows, failed), _text(arguments, summary, rows))
     if stop.is_set:
         raise KeyboardInterrupt
-    return CHECK_FAILED if made.failed or made.gone else DONE
+    return CHECK_FAILED if summary.failed or summary.gone else DONE
 
 
 def baseline(sample: int) -> Policy:
-    """The baseline, which says the same of every sample."""
+    """Make the baseline, which gives the same answer for every sample."""
     from agent.policies.baseline.rule import Baseline
 
     return Baseline()
@@ -130,24 +144,24 @@ def _inspect(
             bar.expect(work.expected)
             bar.at(number)
 
-        with closing(outcomes):  # whatever happens, what is under way is not left running
+        with closing(outcomes):  # stops running inspections on any error
             return record(outcomes, journal, done)
 
 
 @contextmanager
 def stop_on_signal(stop: Stop) -> Iterator[None]:
-    """Within the block the first Ctrl C (or SIGTERM) sets ``stop``, the second one interrupts."""
+    """Within the block, the first Ctrl C (or SIGTERM) sets ``stop`` and the second one interrupts."""
 
-    def heard(number: int, _: FrameType | None) -> None:
+    def on_signal(number: int, _: FrameType | None) -> None:
         signal.signal(number, before[number])
-        print("\nstopping; what is done is kept. Ctrl C once more to leave at once", file=sys.stderr)
+        print("\nstopping; finished inspections are kept. Press Ctrl C again to quit at once", file=sys.stderr)
         # Not here: the interrupted code may hold the lock that set() takes.
         threading.Thread(target=stop.set).start()
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {int(number): signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {int(number): signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
@@ -156,36 +170,35 @@ def stop_on_signal(stop: Stop) -> Iterator[None]:
 
 
 def _processes(arguments: Namespace, jobs: int) -> int:
-    """How many processes to work in, 0 for threads in this one."""
+    """Return the number of processes, 0 for threads in this one."""
     if arguments.policy != "baseline":
         if arguments.processes is not None:
-            raise CannotRun(f"--processes: --policy {arguments.policy} is asked from threads (--concurrency)")
+            raise CannotRun(f"--processes: --policy {arguments.policy} runs in threads (use --concurrency)")
         return 0
     if arguments.processes is not None:
         return int(arguments.processes)
     if arguments.concurrency is not None:
         return 0
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # A process takes a second or two to start; so few jobs would be done by then.
-    return min(cores, jobs // 4)
+    # A process takes a second or two to start; a few jobs are done sooner without.
+    return min(cores(), jobs // 4)
 
 
 def _policy(arguments: Namespace) -> tuple[PolicyFor, dict[str, Any]]:
-    """Who thinks, and what of it may not change from one part of a run to the next.
+    """Return the policy, and its settings that must not change when a run resumes.
 
-    :raises PolicyError: it cannot be asked
+    :raises PolicyError: it cannot be used
     """
     choice = choice_from(arguments, roster_from(arguments), arguments.samples)
     health = choice.roster.health(choice.key)
     if not health.ok:
         raise CannotRun(health.sentence)
     drafter = choice().drafter
-    lasting = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
+    fixed = {name: value for name, value in drafter.settings.items() if name not in MACHINE_SETTINGS}
     if drafter.kind == "model":
-        # As asked for: a server may leave some of it out, and say so only once it has been asked.
-        lasting |= choice.sampling.settings()
-    told = {"kind": drafter.kind, "name": drafter.name, "settings": lasting}
-    return (baseline if arguments.policy == "baseline" else choice), told
+        # The requested settings: a server that rejects some says so only in its first answer.
+        fixed |= choice.sampling.settings()
+    about = {"kind": drafter.kind, "name": drafter.name, "settings": fixed}
+    return (baseline if arguments.policy == "baseline" else choice), about
 
 
 def _sha256(text: str) -> str:
@@ -199,7 +212,7 @@ def _task(arguments: Namespace) -> Task:
     task = tasks.find(known, arguments.task)
     if task is None:
         left_out = "".join(f"; left out: {problem}" for problem in problems)
-        raise CannotRun(f"--task: found {arguments.task!r}, wanted one of {', '.join(known)}{left_out}")
+        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}{left_out}")
     return task
 
 
@@ -213,23 +226,23 @@ def _limits(arguments: Namespace) -> Limits:
         raise CannotRun(str(error)) from error
 
 
-def _may_begin(arguments: Namespace) -> None:
+def _check_files(arguments: Namespace) -> None:
     results, table = arguments.out, arguments.table
     if not results.resolve().parent.is_dir():
         raise CannotRun(f"{results}: found no folder {results.resolve().parent}")
     if results.exists() and arguments.resume is False:
-        raise CannotRun(f"{results}: found results; go on with them (--resume), or choose another file")
+        raise CannotRun(f"{results}: found results; resume them (--resume), or choose another file")
     if not results.exists() and arguments.resume:
-        raise CannotRun(f"{results}: found no results to go on with")
+        raise CannotRun(f"{results}: found no results to resume")
     if not results.exists() and table is not None and table.exists():
-        raise CannotRun(f"{table}: found a file that is not of these results; choose another, or remove it")
+        raise CannotRun(f"{table}: found a file that does not belong to these results; choose another, or remove it")
 
 
-def _result(arguments: Namespace, made: RunSummary, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
+def _result(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate], failed: int) -> dict[str, Any]:
     from agent.batch.candidates import CandidateVerdict
 
     counts = Counter(row.verdict for row in rows)
-    seconds = made.seconds or 1.0
+    seconds = summary.seconds or 1.0
     return {
         "results": str(arguments.out),
         "table": None if arguments.table is None else str(arguments.table),
@@ -237,41 +250,41 @@ def _result(arguments: Namespace, made: RunSummary, rows: Sequence[Candidate], f
         **{verdict.lower(): counts[verdict] for verdict in get_args(CandidateVerdict)},
         "failed": failed,
         "this_run": {
-            "inspected": made.inspected,
-            "spectra": made.spectra,
-            "failed": made.failed,
-            "without_data": made.empty,
-            "seconds": round(made.seconds, 3),
-            "spectra_per_second": round(made.spectra / seconds, 3),
-            "tokens": asdict(made.usage),
-            "gone": made.gone,
+            "inspected": summary.inspected,
+            "spectra": summary.spectra,
+            "failed": summary.failed,
+            "without_data": summary.empty,
+            "seconds": round(summary.seconds, 3),
+            "spectra_per_second": round(summary.spectra / seconds, 3),
+            "tokens": asdict(summary.usage),
+            "gone": summary.gone,
         },
     }
 
 
-def _told(arguments: Namespace, made: RunSummary, rows: Sequence[Candidate]) -> str:
+def _text(arguments: Namespace, summary: RunSummary, rows: Sequence[Candidate]) -> str:
     counts = Counter(row.verdict for row in rows)
     lines = [
         f"{len(rows)} spectra in {arguments.out}: {counts['YES']} YES, {counts['NO']} NO, "
-        f"{counts['ASK']} to ask a person about"
+        f"{counts['ASK']} left to a person"
     ]
-    if made.inspected:
-        rate = f", {made.spectra / made.seconds:.2f} spectra/s" if made.seconds else ""
-        lines.append(f"now: {made.inspected} inspections in {made.seconds:.0f} s{rate}{_tokens(made)}")
-    if made.empty:
-        lines.append(f"{made.empty} targets have no data")
+    if summary.inspected:
+        rate = f", {summary.spectra / summary.seconds:.2f} spectra/s" if summary.seconds else ""
+        lines.append(f"this run: {summary.inspected} inspections in {summary.seconds:.0f} s{rate}{_tokens(summary)}")
+    if summary.empty:
+        lines.append(f"{summary.empty} targets have no data")
     if arguments.table is not None:
         lines.append(f"table: {arguments.table}")
-    if made.failed:
-        lines.append(f"{made.failed} failed, listed in {arguments.out}.failed.jsonl; the next run tries them again:")
-        lines += [f"  {failure}" for failure in made.failures]
-    if made.gone:
-        lines.append(f"ended early: {made.gone}")
+    if summary.failed:
+        lines.append(f"{summary.failed} failed, listed in {arguments.out}.failed.jsonl; the next run retries them:")
+        lines += [f"  {failure}" for failure in summary.failures]
+    if summary.gone:
+        lines.append(f"stopped early: {summary.gone}")
     return "\n".join(lines)
 
 
-def _tokens(made: RunSummary) -> str:
-    usage = made.usage
+def _tokens(summary: RunSummary) -> str:
+    usage = summary.usage
     if not usage.requests:
         return ""
     cached = f" ({usage.cached:,} of them cached)" if usage.cached else ""
@@ -284,5 +297,5 @@ def _whole(text: str) -> int:
     except ValueError:
         number = 0
     if number < 1:
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
     return number

@@ -324,7 +324,7 @@ def test_a_folder_becomes_results_and_a_ranked_table(here, capsys):
     assert {row["verdict"] for row in rows} <= {"YES", "NO", "ASK"}
     told = capsys.readouterr().out
     assert told.startswith("3 spectra in r.jsonl: ")
-    assert "now: 3 inspections in " in told
+    assert "this run: 3 inspections in " in told
     assert "spectra/s" in told
     assert "table: c.csv" in told
 
@@ -389,12 +389,12 @@ def test_what_cannot_be_read_is_bad_news_and_is_tried_again(here, capsys):
         (["gone.fits"], "gone.fits: found no such file or folder"),
         (["empty"], "empty: found no file that looks like a spectrum"),
         (["sky", "--table", "c.docx"], "c.docx: found a name that ends in '.docx'"),
-        (["sky", "--table", "taken.csv"], "taken.csv: found a file that is not of these results"),
-        (["sky", "--resume"], "r.jsonl: found no results to go on with"),
+        (["sky", "--table", "taken.csv"], "taken.csv: found a file that does not belong to these results"),
+        (["sky", "--resume"], "r.jsonl: found no results to resume"),
         (["sky", "--out", "no/r.jsonl"], "found no folder"),
-        (["sky", "--task", "quasar"], "--task: found 'quasar', wanted one of"),
+        (["sky", "--task", "quasar"], "--task: found 'quasar', expected one of"),
         (["sky", "--majority", "2"], "majority: found 2.0, wanted more than 0 and at most 1"),
-        (["sky", "--samples", "3"], "--samples: found 3, wanted 1: baseline says the same each time"),
+        (["sky", "--samples", "3"], "--samples: found 3, expected 1: baseline gives the same answer each time"),
         (["sky", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"], "127.0.0.1:9"),
         (["sky", "--policy", "oracle"], "--policy: found 'oracle'"),
     ],
@@ -412,7 +412,7 @@ def test_results_are_not_gone_on_with_where_that_was_forbidden_or_the_settings_d
     assert inspect("sky/star-0.csv") == 0
     before = Path("r.jsonl").read_bytes()
     assert inspect("sky", "--no-resume") == 2
-    assert "found results; go on with them (--resume)" in capsys.readouterr().err
+    assert "found results; resume them (--resume)" in capsys.readouterr().err
     assert inspect("sky", "--max-turns", 3) == 2
     assert "max_turns was 8, is 3" in capsys.readouterr().err
     assert Path("r.jsonl").read_bytes() == before
@@ -446,7 +446,7 @@ def test_numbers_of_things_are_whole_and_one_at_least(here, capsys, number):
     with pytest.raises(SystemExit) as refused:
         inspect("sky", "--samples", number)
     assert refused.value.code == 2
-    assert "wanted a whole number, 1 or more" in capsys.readouterr().err
+    assert "expected a whole number, 1 or more" in capsys.readouterr().err
 
 
 def opinions(body: dict) -> Say:
@@ -490,7 +490,7 @@ def test_a_server_that_fails_for_good_ends_the_run_with_its_sentence(here, capsy
     with BadServer([Status(400)]) as server:
         assert inspect("sky", *SERVED, "--server", server.url, "--concurrency", 1) == 1
     told = capsys.readouterr().out
-    assert "ended early: 11 inspections in a row failed" in told
+    assert "stopped early: 11 inspections in a row failed" in told
     assert "0 spectra in r.jsonl" in told
     assert len(lines("r.jsonl.failed.jsonl")) == 11
 
@@ -515,7 +515,7 @@ def test_ctrl_c_keeps_what_is_done_and_still_makes_the_table(here, number, how):
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "what is done is kept" in err
+    assert "finished inspections are kept" in err
     assert "Traceback" not in err
     assert 1 <= len(lines()) < 60
     assert len(table()) == len(lines())

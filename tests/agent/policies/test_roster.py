@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from agent.cli.command import CannotRun
-from agent.cli.policy_options import OPENAI_TEMPERATURE, add_policy_options, choice_from, policy_from, roster_from
+from agent.cli.policy_options import OPENAI_TEMPERATURE, add_policy_options, choice_from, roster_from
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
 from agent.loop import Ended, inspect, run
 from agent.policies import Sampling
@@ -305,10 +305,10 @@ def test_the_key_of_a_file_does_not_go_to_another_address(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ("--policy gpt-9", "--policy: found 'gpt-9', wanted one of baseline, local, openai, replay, spec-o3"),
-        ("--temperature 1", "--temperature means nothing for --policy baseline, which has no such options"),
-        ("--policy spec-o3 --adapter x", "--adapter means nothing for --policy spec-o3"),
-        ("--policy local --server http://h/v1", "--server means nothing for --policy local"),
+        ("--policy gpt-9", "--policy: found 'gpt-9', expected one of baseline, local, openai, replay, spec-o3"),
+        ("--temperature 1", "--temperature has no effect with --policy baseline, which takes no options"),
+        ("--policy spec-o3 --adapter x", "--adapter has no effect with --policy spec-o3"),
+        ("--policy local --server http://h/v1", "--server has no effect with --policy local"),
         ("--policy local", "--policy local needs --model"),
         ("--policy local --model ./nowhere", "no such folder"),
         ("--policy replay", "none was given"),
@@ -326,9 +326,9 @@ def test_options_that_make_no_sense_are_refused_in_words(options, complaint, tmp
 
 
 def test_samples_that_could_not_differ_are_refused():
-    with pytest.raises(CannotRun, match="--samples: found 5, wanted 1: baseline says the same each time"):
+    with pytest.raises(CannotRun, match="--samples: found 5, expected 1: baseline gives the same answer each time"):
         chosen(samples=5)
-    with pytest.raises(CannotRun, match="5 at temperature 0 are the same; give --temperature"):
+    with pytest.raises(CannotRun, match="5 at temperature 0 are identical; set --temperature"):
         chosen("--policy", "spec-o3", samples=5)
     assert chosen("--policy", "spec-o3", "--temperature", "0.7", samples=5).key == "spec-o3"
 
@@ -340,7 +340,7 @@ def test_a_trace_in_a_file_is_replayed(tmp_path):
     parser = argparse.ArgumentParser()
     add_policy_options(parser)
     arguments = parser.parse_args(["--policy", "replay", "--trajectory", str(path)])
-    again = run(SPECTRUM, TASK, policy_from(arguments, roster_from(arguments)))
+    again = run(SPECTRUM, TASK, choice_from(arguments, roster_from(arguments))())
     assert replace(again, drafter=original.drafter) == original
 
 
