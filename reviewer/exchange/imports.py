@@ -23,7 +23,7 @@ from agent.spectrum.folder import SpectraFolder, SpectrumNotFound
 from agent.tasks import Task
 from agent.text import OneLine, one_line
 from agent.trajectory import Medium, Trajectory, TrajectoryError, Zoom
-from reviewer.exchange.json_list import elements
+from agent.trajectory.json_rows import elements
 from reviewer.exchange.pictures import PictureError, PictureFiles, Pictures
 from reviewer.rules.campaign import known_tasks
 from reviewer.store import Draft, Store

@@ -407,7 +407,7 @@ def test_a_list_reads_back_whatever_the_size_of_a_piece(
     values: list[dict[str, Any]], chunk: int, indent: int | None
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.data.rows.CHUNK", chunk)
+        patch.setattr("agent.trajectory.json_rows.CHUNK", chunk)
         path = Path(folder, "list.json")
         path.write_text(json.dumps(values, indent=indent, ensure_ascii=False), encoding="utf-8")
         assert [row.values for row in rows(path)] == values
@@ -446,7 +446,7 @@ def test_a_list_that_was_cut_off_says_after_which_row(tmp_path: Path, share: flo
 
 
 def test_a_list_longer_than_a_chunk_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.data.rows.CHUNK", 100)
+    monkeypatch.setattr("agent.trajectory.json_rows.CHUNK", 100)
     folder = published_set(tmp_path / "set", range(7))
     assert [one.source for one in examples([folder])] == [lamost_name(n)[:-3] for n in range(7)]
 

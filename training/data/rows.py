@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from agent.trajectory.json_rows import elements
 from training.data.records import DataError
 
-CHUNK = 2**20
 _SPACE = "\ufeff \t\r\n"
+_END = object()
 # The published rows hold control characters.
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -86,56 +87,19 @@ def _object(path: Path, number: int, value: object) -> Mapping[str, Any]:
 
 
 def _listed(path: Path, file: TextIO) -> Iterator[Row]:
-    """The entries of a JSON list, of which a chunk or one entry is in memory, whichever is longer."""
-    entries = _Entries(path, file)
-    entries.skip("[")
+    """The entries of a JSON list; never more than a chunk and one entry are in memory."""
+    if file.read(1) != "\ufeff":
+        file.seek(0)
+    entries = elements(file, strict=False)
     number = 0
-    while entries.peek() != "]":
-        if number:
-            entries.skip(",", number)
+    while True:
+        try:
+            value = next(entries, _END)
+        except UnicodeDecodeError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}: after row {number}: found no JSON ({error}), wanted a list of rows") from error
+        if value is _END:
+            return
         number += 1
-        yield Row(path, number, None, _object(path, number, entries.next(number)))
-
-
-class _Entries:
-    """What of a JSON list has been read and not yet been taken."""
-
-    def __init__(self, path: Path, file: TextIO) -> None:
-        self._path = path
-        self._file = file
-        self._text = ""
-        self._at = 0
-
-    def peek(self) -> str:
-        """The next character that is no space, "" at the end of the file."""
-        while True:
-            while self._at < len(self._text) and self._text[self._at] in _SPACE:
-                self._at += 1
-            if self._at < len(self._text) or not self._more():
-                return self._text[self._at : self._at + 1]
-
-    def skip(self, mark: str, number: int = 0) -> None:
-        if (found := self.peek()) != mark:
-            raise self._broken(number, f"{found!r}" if found else "the end of the file", f"{mark!r}")
-        self._at += 1
-
-    def next(self, number: int) -> object:
-        self.peek()
-        while True:
-            try:
-                value, self._at = _DECODER.raw_decode(self._text, self._at)
-                return value
-            except (ValueError, RecursionError) as error:
-                # Cut off by the end of what has been read, or broken: only the rest of the file can tell.
-                if isinstance(error, RecursionError) or not self._more():
-                    raise self._broken(number - 1, f"no JSON ({error})", "an object") from error
-
-    def _more(self) -> bool:
-        # As much again as is waiting, so that a long entry is not tried too often.
-        read = self._file.read(max(CHUNK, len(self._text) - self._at))
-        self._text = self._text[self._at :] + read
-        self._at = 0
-        return bool(read)
-
-    def _broken(self, after: int, found: str, wanted: str) -> DataError:
-        return DataError(f"{self._path}: after row {after}: found {found}, wanted {wanted}: a list of rows")
+        yield Row(path, number, None, _object(path, number, value))

@@ -19,10 +19,10 @@ from PIL.PngImagePlugin import PngInfo
 
 from agent.plot import pixels_sha256
 from agent.spectrum import read
+from agent.trajectory import json_rows
+from agent.trajectory.json_rows import elements
 from agent.trajectory.steps import Zoom
-from reviewer.exchange import json_list
 from reviewer.exchange.imports import ImportFileError, ImportProblem, import_file, own_row
-from reviewer.exchange.json_list import elements
 from reviewer.exchange.pictures import PictureFiles
 from reviewer.store import QueueFilter, Store, items
 from tests.agent.trajectory.test_trajectory import published_row
@@ -278,7 +278,7 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
 @pytest.mark.parametrize("form", ["ours", "published"])
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
     monkeypatch.setattr(items, "_TOGETHER", 10)
-    monkeypatch.setattr(json_list, "CHUNK", 50_000)
+    monkeypatch.setattr(json_rows, "CHUNK", 50_000)
     long = "Look at Hα. " * 1000
     peaks = []
     for rows in (5, 20, 120):  # the first pays for what is imported on the way
@@ -317,7 +317,7 @@ ANYTHING = st.recursive(
 
 def read_list(text: str, chunk: int) -> list[Any]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_list, "CHUNK", chunk)
+        patched.setattr(json_rows, "CHUNK", chunk)
         return list(elements(io.StringIO(text)))
 
 
@@ -372,4 +372,4 @@ def test_a_long_list_is_never_in_memory(tmp_path: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert count == 20_000
-    assert peak < 8 * json_list.CHUNK < path.stat().st_size / 2
+    assert peak < 8 * json_rows.CHUNK < path.stat().st_size / 2

@@ -1,4 +1,7 @@
-"""A JSON list read element by element, so that a file of any length fits into memory."""
+"""Read a JSON list element by element, so that a file of any length fits into memory.
+
+Not ijson: it refuses the control characters, NaN and large numbers that published rows hold, and returns Decimals.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +10,30 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 CHUNK = 2**20
-"""Characters that are read at once; an element that is longer is read until it is whole."""
+"""Characters per read; a longer element is read until it is complete."""
 _SPACE = " \t\r\n"
-# What the decoder complains of may be no more than where the text read so far ends: it points to the last
-# letters, of which "-Infinity" has most, or says that a string has no end.
+# The decoder may only complain about the end of the text read so far: it then points to the last characters
+# ("-Infinity" is the longest word), or says that a string is not terminated.
 _NEAR_THE_END = 16
 _NO_END = "Unterminated string"
 
 
-def elements(file: TextIO) -> Iterator[Any]:
-    """The elements of the list that a file holds, as ``json.load`` would give them.
+def elements(file: TextIO, strict: bool = True) -> Iterator[Any]:
+    """Yield the elements of a JSON list in a file, as ``json.load`` would return them.
 
-    :raises ValueError: the file holds no JSON list; what came before the fault was yielded
+    :param strict: refuse control characters inside strings
+    :raises ValueError: the file holds no JSON list; the elements before the fault have been yielded
     :raises RecursionError: an element is nested too deeply
     """
-    return _Reader(file).elements()
+    return _Reader(file, strict).elements()
 
 
 class _Reader:
-    """A file, and what has been read of it but not been used: ``text`` from ``at`` on."""
+    """A file with a buffer: ``text`` from ``at`` on is read and not yet used."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, strict: bool) -> None:
         self._file = file
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(strict=strict)
         self._text = ""
         self._at = 0
         self._before = 0
@@ -53,7 +57,7 @@ class _Reader:
             raise self._fault("Extra data")
 
     def _next(self) -> str:
-        """The next character that is no space, which stays; nothing at the end of the file."""
+        """Return the next character that is no space without using it; empty at the end of the file."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _SPACE:
                 self._at += 1
@@ -72,14 +76,14 @@ class _Reader:
                     self._at = error.pos
                     raise self._fault(error.msg) from None
             else:
-                # A number goes on as long as there are digits.
+                # More digits of a number may follow.
                 if self._over or end < len(self._text) - _NEAR_THE_END or self._text[end - 1] in '}]"':
                     self._at = end
                     return element
             self._read()
 
     def _read(self) -> None:
-        """As much again as is there: an element begun ten times over costs no more than two readings."""
+        """Read as much again as the buffer holds, so that a long element is not decoded from its start too often."""
         more = self._file.read(max(CHUNK, len(self._text) - self._at))
         self._over = not more
         self._before += self._at
