@@ -126,7 +126,7 @@ def inspect(
     :raises ValueError: ``max_turns`` is below 1
     """
     if max_turns < 1:
-        raise ValueError(f"max_turns: found {max_turns}, wanted 1 or more")
+        raise ValueError(f"max_turns: found {max_turns}, expected 1 or more")
     inspection = _Inspection(spectrum, task, policy, max_turns if with_tool else 1, stop or Stop(), with_tool)
     yield Started(inspection.conversation.overview, inspection.overview, task.prompt, inspection.max_turns)
     while inspection.ended is None:

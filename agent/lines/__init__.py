@@ -45,7 +45,7 @@ FOLDER = Path(__file__).parent
 
 class LinesError(OneLine, ValueError):
     """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and
-    what was wanted."""
+    what was expected."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def _load(file: str, table: str, kind: type[Any]) -> tuple[Any, ...]:
     for number, entry in enumerate(_entries(file, table), start=1):
         where = f"{file}, {table} {number} ({entry.get('name', 'no name')})"
         if entry.get("medium") not in ("vacuum", "air"):
-            raise LinesError(f"{where}: found medium {entry.get('medium')!r}, wanted vacuum or air")
+            raise LinesError(f"{where}: found medium {entry.get('medium')!r}, expected vacuum or air")
         try:
             made.append(kind(**{key: _frozen(value) for key, value in entry.items()}))
         except TypeError as error:

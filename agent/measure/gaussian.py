@@ -87,7 +87,7 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
             x, y, sigma = (
                 np.append(a, b[quiet]) for a, b in ((x, side.wavelength), (y, side.depth), (sigma, side.sigma))
             )
-    solved = _levenberg_marquardt(x, y, sigma, start, window)
+    solved = _fitted(x, y, sigma, start, window)
     if solved is None:
         return Undefined(f"no single peak fits in {shown(window)}")
     best, covariance, reduced = solved
@@ -117,43 +117,39 @@ def _start(profile: Profile) -> FloatArray:
     return np.array([height, profile.wavelength[at], sigma, 0.0, 0.0])
 
 
-def _levenberg_marquardt(
+def _fitted(
     x: FloatArray, y: FloatArray, sigma: FloatArray, start: FloatArray, window: Window
 ) -> tuple[FloatArray, FloatArray, float] | None:
-    """Least squares for (height, centre, σ, offset, tilt); the best values (5,), their covariance (5, 5) and
-    χ²/ν. None where the fit leaves the window, becomes narrower than half a pixel or wider than the window,
-    or does not settle."""
+    """Least squares for (height, centre, σ, offset, tilt): the best values (5,), their covariance (5, 5) and χ²/ν.
+
+    None where the fit leaves the window, becomes narrower than half a pixel or wider than the window, or does
+    not converge.
+    """
+    from scipy.optimize import leastsq
+
+    if x.size < start.size or not np.isfinite((y, sigma)).all():
+        return None
     narrowest = 0.5 * float(np.median(np.abs(np.diff(x))))
     middle, half = (window[0] + window[1]) / 2, (window[1] - window[0]) / 2
-    best, damping = start, 1e-3
-    residual, jacobian = _model(x, y, sigma, best, middle, half)
-    cost, settled = float(residual @ residual), False
-    for _ in range(60):
-        normal, pull = jacobian.T @ jacobian, jacobian.T @ residual
-        step = np.linalg.lstsq(normal + damping * np.diag(np.diag(normal)), pull, rcond=None)[0]
-        tried = best + step
-        tried[2] = min(max(abs(tried[2]), narrowest), 2.0 * half)
-        residual_there, jacobian_there = _model(x, y, sigma, tried, middle, half)
-        cost_there = float(residual_there @ residual_there)
-        if cost_there > cost:
-            damping *= 7.0
-            if damping > 1e12:
-                settled = True
-                break
-            continue
-        settled = cost - cost_there < 1e-6 * max(1.0, cost)
-        best, residual, jacobian, cost = tried, residual_there, jacobian_there, cost_there
-        damping = max(damping / 5.0, 1e-12)
-        if settled:
-            break
+
+    def residual_of(values: FloatArray) -> FloatArray:
+        return _model(x, y, sigma, values, middle, half)[0]
+
+    def jacobian_of(values: FloatArray) -> FloatArray:
+        return -_model(x, y, sigma, values, middle, half)[1]
+
+    # MINPACK's Levenberg-Marquardt; least_squares(method="lm") is the same with a millisecond of checks around it.
+    best, *_, status = leastsq(residual_of, start, Dfun=jacobian_of, full_output=True, ftol=1e-7, xtol=1e-7, maxfev=100)
+    best[2] = abs(best[2])
     inside = window[0] <= best[1] <= window[1] and narrowest < best[2] < half
-    if not (settled and inside):
+    if not (status in (1, 2, 3, 4) and inside):
         return None
     freedom = max(1, x.size - 5)
+    residual, jacobian = _model(x, y, sigma, best, middle, half)
     inverse = np.asarray(np.linalg.pinv(jacobian.T @ jacobian), dtype=np.float64)
     if not (np.isfinite(inverse).all() and (np.diag(inverse) > 0).all()):
         return None
-    return best, inverse * excess(residual, freedom), cost / freedom
+    return best, inverse * excess(residual, freedom), float(residual @ residual) / freedom
 
 
 def _model(

@@ -22,7 +22,7 @@ class SpectraFolder:
     def __init__(self, folder: Path) -> None:
         """:raises SpectrumNotFound: there is no such folder"""
         if not folder.is_dir():
-            raise SpectrumNotFound(f"{folder}: found no folder, wanted one of survey files")
+            raise SpectrumNotFound(f"{folder}: found no folder, expected one of survey files")
         self.folder = folder
         self._by_name: dict[str, Path] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -74,7 +74,7 @@ class SpectraFolder:
         except SpectrumError as error:
             raise SpectrumNotFound(str(error)) from error
         if len(spectra) != 1:
-            raise SpectrumNotFound(f"found {len(spectra)} spectra in {path.name}, wanted one or a sha256")
+            raise SpectrumNotFound(f"found {len(spectra)} spectra in {path.name}, expected one or a sha256")
         return spectra[0]
 
     def _with_hash(self, paths: Iterable[Path], sha256: str) -> Spectrum | None:

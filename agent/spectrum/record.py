@@ -108,17 +108,16 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 class SpectrumError(OneLine, ValueError):
-    """A file, or values, that are no usable spectrum; says in one line its name, what was found and
-    wanted."""
+    """A file, or values, that are not a usable spectrum: its name, what was found and what was expected."""
 
-    def __init__(self, name: str, found: str, wanted: str) -> None:
-        super().__init__(name, found, wanted)
+    def __init__(self, name: str, found: str, expected: str) -> None:
+        super().__init__(name, found, expected)
         self.name = name
         self.found = found
-        self.wanted = wanted
+        self.expected = expected
 
     def __str__(self) -> str:
-        return one_line(f"{self.name}: found {self.found}; wanted {self.wanted}")
+        return one_line(f"{self.name}: found {self.found}; expected {self.expected}")
 
 
 class SeveralSpectra(SpectrumError):
@@ -150,7 +149,7 @@ class Spectrum:
     :param redshift: as the catalogue or header gives it, None if unknown; a radial velocity is given as v/c
     :param snr: signal-to-noise by band or arm, as the catalogue gives it
     :param meta: anything else worth keeping, JSON scalars only
-    :raises SpectrumError: naming ``name``, what was found and what was wanted
+    :raises SpectrumError: naming ``name``, what was found and what was expected
     """
 
     wavelength: FloatArray
@@ -262,7 +261,7 @@ class Spectrum:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
-        """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was wanted."""
+        """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was expected."""
         name = _checked_name(data)
         return from_facts(data, {key: unpack(name, key, data.get(key)) for key in ARRAYS})
 
@@ -340,8 +339,8 @@ def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
 
 def _of_type(name: str, key: str, value: Any, kind: Any) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
-        wanted = {str: "text", Mapping: "an object"}.get(kind, "a number")
-        raise SpectrumError(name, f"{key} {value!r:.60}", wanted)
+        expected = {str: "text", Mapping: "an object"}.get(kind, "a number")
+        raise SpectrumError(name, f"{key} {value!r:.60}", expected)
     if isinstance(value, str) and not _is_whole(value):
         raise SpectrumError(name, f"{key} {value!r:.60}", "whole characters")
     return value

@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 import os
-import sys
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Annotated, Any, Self
 
-from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task, Window
+from pydantic import AfterValidator, Field, model_validator
+
+from agent.lines import Medium
+from agent.settings_file import Mismatch, Number, Problem, Table, Text, load_toml, validate
+from agent.tasks.values import Confuser, Feature, FeatureKind, Quantity, Role, Sign, Statement, Task
 from agent.text import OneLine, one_line
 
 FOLDER = Path(__file__).parent
 QUESTION = "Analyze the provided spectrum to determine if it is "
 
-_FILE = ("key", "title", "question", "aliases", "guide", "feature", "confuser", "references")
-
 
 class TaskError(OneLine, ValueError):
-    """A task file that cannot be used: names the file, the field, what was found there and what was
-    wanted."""
+    """A task file that cannot be used: the file, the field, what was found there and what was expected."""
 
-    def __init__(self, file: str, field: str, found: str, wanted: str) -> None:
-        super().__init__(file, field, found, wanted)
+    def __init__(self, file: str, field: str, found: str, expected: str) -> None:
+        super().__init__(file, field, found, expected)
         self.file = file
         self.field = field
         self.found = found
-        self.wanted = wanted
+        self.expected = expected
 
     def __str__(self) -> str:
-        return one_line(f"{self.file}: {self.field}: found {self.found}; wanted {self.wanted}")
+        return one_line(f"{self.file}: {self.field}: found {self.found}; expected {self.expected}")
 
 
 def load(folder: str | os.PathLike[str] | None = None) -> dict[str, Task]:
-    """The tasks that come with the program and, after them, those of ``folder``, by key in order of file
-    name.
+    """Return the program's tasks and after them those of ``folder``, by key, in the order of file names.
 
-    :raises TaskError: for the first file that cannot be used; ``load_all`` goes on and lists them
+    :raises TaskError: for the first file that cannot be used; ``load_all`` continues and lists them
     """
     tasks, problems = load_all([folder] if folder is not None else [])
     if problems:
@@ -49,9 +47,9 @@ def load(folder: str | os.PathLike[str] | None = None) -> dict[str, Task]:
 def load_all(
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[dict[str, Task], tuple[TaskError, ...]]:
-    """Every usable task of the program and of ``folders``, and what is wrong with the rest.
+    """Return every usable task of the program and of ``folders``, and the errors of the other files.
 
-    A task whose key or alias is taken already is refused, so that a user's file never silently replaces ours.
+    A task whose key or alias is already taken is refused, so that a user's file never silently replaces ours.
     """
     tasks: dict[str, Task] = {}
     problems: list[TaskError] = []
@@ -74,184 +72,140 @@ def load_all(
 
 
 def find(tasks: Mapping[str, Task], name: str) -> Task | None:
-    """The task with that key or alias ("cc", "carbon"), whatever the case; None if there is none."""
-    wanted = name.strip().lower()
-    return next((t for t in tasks.values() if wanted in (t.key, *t.aliases)), None)
+    """Return the task with that key or alias ("cc", "carbon"), in upper or lower case; None if there is none."""
+    key = name.strip().lower()
+    return next((t for t in tasks.values() if key in (t.key, *t.aliases)), None)
 
 
 def read(path: str | os.PathLike[str]) -> Task:
-    """One task file. :raises TaskError: it cannot be read, or a field is missing, unknown or wrong."""
-    file = str(path)
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(file, "file", str(error), "a readable UTF-8 text file") from None
-    except (ValueError, RecursionError) as error:
-        # tomllib's own errors, and what escapes it: a number of 5,000 digits, brackets a thousand deep.
-        raise TaskError(file, "file", f"broken TOML, {error}", "TOML as in docs/tasks.md") from None
-    return _task(_Table(file, "", data))
+    """Read one task file. :raises TaskError: it cannot be read, or a field is missing, unknown or wrong"""
+    data = load_toml(Path(path), _error)
+    file = validate(_TaskFile, data, str(path), _error)
+    names = file.references
 
+    def entries(field: str, model: type[_Entry], tables: Iterable[dict[str, Any]]) -> list[Any]:
+        found = []
+        for number, table in enumerate(tables, start=1):
+            prefix = f"{field} {number} ({table.get('name') or table.get('weight') or 'no name'}), "
+            entry = validate(model, table, str(path), _error, prefix)
+            unknown = next((key for key in entry.references if key not in names), None)
+            if unknown is not None or not entry.references:
+                found_there = "none" if unknown is None else repr(unknown)
+                raise TaskError(str(path), f"{prefix}references", found_there, "keys of [references]")
+            found.append(entry)
+        return found
 
-def _task(table: _Table) -> Task:
-    table.refuse_unknown(_FILE)
-    title = table.text("title")
-    question = table.text("question")
-    if not question.startswith(QUESTION) or f"**{title}**" not in question or "\n" in question:
-        raise table.error("question", repr(question), f"one line, {QUESTION!r} and the title in **bold**")
-    key = table.text("key")
-    if not (key.isascii() and key.isidentifier() and key.islower()):
-        raise table.error("key", repr(key), "lower-case letters, digits and _ only, as in cv")
-    names = table.mapping("references")
     task = Task(
-        key=key,
-        title=title,
-        question=question,
-        statements=tuple(_statement(t, names) for t in table.tables("guide", wanted="at least one")),
-        features=tuple(_feature(t, names) for t in table.tables("feature", wanted="at least one")),
-        confusers=tuple(_confuser(t, names) for t in table.tables("confuser")),
-        references=MappingProxyType(names),
-        aliases=tuple(alias.lower() for alias in table.texts("aliases", missing=())),
+        key=file.key,
+        title=file.title,
+        question=file.question,
+        statements=tuple(Statement(**dict(e)) for e in entries("guide", _StatementTable, file.guide)),
+        features=tuple(_feature(e) for e in entries("feature", _FeatureTable, file.feature)),
+        confusers=tuple(Confuser(**dict(e)) for e in entries("confuser", _ConfuserTable, file.confuser)),
+        references=MappingProxyType(dict(names)),
+        aliases=tuple(alias.lower() for alias in file.aliases),
     )
-    repeated = {f.name for f in task.features if [g.name for g in task.features].count(f.name) > 1}
+    feature_names = [feature.name for feature in task.features]
+    repeated = sorted(name for name in set(feature_names) if feature_names.count(name) > 1)
     if repeated:
-        raise table.error("feature.name", f"{sorted(repeated)[0]!r} twice", "each name once")
+        raise TaskError(str(path), "feature.name", f"{repeated[0]!r} twice", "each name once")
     return task
 
 
-def _statement(table: _Table, names: Mapping[str, str]) -> Statement:
-    table.refuse_unknown(("section", "weight", "text", "references"))
-    return Statement(table.text("section"), table.text("weight"), table.text("text"), table.references(names))
+def _error(problem: Problem) -> TaskError:
+    return TaskError(*problem)
 
 
-def _confuser(table: _Table, names: Mapping[str, str]) -> Confuser:
-    table.refuse_unknown(("name", "tell_apart", "references"))
-    return Confuser(table.text("name"), table.text("tell_apart"), table.references(names))
+def _checked(test: Callable[[Any], bool]) -> AfterValidator:
+    """A validator that refuses a value; the field's description says what is expected."""
 
-
-def _feature(table: _Table, names: Mapping[str, str]) -> Feature:
-    table.refuse_unknown(tuple(Feature.__dataclass_fields__))
-    window = table.window("window")
-    feature = Feature(
-        name=table.text("name"),
-        kind=table.choice("kind", get_args(FeatureKind)),
-        role=table.choice("role", get_args(Role)),
-        medium=table.choice("medium", ("air", "vacuum")),
-        window=window,
-        span=table.window("span", missing=window),
-        side_bands=table.windows("side_bands"),
-        quantity=table.choice("quantity", get_args(Quantity)),
-        why=table.text("why"),
-        references=table.references(names),
-        wavelengths=table.numbers("wavelengths"),
-        above=table.number("above"),
-        below=table.number("below"),
-        sign=table.choice("sign", get_args(Sign), missing="either"),
-    )
-    if feature.above is None and feature.below is None:
-        raise table.error("above, below", "neither", "at least one: what makes the feature present")
-    if not feature.side_bands:
-        raise table.error("side_bands", "none", "one or more continuum windows [lo, hi]")
-    if feature.quantity in ("equivalent_width", "fwhm", "depth") and any(
-        lo < feature.span[1] and hi > feature.span[0] for lo, hi in feature.side_bands
-    ):
-        raise table.error("side_bands", f"one that overlaps the span {feature.span}", "windows beside it")
-    return feature
-
-
-class _Table:
-    """One TOML table of one file: hands out its fields checked, and knows how to complain about them."""
-
-    def __init__(self, file: str, where: str, data: Mapping[str, Any]) -> None:
-        self.file = file
-        self.where = where
-        self.data = data
-
-    def error(self, field: str, found: str, wanted: str) -> TaskError:
-        return TaskError(self.file, f"{self.where}{field}", found, wanted)
-
-    def refuse_unknown(self, known: tuple[str, ...]) -> None:
-        for field in self.data:
-            if field not in known:
-                raise self.error(field, "a field that means nothing here", "one of " + ", ".join(known))
-
-    def text(self, field: str) -> str:
-        value = self.data.get(field)
-        if not isinstance(value, str) or not value.strip():
-            raise self.error(field, _shown(value), "a text")
-        return value.strip()
-
-    def texts(self, field: str, missing: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        value = self.data.get(field, missing)
-        if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-            raise self.error(field, _shown(value), "a list of texts")
-        return tuple(value)
-
-    def choice(self, field: str, allowed: tuple[str, ...], missing: str | None = None) -> Any:
-        value = self.data.get(field, missing)
-        if value not in allowed:
-            raise self.error(field, _shown(value), " or ".join(allowed))
+    def check(value: Any) -> Any:
+        if not test(value):
+            raise ValueError
         return value
 
-    def number(self, field: str) -> float | None:
-        value = self.data.get(field)
-        if value is not None and not _is_number(value):
-            raise self.error(field, _shown(value), "a finite number")
-        return None if value is None else float(value)
-
-    def numbers(self, field: str) -> tuple[float, ...]:
-        value = self.data.get(field, [])
-        if not isinstance(value, list) or not all(_is_number(v) and v > 0 for v in value):
-            raise self.error(field, _shown(value), "a list of positive numbers in Å")
-        return tuple(float(v) for v in value)
-
-    def window(self, field: str, missing: Window | None = None) -> Window:
-        value = self.data.get(field, missing)
-        if not _is_window(value):
-            raise self.error(field, _shown(value), "[lo, hi] in Å, 0 < lo < hi")
-        return float(value[0]), float(value[1])
-
-    def windows(self, field: str) -> tuple[Window, ...]:
-        value = self.data.get(field)
-        if not isinstance(value, list) or not all(_is_window(v) for v in value):
-            raise self.error(field, _shown(value), "a list of [lo, hi] in Å, 0 < lo < hi")
-        return tuple((float(lo), float(hi)) for lo, hi in value)
-
-    def mapping(self, field: str) -> dict[str, str]:
-        value = self.data.get(field)
-        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-            raise self.error(field, _shown(value), "a table of key = 'author year journal'")
-        return dict(value)
-
-    def references(self, names: Mapping[str, str]) -> tuple[str, ...]:
-        found = self.texts("references")
-        unknown = [key for key in found if key not in names]
-        if not found or unknown:
-            raise self.error("references", repr(unknown[0]) if unknown else "none", "keys of [references]")
-        return found
-
-    def tables(self, field: str, wanted: str = "") -> tuple[_Table, ...]:
-        value = self.data.get(field, [])
-        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value) or (wanted and not value):
-            raise self.error(field, _shown(value), f"{wanted or 'any number of'} [[{field}]]".strip())
-        return tuple(
-            _Table(
-                self.file,
-                f"{field} {number} ({entry.get('name') or entry.get('weight') or 'no name'}), ",
-                entry,
-            )
-            for number, entry in enumerate(value, start=1)
-        )
+    return AfterValidator(check)
 
 
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else f"{value!r:.60}"
+def _is_window(window: tuple[float, float]) -> bool:
+    return 0 < window[0] < window[1]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+_Window = Annotated[tuple[Number, Number], _checked(_is_window)]
+_Wavelength = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+_Names = tuple[Annotated[str, Field(strict=True)], ...]
+_TEXT = "a text"
 
 
-def _is_window(value: Any) -> bool:
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(_is_number(v) for v in value):
-        return False
-    return bool(0 < value[0] < value[1])
+class _TaskFile(Table):
+    """The top level of a task file."""
+
+    key: Text = Field(description="lower-case letters, digits and _ only, as in cv")
+    title: Text = Field(description=_TEXT)
+    question: Text = Field(description=f"one line, {QUESTION!r} and the title in **bold**")
+    guide: list[dict[str, Any]] = Field(min_length=1, description="at least one [[guide]]")
+    feature: list[dict[str, Any]] = Field(min_length=1, description="at least one [[feature]]")
+    confuser: list[dict[str, Any]] = Field(default=[], description="any number of [[confuser]]")
+    references: dict[str, str] = Field(description="a table of key = 'author year journal'")
+    aliases: _Names = Field(default=(), description="a list of texts")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        question = self.question
+        if not question.startswith(QUESTION) or f"**{self.title}**" not in question or "\n" in question:
+            raise Mismatch(repr(question), f"one line, {QUESTION!r} and the title in **bold**", "question")
+        if not (self.key.isascii() and self.key.isidentifier() and self.key.islower()):
+            raise Mismatch(repr(self.key), "lower-case letters, digits and _ only, as in cv", "key")
+        return self
+
+
+class _Entry(Table):
+    """What the tables of a task file share."""
+
+    references: _Names = Field(description="a list of texts")
+
+
+class _StatementTable(_Entry):
+    section: Text = Field(description=_TEXT)
+    weight: Text = Field(description=_TEXT)
+    text: Text = Field(description=_TEXT)
+
+
+class _ConfuserTable(_Entry):
+    name: Text = Field(description=_TEXT)
+    tell_apart: Text = Field(description=_TEXT)
+
+
+class _FeatureTable(_Entry):
+    """One [[feature]]; ``agent.tasks.Feature`` says what the fields mean."""
+
+    name: Text = Field(description=_TEXT)
+    kind: FeatureKind
+    role: Role
+    medium: Medium
+    window: _Window = Field(description="[lo, hi] in Å, 0 < lo < hi")
+    span: _Window | None = Field(default=None, description="[lo, hi] in Å, 0 < lo < hi")
+    side_bands: tuple[_Window, ...] = Field(description="a list of [lo, hi] in Å, 0 < lo < hi")
+    quantity: Quantity
+    why: Text = Field(description=_TEXT)
+    wavelengths: tuple[_Wavelength, ...] = Field(default=(), description="a list of positive numbers in Å")
+    above: Number | None = Field(default=None, description="a finite number")
+    below: Number | None = Field(default=None, description="a finite number")
+    sign: Sign = "either"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.above is None and self.below is None:
+            raise Mismatch("neither", "at least one: what makes the feature present", "above, below")
+        if not self.side_bands:
+            raise Mismatch("none", "one or more continuum windows [lo, hi]", "side_bands")
+        span = self.span or self.window
+        if self.quantity in ("equivalent_width", "fwhm", "depth") and any(
+            lo < span[1] and hi > span[0] for lo, hi in self.side_bands
+        ):
+            raise Mismatch(f"one that overlaps the span {span}", "windows outside the span", "side_bands")
+        return self
+
+
+def _feature(table: _FeatureTable) -> Feature:
+    return Feature(**(dict(table) | {"span": table.span or table.window}))

@@ -176,18 +176,18 @@ class Trajectory:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
-        """Read the JSON form. :raises TrajectoryError: naming the field, what was found, what was wanted."""
+        """Read the JSON form. :raises TrajectoryError: naming the field, what was found, what was expected."""
         if not isinstance(data, Mapping):
-            raise TrajectoryError(f"found {type(data).__name__}, wanted an object")
+            raise TrajectoryError(f"found {type(data).__name__}, expected an object")
         if data.get("schema") != SCHEMA:
-            raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, wanted {SCHEMA!r}")
+            raise TrajectoryError(f"schema: found {data.get('schema')!r:.60}, expected {SCHEMA!r}")
         spectrum, drafter = object_of(data, "spectrum"), object_of(data, "drafter")
         simulated = data.get("simulated", False)
         if not isinstance(simulated, bool):
-            raise TrajectoryError(f"simulated: found {simulated!r:.60}, wanted true or false")
+            raise TrajectoryError(f"simulated: found {simulated!r:.60}, expected true or false")
         redshift = number_of(data, "redshift")
         if redshift is not None and redshift <= -1:
-            raise TrajectoryError(f"redshift: found {redshift!r}, wanted one above -1, or null")
+            raise TrajectoryError(f"redshift: found {redshift!r}, expected one above -1, or null")
         return cls(
             task=text_of(data, "task"),
             system=text_of(data, "system"),
@@ -279,17 +279,17 @@ def _words(step: Step) -> str:
 
 def _steps(data: object) -> tuple[Step, ...]:
     if not isinstance(data, list):
-        raise TrajectoryError(f"steps: found {type(data).__name__}, wanted a list")
+        raise TrajectoryError(f"steps: found {type(data).__name__}, expected a list")
     steps = tuple(step_from_json(s, n) for n, s in enumerate(data, start=1))
     seen: set[str] = set()
     for step in steps:
         if step.id in seen:
-            raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, wanted one")
+            raise TrajectoryError(f"steps: found two with the id {step.id!r:.60}, expected one")
         seen.add(step.id)
     return steps
 
 
 def _faults(data: object) -> tuple[str, ...]:
     if not isinstance(data, list) or not all(isinstance(f, str) for f in data):
-        raise TrajectoryError(f"faults: found {data!r:.60}, wanted a list of sentences")
+        raise TrajectoryError(f"faults: found {data!r:.60}, expected a list of sentences")
     return tuple(data)

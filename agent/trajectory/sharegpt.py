@@ -162,11 +162,11 @@ class _Reading:
 
     def prompt(self, turns: list[_Said]) -> str:
         if not turns or turns[0].speaker != "human":
-            raise TrajectoryError("conversations: found no question, wanted a human turn after the system's")
+            raise TrajectoryError("conversations: found no question, expected a human turn after the system's")
         question = self._clean(turns.pop(0))
         if question.count(IMAGE) != 1:
             found = f"{question.count(IMAGE)} {IMAGE} in the question"
-            raise TrajectoryError(f"conversations: found {found}, wanted one: the full spectrum")
+            raise TrajectoryError(f"conversations: found {found}, expected one: the full spectrum")
         self.images += 1
         if not question.startswith(IMAGE + "\n"):
             self.faults.append("the question does not begin with the picture")
@@ -176,7 +176,7 @@ class _Reading:
         while turns:
             said = turns.pop(0)
             if said.speaker != "gpt":
-                raise TrajectoryError(f"{said.where}: found a {said.speaker} turn, wanted gpt")
+                raise TrajectoryError(f"{said.where}: found a {said.speaker} turn, expected gpt")
             turn = parse(said.value)
             self.faults.extend(f"{said.where}: {fault}" for fault in turn.faults)
             if turn.thought:
@@ -188,7 +188,7 @@ class _Reading:
         """What ends an assistant turn: a zoom where the tool answered, else the answer."""
         if response is not None:
             if turn.call is None:
-                raise TrajectoryError(f"{said.where}: found no readable tool call, wanted one: it was answered")
+                raise TrajectoryError(f"{said.where}: found no readable tool call, expected one: it was answered")
             self.steps.append(self._zoom(turn.call.arguments, response))
         elif turn.answer is not None:
             self.steps.append(Answer(next(self._ids), turn.answer.verdict, turn.answer.explanation))
@@ -198,11 +198,11 @@ class _Reading:
     def _zoom(self, arguments: Mapping[str, Any], response: _Said) -> Zoom:
         text = self._clean(response).strip()
         if not (text.startswith(_RESPONSE) and text.endswith(_RESPONSE_END)):
-            raise TrajectoryError(f"{response.where}: found {text!r:.60}, wanted {_RESPONSE} … {_RESPONSE_END}")
+            raise TrajectoryError(f"{response.where}: found {text!r:.60}, expected {_RESPONSE} … {_RESPONSE_END}")
         text = text.removeprefix(_RESPONSE).removesuffix(_RESPONSE_END)
         pictures = text.count(IMAGE)
         if pictures > 1:
-            raise TrajectoryError(f"{response.where}: found {pictures} {IMAGE}, wanted one at most")
+            raise TrajectoryError(f"{response.where}: found {pictures} {IMAGE}, expected one at most")
         self.images += pictures
         return Zoom(
             id=next(self._ids),
@@ -232,15 +232,15 @@ class _Said:
 def _turns(row: Mapping[str, Any]) -> Iterator[_Said]:
     conversations = row.get("conversations") if isinstance(row, Mapping) else None
     if not isinstance(conversations, list) or not conversations:
-        raise TrajectoryError(f"conversations: found {conversations!r:.60}, wanted a list of turns")
+        raise TrajectoryError(f"conversations: found {conversations!r:.60}, expected a list of turns")
     for number, said in enumerate(conversations):
         where = f"conversations[{number}]"
         if not isinstance(said, Mapping):
-            raise TrajectoryError(f"{where}: found {said!r:.60}, wanted an object")
+            raise TrajectoryError(f"{where}: found {said!r:.60}, expected an object")
         speaker = one_of(said, "from", ("system", "human", "gpt"), f"{where}.")
         value = said.get("value")
         if not isinstance(value, str):
-            raise TrajectoryError(f"{where}.value: found {value!r:.60}, wanted text")
+            raise TrajectoryError(f"{where}.value: found {value!r:.60}, expected text")
         yield _Said(where, speaker, value)
 
 
@@ -249,7 +249,7 @@ def _task(prompt: str) -> str:
     for name, key in PUBLISHED_TASKS.items():
         if name in question:
             return key
-    raise TrajectoryError(f"conversations: found the question {question!r:.80}, wanted one that names a class")
+    raise TrajectoryError(f"conversations: found the question {question!r:.80}, expected one that names a class")
 
 
 def _flat(blocks: Sequence[Mapping[str, Any]]) -> str:

@@ -22,7 +22,7 @@ _Choice = TypeVar("_Choice", bound=str)
 
 
 class TrajectoryError(OneLine, ValueError):
-    """A trajectory that cannot be read: names the field, what was found and what was wanted."""
+    """A trajectory that cannot be read: names the field, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def step_from_json(data: object, number: int) -> Step:
     """Read the JSON form of the step with this number. :raises TrajectoryError: naming the field."""
     where = f"steps[{number}]."
     if not isinstance(data, Mapping):
-        raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, wanted an object")
+        raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, expected an object")
     step_id = text_of(data, "id", where)
     kind = one_of(data, "kind", ("think", "zoom", "answer"), where)
     if kind == "think":
@@ -129,10 +129,10 @@ def step_from_json(data: object, number: int) -> Step:
         return Answer(step_id, verdict_of(data, "verdict", where), text_of(data, "explanation", where))
     ok = data.get("ok")
     if not isinstance(ok, bool):
-        raise TrajectoryError(f"{where}ok: found {ok!r:.60}, wanted true or false")
+        raise TrajectoryError(f"{where}ok: found {ok!r:.60}, expected true or false")
     z = number_of(data, "z", where)
     if z is None:
-        raise TrajectoryError(f"{where}z: found null, wanted a number")
+        raise TrajectoryError(f"{where}z: found null, expected a number")
     return Zoom(
         id=step_id,
         arguments=object_of(data, "arguments", where),
@@ -149,12 +149,12 @@ def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
     """The text in a field. :raises TrajectoryError: it is no text, or none that UTF-8 can hold."""
     value = data.get(key)
     if not isinstance(value, str):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted text")
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected text")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         broken = f"half a character, U+{ord(value[error.start]):04X}, at {error.start}"
-        raise TrajectoryError(f"{where}{key}: found {broken}, wanted whole characters") from None
+        raise TrajectoryError(f"{where}{key}: found {broken}, expected whole characters") from None
     return value
 
 
@@ -168,7 +168,7 @@ def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | Non
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted a finite number or null")
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected a finite number or null")
     return float(value)
 
 
@@ -176,7 +176,7 @@ def verdict_of(data: Mapping[str, Any], key: str, where: str = "") -> Verdict | 
     """The verdict in a field. :raises TrajectoryError: it is none of YES, NO and null."""
     value = data.get(key)
     if value not in ("YES", "NO", None):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted YES, NO or null")
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected YES, NO or null")
     return cast("Verdict | None", value)
 
 
@@ -187,11 +187,11 @@ def object_of(data: Mapping[str, Any], key: str, where: str = "") -> dict[str, A
     """
     value = data.get(key)
     if not isinstance(value, Mapping):
-        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted an object")
+        raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected an object")
     try:
         json.dumps(dict(value), allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise TrajectoryError(f"{where}{key}: found what JSON cannot hold ({error}), wanted JSON") from None
+        raise TrajectoryError(f"{where}{key}: found what JSON cannot hold ({error}), expected JSON") from None
     return dict(value)
 
 
@@ -201,4 +201,4 @@ def one_of(data: Mapping[str, Any], key: str, allowed: tuple[_Choice, ...], wher
     for choice in allowed:
         if value == choice:
             return choice
-    raise TrajectoryError(f"{where}{key}: found {value!r:.60}, wanted one of {', '.join(allowed)}")
+    raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected one of {', '.join(allowed)}")

@@ -215,7 +215,7 @@ def test_run_passes_on_why_a_policy_failed():
 
 
 def test_fewer_than_one_turn_is_refused():
-    with pytest.raises(ValueError, match="max_turns: found 0, wanted 1 or more"):
+    with pytest.raises(ValueError, match="max_turns: found 0, expected 1 or more"):
         next(inspect(SPECTRUM, TASK, Script([ANSWER]), max_turns=0))
 
 

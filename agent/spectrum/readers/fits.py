@@ -268,8 +268,8 @@ class FitsFile:
         self._found: list[Hdu] = []
         self._ended = False
 
-    def refusal(self, found: str, wanted: str) -> SpectrumError:
-        return SpectrumError(self.name, found, wanted)
+    def refusal(self, found: str, expected: str) -> SpectrumError:
+        return SpectrumError(self.name, found, expected)
 
     def check(self, end: int) -> None:
         """:raises SpectrumError: a header claims data up to byte ``end``, beyond the end of the file"""

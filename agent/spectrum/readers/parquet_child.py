@@ -41,7 +41,7 @@ def main(path: str) -> None:
         try:
             table = file.read_row_group(asked["group"], columns=asked["columns"])
             if table.nbytes > MOST:
-                raise ValueError(f"rows of {table.nbytes} bytes, wanted at most {MOST}")
+                raise ValueError(f"rows of {table.nbytes} bytes, expected at most {MOST}")
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)

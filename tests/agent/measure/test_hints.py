@@ -302,7 +302,7 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
         ("above = 0.3", 'above = "a lot"', "feature 1 (He I 4471), above", "'a lot'"),
         ("above = 0.3", "", "feature 1 (He I 4471), above, below", "neither"),
         ('"equivalent_width"', '"width"', "feature 1 (He I 4471), quantity", "'width'"),
-        ("above = 0.3", "abvoe = 0.3", "feature 1 (He I 4471), abvoe", "means nothing"),
+        ("above = 0.3", "abvoe = 0.3", "feature 1 (He I 4471), abvoe", "unknown field"),
         ('references = ["WF90", "GC09"]', 'references = ["XX"]', "guide 1 (Primary), references", "'XX'"),
         ('references = ["WF90", "GC09"]', "references = []", "guide 1 (Primary), references", "none"),
         ("[[feature]]", "[[feature", "file", "broken TOML"),
@@ -320,7 +320,7 @@ def test_a_broken_file_is_told_which_field_what_was_found_and_what_was_wanted(
     assert caught.value.file == str(path)
     assert caught.value.field == field
     assert found in caught.value.found
-    assert caught.value.wanted
+    assert caught.value.expected
     assert str(caught.value).startswith(f"{path}: {field}: found ")
 
 

@@ -298,7 +298,7 @@ def test_a_spoiled_file_is_refused_by_name(tmp_path: Path, spoil: Any, words: st
     own.write(simulate("a", "LAMOST", 9, seed=5), path)
     with fits.open(path, mode="update") as hdus:
         spoil(hdus)
-    with pytest.raises(SpectrumError, match="wanted") as refused:
+    with pytest.raises(SpectrumError, match="expected") as refused:
         read(path)
     assert words in str(refused.value)
 

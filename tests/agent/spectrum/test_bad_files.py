@@ -125,7 +125,7 @@ def refusal(path: Path) -> str:
         read(path)
     message = str(caught.value)
     assert message.startswith(f"{path.name}: found ")
-    assert "; wanted " in message
+    assert "; expected " in message
     assert "\n" not in message
     with pytest.raises(SpectrumError):
         list(read_all(path))

@@ -210,7 +210,7 @@ def test_desi_targets_are_listed_merged_and_read_in_turn(tmp_path):
     assert read(path, -5).meta["objtype"] == "SKY"
     with pytest.raises(SpectrumError, match="no pixel with data"):
         read(path, "39629")
-    with pytest.raises(SpectrumError, match="wanted a target 7"):
+    with pytest.raises(SpectrumError, match="expected a target 7"):
         read(path, "7")
 
 
@@ -527,5 +527,5 @@ def test_a_layout_only_specutils_knows_is_read_through_it(tmp_path):
 def test_every_spectrum_read_says_where_it_came_from(tmp_path):
     spectrum = read(lamost_image(tmp_path / "here.fits"))
     assert spectrum.name == "here.fits"
-    with pytest.raises(SpectrumError, match=r"here\.fits: found one spectrum without a name; wanted a target 3"):
+    with pytest.raises(SpectrumError, match=r"here\.fits: found one spectrum without a name; expected a target 3"):
         read(tmp_path / "here.fits", target=3)

@@ -18,9 +18,9 @@ PRINTED_TO_1 = 3e-5  # of the wavelength: X-shooter text above 10,000 Å is prin
 
 # What must be refused: a part of the path, and a part of the message.
 REFUSED = {
-    "desi/GALAXY/redrock-": "wanted DESI arms",
+    "desi/GALAXY/redrock-": "expected DESI arms",
     "desi/QSO/QSO_cat": "columns TARGETID, Z",
-    "desi/odd_bad_format/missing_z_color": "wanted DESI arms",
+    "desi/odd_bad_format/missing_z_color": "expected DESI arms",
     "desi/odd_bad_format/spectra-main-dark": "only the arms R",
     "desi_redrock_templates/": "a library of basis vectors",
     "sdss_eigen_templates/": "a library of eigenspectra",

@@ -91,12 +91,12 @@ def test_what_is_no_spectrum_is_refused_in_one_line_with_its_name(change, found)
     message = str(caught.value)
     assert message.startswith("x.fits: found ")
     assert found in message
-    assert "; wanted " in message
+    assert "; expected " in message
     assert "\n" not in message
 
 
 def test_one_pixel_is_too_few():
-    with pytest.raises(SpectrumError, match="1 pixels; wanted two or more"):
+    with pytest.raises(SpectrumError, match="1 pixels; expected two or more"):
         Spectrum([5000.0], [1.0], [1.0])
 
 
@@ -177,8 +177,8 @@ def test_spectra_and_errors_survive_pickling_and_copying():
     assert copy.deepcopy(full()) == full()
     several = pickle.loads(pickle.dumps(SeveralSpectra("f.fits", ["1", "2"])))
     assert several.targets == ("1", "2")
-    assert str(several) == "f.fits: found 2 spectra (1, 2); wanted one of them named as target"
-    assert str(pickle.loads(pickle.dumps(SpectrumError("a", "b", "c")))) == "a: found b; wanted c"
+    assert str(several) == "f.fits: found 2 spectra (1, 2); expected one of them named as target"
+    assert str(pickle.loads(pickle.dumps(SpectrumError("a", "b", "c")))) == "a: found b; expected c"
 
 
 def test_spectra_that_differ_in_anything_are_not_equal():

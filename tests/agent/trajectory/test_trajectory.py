@@ -47,21 +47,21 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("schema", "other/1", "schema: found 'other/1', wanted 'spec-o3/trajectory/1'"),
-        ("task", None, "task: found None, wanted text"),
+        ("schema", "other/1", "schema: found 'other/1', expected 'spec-o3/trajectory/1'"),
+        ("task", None, "task: found None, expected text"),
         ("prompt", "\ud800", "prompt: found half a character"),
-        ("redshift", True, "redshift: found True, wanted a finite number"),
+        ("redshift", True, "redshift: found True, expected a finite number"),
         ("redshift", float("nan"), "redshift: found nan"),
         ("redshift", 10**400, "redshift: found 1000"),
-        ("label", "MAYBE", "label: found 'MAYBE', wanted YES, NO or null"),
-        ("medium", "water", "medium: found 'water', wanted one of vacuum, air"),
+        ("label", "MAYBE", "label: found 'MAYBE', expected YES, NO or null"),
+        ("medium", "water", "medium: found 'water', expected one of vacuum, air"),
         ("drafter", {"kind": "robot", "name": ""}, "drafter.kind: found 'robot'"),
-        ("simulated", "no", "simulated: found 'no', wanted true or false"),
-        ("steps", {}, "steps: found dict, wanted a list"),
-        ("steps", [7], r"steps\[1\]: found int, wanted an object"),
-        ("steps", [{"id": "s1", "kind": "guess"}], r"steps\[1\].kind: found 'guess', wanted one of think"),
-        ("steps", [{"id": [], "kind": "think"}], r"steps\[1\].id: found \[\], wanted text"),
-        ("faults", "none", "faults: found 'none', wanted a list"),
+        ("simulated", "no", "simulated: found 'no', expected true or false"),
+        ("steps", {}, "steps: found dict, expected a list"),
+        ("steps", [7], r"steps\[1\]: found int, expected an object"),
+        ("steps", [{"id": "s1", "kind": "guess"}], r"steps\[1\].kind: found 'guess', expected one of think"),
+        ("steps", [{"id": [], "kind": "think"}], r"steps\[1\].id: found \[\], expected text"),
+        ("faults", "none", "faults: found 'none', expected a list"),
     ],
 )
 def test_a_bad_field_is_named_with_what_was_found_and_what_was_wanted(field, value, words):
@@ -85,7 +85,7 @@ def test_arguments_that_json_cannot_hold_are_refused(number):
 
 
 def test_what_is_no_object_is_refused():
-    with pytest.raises(TrajectoryError, match="found list, wanted an object"):
+    with pytest.raises(TrajectoryError, match="found list, expected an object"):
         Trajectory.from_json([])
 
 
@@ -190,7 +190,7 @@ def test_there_is_a_place_for_every_picture_and_every_turn_but_the_last_is_answe
 
 def test_too_few_pictures_are_refused():
     trajectory = Trajectory("cc", "?", "", None, (), Drafter("unknown", ""))
-    with pytest.raises(TrajectoryError, match="images: found 0, wanted 1"):
+    with pytest.raises(TrajectoryError, match="images: found 0, expected 1"):
         trajectory.to_messages([])
 
 
@@ -369,17 +369,17 @@ def _said(row: dict, turn: int, value: object) -> dict:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (published_row(images=["only.png"]), "images: found 1, wanted 2: one for each <image>"),
-        (published_row(images=None), "images: found NoneType, wanted 2"),
-        (published_row(conversations=[]), r"conversations: found \[\], wanted a list of turns"),
-        (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', wanted YES, NO or null"),
+        (published_row(images=["only.png"]), "images: found 1, expected 2: one for each <image>"),
+        (published_row(images=None), "images: found NoneType, expected 2"),
+        (published_row(conversations=[]), r"conversations: found \[\], expected a list of turns"),
+        (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', expected YES, NO or null"),
         (_without(published_row(), 1), "conversations: found no question, wanted"),
-        (_without(published_row(), 2), "wanted gpt"),
+        (_without(published_row(), 2), "expected gpt"),
         (_said(published_row(), 2, "<think>a</think>"), r"conversations\[2\]: found no readable tool call"),
-        (_said(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', wanted <tool_response>"),
-        (_said(published_row(), 1, "no picture"), "found 0 <image> in the question, wanted one"),
-        (_said(published_row(), 1, "<image>\nIs it a quasar?"), "wanted one that names a class"),
-        (_said(published_row(), 2, 7), r"conversations\[2\].value: found 7, wanted text"),
+        (_said(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', expected <tool_response>"),
+        (_said(published_row(), 1, "no picture"), "found 0 <image> in the question, expected one"),
+        (_said(published_row(), 1, "<image>\nIs it a quasar?"), "expected one that names a class"),
+        (_said(published_row(), 2, 7), r"conversations\[2\].value: found 7, expected text"),
     ],
 )
 def test_a_row_that_cannot_be_read_names_the_field(row, words):

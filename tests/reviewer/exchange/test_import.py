@@ -82,7 +82,7 @@ def test_one_bad_row_keeps_every_row_out(store, tmp_path):
     imported = import_file(store, path)
     assert imported.added == ()
     assert [(p.line, p.field) for p in imported.problems] == [(2, "row"), (3, "label")]
-    assert imported.problems[1].reason == "found 'MAYBE', wanted YES, NO or null"
+    assert imported.problems[1].reason == "found 'MAYBE', expected YES, NO or null"
     assert count(store) == 0
 
 
