@@ -373,7 +373,7 @@ def _said(row: dict, turn: int, value: object) -> dict:
         (published_row(images=None), "images: found NoneType, expected 2"),
         (published_row(conversations=[]), r"conversations: found \[\], expected a list of turns"),
         (published_row(ground_truth="maybe"), "ground_truth: found 'maybe', expected YES, NO or null"),
-        (_without(published_row(), 1), "conversations: found no question, wanted"),
+        (_without(published_row(), 1), "conversations: found no question, expected"),
         (_without(published_row(), 2), "expected gpt"),
         (_said(published_row(), 2, "<think>a</think>"), r"conversations\[2\]: found no readable tool call"),
         (_said(published_row(), 3, "thanks"), r"conversations\[3\]: found 'thanks', expected <tool_response>"),
