@@ -1,8 +1,7 @@
-"""What a person has on the bench of the Live tab: spectra of files they dropped, and of items of the library.
+"""The bench of the Live tab: a person's spectra, from uploaded files and from items of the library.
 
-Files lie in a temporary folder of their owner's until their last spectrum is taken off, or the server stops.
-Of each spectrum only what its row says is in memory; it is read again when it is used. The bench outlives a
-reload of the page, not a restart of the server.
+Files stay in a temporary folder until their last spectrum is removed or the server stops. Only the rows are in
+memory; a spectrum is read again when it is used.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from agent.spectrum import Spectrum, SpectrumError, read
 from agent.spectrum.readers import opened
 from agent.spectrum.readers.pixels import NoDataError
 from reviewer.store import Item, NotFound
-from reviewer.web.pictures import Gallery, Recent
+from reviewer.web.pictures import Cache, Gallery
 
 LARGEST_FILE = 2 * 2**30
 LARGEST_FOLDER = 8 * 2**30
-"""Bytes of all files of one person."""
+"""Bytes of all files per person."""
 MOST_TARGETS = 500
-"""Spectra of one file that come on the bench."""
+"""Spectra taken from one file."""
 MOST_ROWS = 1_000
 MOST_PROBLEMS = 5
-"""Spectra of one file of which it is said one by one why they cannot be read."""
+"""Unreadable spectra of one file that are reported one by one."""
 _CHUNK = 2**20
 
 
 class BenchFull(Exception):
-    """More than a bench may hold."""
+    """The bench is full, or an upload is too large for it."""
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """A spectrum's place in a file that was dropped; ``target`` is "" in a file of one."""
+class UploadedFile:
+    """The position of a spectrum in an uploaded file; ``target`` is "" if the file has only one."""
 
     path: Path
     target: str
@@ -49,8 +48,8 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Row:
-    """A spectrum on the bench. ``snr`` is per pixel, ``spectrum`` its SHA-256; ``item`` is the library item
-    that it came from, ``file`` where it lies otherwise."""
+    """A spectrum on the bench. ``snr`` is per pixel, ``spectrum`` its SHA-256; it comes from the library item
+    ``item`` or from ``file``."""
 
     id: str
     name: str
@@ -59,21 +58,21 @@ class Row:
     spectrum: str
     simulated: bool
     item: int | None = None
-    file: Dropped | None = None
+    file: UploadedFile | None = None
 
 
 class Bench:
-    """One person's. Safe in many threads."""
+    """The bench of one person; thread-safe."""
 
-    def __init__(self, gallery: Gallery, read_before: Recent[Dropped, Spectrum]) -> None:
+    def __init__(self, gallery: Gallery, cache: Cache[UploadedFile, Spectrum]) -> None:
         self._gallery = gallery
-        self._read_before = read_before
+        self._read_before = cache
         self._lock = threading.Lock()
         self._rows: dict[str, Row] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="spec-o3-live-", ignore_cleanup_errors=True)
 
     def rows(self) -> list[Row]:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were added."""
         with self._lock:
             return list(self._rows.values())
 
@@ -81,7 +80,7 @@ class Bench:
         """:raises NotFound: no such spectrum is on the bench"""
         row = self._rows.get(row_id)
         if row is None:
-            raise NotFound("This spectrum is not on your bench any more; bring it again.")
+            raise NotFound("This spectrum is not on your bench any more; add it again.")
         return row
 
     def spectrum(self, row: Row) -> Spectrum:
@@ -95,15 +94,15 @@ class Bench:
         return self._read_before.get(file, lambda: read(file.path, file.target or None))
 
     def with_hash(self, sha256: str) -> Spectrum | None:
-        """The spectrum of that hash, None if it is not on the bench."""
+        """Return the spectrum with this hash, None if it is not on the bench."""
         row = self._of_hash(sha256)
         return None if row is None else self.spectrum(row)
 
     def add_item(self, item: Item) -> Row:
-        """Put a library item's spectrum on the bench; one that is there already stays where it is.
+        """Add the spectrum of a library item; one that is already there keeps its place.
 
         :raises SpectrumError: the item came without its spectrum
-        :raises BenchFull: there is no room
+        :raises BenchFull: the bench is full
         """
         sha256 = item.row.spectrum_sha256
         if sha256 is None:
@@ -120,10 +119,10 @@ class Bench:
         return row
 
     def add_file(self, filename: str, content: BinaryIO) -> tuple[list[Row], list[str]]:
-        """Put every spectrum of a file on the bench.
+        """Add every spectrum of a file.
 
-        :param filename: as the browser gave it: only ever a name
-        :returns: the rows, those that were there already among them, and what was wrong, in sentences
+        :param filename: as sent by the browser; used as a name only
+        :returns: the rows, including those that were already there, and messages about problems
         """
         name = name_of(filename)
         folder = Path(tempfile.mkdtemp(dir=self._folder.name))
@@ -138,12 +137,12 @@ class Bench:
         except BenchFull as full:
             problems.append(f"{name}: {full}")
         except OSError as error:
-            problems.append(f"{name}: it could not be kept here ({error.strerror or error}).")
+            problems.append(f"{name}: the file could not be saved ({error.strerror or error}).")
         self._sweep(folder)
         return rows, problems
 
     def remove(self, row_id: str) -> None:
-        """Take a spectrum off, and its file if it was the last of it. :raises NotFound: it is not there"""
+        """Remove a spectrum, and its file if it was the last one of it. :raises NotFound: it is not there"""
         row = self.row(row_id)
         with self._lock:
             self._rows.pop(row_id, None)
@@ -167,8 +166,7 @@ class Bench:
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
-        """Put the spectra of a file on the bench, into ``rows``; what is wrong with others into
-        ``problems``."""
+        """Add the spectra of a file: rows go into ``rows``, messages about unreadable ones into ``problems``."""
         bad: list[str] = []
         empty = 0
         with opened(path) as targets:
@@ -183,17 +181,17 @@ class Bench:
                 except SpectrumError as error:
                     bad.append(str(error))
                 else:
-                    rows.append(self._put(_row_of(spectrum, Dropped(path, target))))
+                    rows.append(self._put(_row_of(spectrum, UploadedFile(path, target))))
         problems += [*bad[:MOST_PROBLEMS], *_left_out(path.name, len(names), empty, len(bad))]
 
     def _put(self, row: Row) -> Row:
-        """The row on the bench: this one, or the one with the same spectrum from a file that is there."""
+        """Add a row and return it, or return the row that already has this spectrum."""
         with self._lock:
             there = next((r for r in self._rows.values() if r.spectrum == row.spectrum), None)
             if there is not None and there.id != row.id:
                 return there
             if there is None and len(self._rows) >= MOST_ROWS:
-                raise BenchFull(f"Your bench holds {MOST_ROWS} spectra, and no more; take some off it.")
+                raise BenchFull(f"Your bench holds {MOST_ROWS} spectra, which is the most; remove some.")
             self._rows[row.id] = row
             return row
 
@@ -201,18 +199,18 @@ class Bench:
         return next((row for row in self.rows() if row.spectrum == sha256), None)
 
     def _sweep(self, folder: Path) -> None:
-        """Delete a file's folder once no row is of it."""
+        """Delete a file's folder once no row uses it."""
         if all(row.file is None or row.file.path.parent != folder for row in self.rows()):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class Benches:
-    """Everybody's benches, each made when it is first asked for."""
+    """The benches of all people, each created on first use."""
 
     def __init__(self, gallery: Gallery, spectra: int = 64) -> None:
-        """:param spectra: how many of those last read are kept in memory"""
+        """:param spectra: number of spectra cached in memory"""
         self._gallery = gallery
-        self._read_before: Recent[Dropped, Spectrum] = Recent(spectra)
+        self._read_before: Cache[UploadedFile, Spectrum] = Cache(spectra)
         self._lock = threading.Lock()
         self._benches: dict[str, Bench] = {}
 
@@ -231,7 +229,7 @@ class Benches:
 
 
 def name_of(filename: str) -> str:
-    """A file name from a browser as a name in a folder of ours: no path, nothing hidden, not too long."""
+    """Return a browser's file name as a safe name in our folder: no path, not hidden, not too long."""
     last = re.split(r"[/\\]", filename.encode("utf-8", "replace").decode())[-1]
     plain = re.sub(r"[\x00-\x1f\x7f]", "", last).strip().lstrip(".")
     while len(plain.encode()) > 200:
@@ -240,19 +238,19 @@ def name_of(filename: str) -> str:
 
 
 def _left_out(name: str, count: int, empty: int, bad: int) -> Iterator[str]:
-    """What is not on the bench of a file of ``count`` spectra, in sentences."""
+    """Messages about the spectra of a file that are not on the bench."""
     if not count:
-        yield f"{name}: it holds sky fibres only, no object."
+        yield f"{name}: found sky fibres only, expected an object."
     if empty:
         yield f"{name}: {empty} of its spectra hold no data and were left out."
     if bad > MOST_PROBLEMS:
         yield f"{name}: {bad - MOST_PROBLEMS} more of its spectra cannot be read."
     if count > MOST_TARGETS:
         beyond = count - MOST_TARGETS
-        yield f"{name}: it holds {count} spectra; the first {MOST_TARGETS} are here, {beyond} are not."
+        yield f"{name}: found {count} spectra; the first {MOST_TARGETS} were added, {beyond} were not."
 
 
-def _row_of(spectrum: Spectrum, file: Dropped | None) -> Row:
+def _row_of(spectrum: Spectrum, file: UploadedFile | None) -> Row:
     return Row(
         id=secrets.token_urlsafe(9),
         name=spectrum.name,

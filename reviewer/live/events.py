@@ -1,8 +1,7 @@
-"""What happened in a run, as numbered events: written by its threads, read by pages now or later.
+"""The event log of a run: numbered events, written by its threads and read by pages now or later.
 
-Text that comes in many small pieces is joined into the event before it for as long as nobody has read that
-one. So nothing is late for who reads at once, and a log nobody reads stays short; what was read once never
-changes, and a page that was away misses nothing.
+A piece of text is joined to the previous event until a page has read that event. An event that was read never
+changes, so a page that was disconnected misses nothing.
 """
 
 from __future__ import annotations
@@ -17,23 +16,23 @@ from typing import Any
 Event = dict[str, Any]
 
 JOIN = 0.04
-"""Seconds between two answers to one reader: at most 25 pieces of text a second and sample."""
+"""Seconds between two messages to one reader: at most 25 pieces of text per second and sample."""
 KEEP_ALIVE = 15.0
-"""Seconds of silence after which a comment is sent: proxies cut connections that look dead."""
+"""Seconds without an event after which a comment is sent: proxies close idle connections."""
 
 
 class Log:
-    """Events numbered from 1, until ``over``; safe in many threads."""
+    """Events numbered from 1, until ``over``; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._events: list[Event] = []
-        self._read = 0  # how many events anybody has read
-        self._saying: dict[int, int] = {}  # by sample: the place of its event that may still grow
+        self._read = 0  # number of events that a page has read
+        self._saying: dict[int, int] = {}  # by sample: the index of its event that may still grow
         self._wakers: list[Callable[[], None]] = []
 
     def add(self, event: Event) -> None:
-        """Append an event, or its text to the piece before it, and wake whoever waits."""
+        """Append an event, or its text to the previous piece, and wake the readers."""
         with self._lock:
             if not self._joined(event):
                 self._events.append(event)
@@ -58,12 +57,12 @@ class Log:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing will be added any more."""
+        """Whether the log is complete."""
         with self._lock:
             return bool(self._events) and self._events[-1]["kind"] == "over"
 
     def after(self, number: int) -> list[tuple[int, str]]:
-        """The events above this number, as (number, JSON); from now on they stay as they are."""
+        """Return the events above this number as (number, JSON); from now on they do not change."""
         with self._lock:
             fresh = self._events[max(number, 0) :]
             self._read = len(self._events)
@@ -71,7 +70,7 @@ class Log:
 
     @contextmanager
     def waking(self, wake: Callable[[], None]) -> Iterator[None]:
-        """Within the block ``wake`` is called, from any thread, after each event."""
+        """Call ``wake``, from any thread, after each event within the block."""
         with self._lock:
             self._wakers.append(wake)
         try:
@@ -82,7 +81,7 @@ class Log:
 
 
 async def server_sent(log: Log, after: int) -> AsyncIterator[str]:
-    """The log as server-sent events above ``after``, until ``over``. No thread waits meanwhile."""
+    """Yield the log above ``after`` as server-sent events, until ``over``; no thread waits."""
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def wake() -> None:
@@ -90,7 +89,7 @@ async def server_sent(log: Log, after: int) -> AsyncIterator[str]:
             try:
                 loop.call_soon_threadsafe(news.set)
             except RuntimeError:
-                # The server's loop was closed under a run that is still ending.
+                # The server has stopped while a run was still ending.
                 return
 
     with log.waking(wake):

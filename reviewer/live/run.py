@@ -1,7 +1,7 @@
-"""A run of the Live tab: one spectrum asked about by one policy, once or several times, while pages watch.
+"""A run of the Live tab: one policy inspects one spectrum, once or several times, while pages watch.
 
-Each sample is an ``agent.loop.inspect`` in a thread. One more thread a run tells what happens: it encodes
-pictures and measures hints while the policies are writing on.
+Each sample is an ``agent.loop.inspect`` in a thread. One more thread per run publishes the events: it encodes
+pictures and measures hints while the policies continue.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reviewer.live.events import Event, Log
 log = logging.getLogger("spec_o3")
 
 ASK = "ask a person"
-"""The outcome where the samples' answers are not to be believed without one."""
+"""The outcome if the samples' answers are not reliable without a person's judgement."""
 
 State = Literal["running", "done", "stopped", "failed"]
 _Happened = loop.Event | Drafter | Exception
@@ -43,9 +43,9 @@ Hints = Callable[[Spectrum, Zoom, Task | None], list[dict[str, str]]]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a run is to do. ``at_once`` samples are asked for at the same time; ``drafter`` is who thinks, as
-    far as that is known without asking a server."""
+class RunSettings:
+    """What a run does. ``at_once`` samples run at the same time; ``drafter`` is the model, as far as it is known
+    without a request to the server."""
 
     bench: str
     spectrum: Spectrum
@@ -59,7 +59,7 @@ class Asked:
 
 
 class _Guarded:
-    """A policy whose own faults end its turn in a sentence, as a server's do; the log has the rest."""
+    """A policy whose internal errors end its turn with a message, as a server's errors do; details go to the log."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
@@ -72,23 +72,23 @@ class _Guarded:
         try:
             yield from self._policy.turn(conversation)
         except Exception as fault:
-            raise PolicyError(_sentence(fault)) from fault
+            raise PolicyError(_message(fault)) from fault
 
 
 class Sample:
-    """One inspection, as far as it is. Written by the run's teller alone, but for ``began``."""
+    """The present state of one inspection. Only the publishing thread writes it, except ``began``."""
 
-    def __init__(self, number: int, policy: Policy, asked: Asked) -> None:
+    def __init__(self, number: int, policy: Policy, settings: RunSettings) -> None:
         self.number = number
         self.policy = _Guarded(policy)
-        spectrum = asked.spectrum
+        spectrum = settings.spectrum
         self.trajectory = Trajectory(
-            task=asked.task.key,
-            prompt=asked.task.prompt,
+            task=settings.task.key,
+            prompt=settings.task.prompt,
             spectrum_name=spectrum.name,
             spectrum_sha256=spectrum.sha256,
             steps=(),
-            drafter=asked.drafter,
+            drafter=settings.drafter,
             redshift=spectrum.redshift,
             medium=spectrum.medium,
             simulated=bool(spectrum.meta.get("simulated", False)),
@@ -102,18 +102,18 @@ class Sample:
 
 
 class Run:
-    """One run and all that is known of it. ``id`` cannot be guessed."""
+    """One run and its state. ``id`` cannot be guessed."""
 
-    def __init__(self, owner: str, asked: Asked, policies: Sequence[Policy], hints: Hints) -> None:
+    def __init__(self, owner: str, settings: RunSettings, policies: Sequence[Policy], hints: Hints) -> None:
         """:param policies: one for each sample"""
         self.id = secrets.token_urlsafe(12)
         self.owner = owner
-        self.asked = asked
+        self.settings = settings
         self.started = datetime.now(UTC)
         self.stop = Stop()
         self.log = Log()
         self.state: State = "running"
-        self.samples = tuple(Sample(number, policy, asked) for number, policy in enumerate(policies))
+        self.samples = tuple(Sample(number, policy, settings) for number, policy in enumerate(policies))
         self.pictures: dict[str, bytes] = {}
         self.consensus: dict[str, Any] | None = None
         self._hints = hints
@@ -122,35 +122,35 @@ class Run:
         self._happened: SimpleQueue[tuple[Sample, _Happened]] = SimpleQueue()
 
     def start(self) -> None:
-        """Begin, in threads that do not keep the program from ending."""
-        threading.Thread(target=self._tell, name=f"run {self.id}", daemon=True).start()
-        for _ in range(min(self.asked.at_once, len(self.samples))):
+        """Start the threads; they do not keep the program from ending."""
+        threading.Thread(target=self._publish, name=f"run {self.id}", daemon=True).start()
+        for _ in range(min(self.settings.at_once, len(self.samples))):
             threading.Thread(target=self._work, name=f"sample of {self.id}", daemon=True).start()
 
     @property
     def outcome(self) -> str | None:
-        """YES, NO, or that a person is to be asked; None while it runs and where nobody answered."""
+        """YES, NO or ``ASK``; None while it runs and if no sample answered."""
         if self.consensus is None:
             return None
         return self.consensus["verdict"] or ASK
 
     @property
     def size(self) -> int:
-        """Bytes of its pictures."""
+        """The size of its pictures in bytes."""
         return sum(map(len, tuple(self.pictures.values())))
 
     def to_json(self) -> dict[str, Any]:
-        """All that is known now, without the log."""
-        asked = self.asked
+        """Return the present state without the log."""
+        settings = self.settings
         return {
             "id": self.id,
-            "bench": asked.bench,
-            "spectrum": asked.spectrum.sha256,
-            "task": asked.task.key,
-            "policy": asked.policy,
-            "samples": asked.samples,
-            "sampling": asked.sampling.settings(),
-            "max_turns": asked.max_turns,
+            "bench": settings.bench,
+            "spectrum": settings.spectrum.sha256,
+            "task": settings.task.key,
+            "policy": settings.policy,
+            "samples": settings.samples,
+            "sampling": settings.sampling.settings(),
+            "max_turns": settings.max_turns,
             "started": self.started.isoformat(),
             "state": self.state,
             "events": len(self.log),
@@ -176,35 +176,35 @@ class Run:
                 self._happened.put((sample, fault))
 
     def _inspect(self, sample: Sample) -> Iterator[_Happened]:
-        asked = self.asked
+        settings = self.settings
         if self.stop.is_set:
-            yield loop.Ended("stopped", sample.trajectory, "stopped before it began")
+            yield loop.Ended("stopped", sample.trajectory, "stopped before it started")
             return
-        for event in loop.inspect(asked.spectrum, asked.task, sample.policy, asked.max_turns, self.stop):
+        for event in loop.inspect(settings.spectrum, settings.task, sample.policy, settings.max_turns, self.stop):
             yield event
             if isinstance(event, loop.Started):
-                # May ask a server who it is, so only once there is something to see.
+                # May send a request to the server, so only once there is something to show.
                 yield sample.policy.drafter
 
-    # ---- in the teller's thread
+    # ---- in the publishing thread
 
-    def _tell(self) -> None:
-        going = len(self.samples)
-        while going:
+    def _publish(self) -> None:
+        running = len(self.samples)
+        while running:
             sample, happened = self._happened.get()
             if sample.ended is not None:
                 continue
             try:
-                told = self._told(sample, happened)
+                event = self._event_of(sample, happened)
             except Exception as fault:
-                told = self._told(sample, fault)
-            if told is not None:
-                self.log.add({**told, "sample": sample.number})
-            going -= sample.ended is not None
+                event = self._event_of(sample, fault)
+            if event is not None:
+                self.log.add({**event, "sample": sample.number})
+            running -= sample.ended is not None
         self._end()
 
-    def _told(self, sample: Sample, happened: _Happened) -> Event | None:
-        """What a page is told of it, once it has been kept."""
+    def _event_of(self, sample: Sample, happened: _Happened) -> Event | None:
+        """Store what happened, and return its event for the pages; None if they get none."""
         match happened:
             case loop.Started():
                 self._keep(happened.picture, happened.overview)
@@ -229,10 +229,10 @@ class Run:
                 sample.trajectory = happened.trajectory
                 return _ended(sample, happened)
             case Exception():
-                return _ended(sample, loop.Ended("policy failed", sample.trajectory, _sentence(happened)))
+                return _ended(sample, loop.Ended("policy failed", sample.trajectory, _message(happened)))
 
     def _call(self, call: Call) -> Event:
-        frame, z = tool.frame_of(self.asked.spectrum)
+        frame, z = tool.frame_of(self.settings.spectrum)
         zoom = Zoom("", call.arguments, frame, z)
         return {"window": zoom.window and list(zoom.window), "label": zoom.label, "frame": frame, "z": z}
 
@@ -240,10 +240,10 @@ class Run:
         zoom = looked.zoom
         if looked.picture is not None and zoom.picture is not None:
             self._keep(zoom.picture, looked.picture)
-        hints = self._hints(self.asked.spectrum, zoom, self.asked.task) if zoom.ok else []
+        hints = self._hints(self.settings.spectrum, zoom, self.settings.task) if zoom.ok else []
         sample.hints[zoom.id] = hints
-        told = _step(sample, "looked", looked.turn, zoom)
-        return {**told, "picture": zoom.picture, "hints": hints}
+        event = _step(sample, "looked", looked.turn, zoom)
+        return {**event, "picture": zoom.picture, "hints": hints}
 
     def _keep(self, sha256: str, picture: Image.Image) -> None:
         if sha256 not in self.pictures:
@@ -259,7 +259,7 @@ class Run:
             state = "failed" if all(reason == "policy failed" for reason in reasons) else "done"
         if answered or state == "done":
             try:
-                found = consensus(traces, self.asked.spectrum, self.asked.task)
+                found = consensus(traces, self.settings.spectrum, self.settings.task)
                 self.consensus = consensus_to_json(found)
                 self.log.add({"kind": "consensus", **self.consensus})
             except Exception as fault:
@@ -286,5 +286,5 @@ def _ended(sample: Sample, ended: loop.Ended) -> Event:
     }
 
 
-def _sentence(fault: Exception) -> str:
+def _message(fault: Exception) -> str:
     return str(fault) if isinstance(fault, PolicyError) else message(fault)

@@ -1,6 +1,4 @@
-"""The runs that are kept: in memory, and gone with the server. Of what is finished the last stay, the oldest
-are dropped.
-"""
+"""All runs, in memory until the server stops; only the latest finished runs are kept."""
 
 from __future__ import annotations
 
@@ -8,44 +6,44 @@ import threading
 from collections.abc import Sequence
 
 from agent.conversation import Policy
-from reviewer.live.run import Asked, Hints, Run
+from reviewer.live.run import Hints, Run, RunSettings
 from reviewer.store import NotFound
 
 AT_ONCE = 8
-"""Samples of one run that a server is asked for at the same time."""
+"""Samples of one run that a server gets at the same time."""
 MOST_RUNNING = 3
 MOST_FINISHED = 30
-"""Runs of one person that are kept."""
+"""Finished runs kept per person."""
 MOST_BYTES = 512 * 2**20
-"""Of pictures, over all runs of everybody; beyond it the oldest finished run is dropped."""
+"""Bytes of the pictures of all runs; above this the oldest finished run is dropped."""
 
 
 class TooManyRunning(Exception):
-    """Somebody who has as many runs going as one person may."""
+    """A person already has as many running runs as allowed."""
 
 
 class Runs:
-    """The runs of everybody; each is its owner's, and to anybody else it does not exist."""
+    """The runs of all people. A run belongs to its owner; for others it does not exist."""
 
     def __init__(self, hints: Hints) -> None:
-        """:param hints: what is measured of a zoom, as the page shows it"""
+        """:param hints: measures the hints of a zoom, as the page shows them"""
         self._hints = hints
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}  # oldest first
 
-    def start(self, owner: str, asked: Asked, policies: Sequence[Policy]) -> Run:
-        """Begin a run.
+    def start(self, owner: str, settings: RunSettings, policies: Sequence[Policy]) -> Run:
+        """Start a run.
 
         :param policies: one for each sample
-        :raises TooManyRunning: its owner has as many going as one person may
+        :raises TooManyRunning: its owner has as many running runs as allowed
         """
-        run = Run(owner, asked, policies, self._hints)
+        run = Run(owner, settings, policies, self._hints)
         with self._lock:
             going = sum(r.owner == owner and r.state == "running" for r in self._runs.values())
             if going >= MOST_RUNNING:
                 raise TooManyRunning(
-                    f"{going} runs of yours are going, which is as many as one person may have. Stop one, or "
-                    "wait until one has ended."
+                    f"{going} of your runs are running, the most that one person may have. Stop one, or wait "
+                    "until one has finished."
                 )
             self._make_room(owner)
             self._runs[run.id] = run
@@ -57,7 +55,7 @@ class Runs:
         run = self._runs.get(run_id)
         if run is None or run.owner != owner:
             raise NotFound(
-                f"This run is not kept any more. The last {MOST_FINISHED} are, until the server is restarted."
+                f"This run is no longer available. The last {MOST_FINISHED} runs are kept until the server restarts."
             )
         return run
 
@@ -67,7 +65,7 @@ class Runs:
             return [run for run in self._runs.values() if run.owner == owner]
 
     def close(self) -> None:
-        """Stop everything, and let what waits for a server go."""
+        """Stop all runs."""
         with self._lock:
             runs = list(self._runs.values())
         for run in runs:

@@ -1,4 +1,4 @@
-"""Backups as a coordinator sees them: when the last was made, how many there are, one more on demand."""
+"""The backups form of the Library tab: the last backup, their number, and a button for another one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reviewer.ui.widgets import Changes, line, markup, message_line, report_erro
 
 _ABOUT = (
     f"While the app runs it copies the database once a day, and keeps the last copy of each of {DAILY} days, "
-    f"{WEEKLY} weeks and {MONTHLY} months. What is made here by hand is kept until somebody deletes it."
+    f"{WEEKLY} weeks and {MONTHLY} months. Backups made here by hand are kept until somebody deletes them."
 )
 _NONE_ASKED = "This app was started without backups (--no-backups)."
 _OLD = timedelta(days=2)
@@ -23,7 +23,7 @@ _OLD = timedelta(days=2)
 
 @dataclass(frozen=True)
 class BackupsForm:
-    """The components, for the tab that holds them."""
+    """The components that other parts of the tab update."""
 
     backups: DailyBackups | None
     sheet: gr.Column
@@ -35,7 +35,7 @@ class BackupsForm:
         return [self.sheet, self.now, self.button]
 
     def show(self, may_use: bool) -> Changes:
-        """How it stands; nothing for whoever is not in charge."""
+        """Return the present state; nothing for people who may not manage backups."""
         return {
             self.sheet: gr.update(visible=may_use),
             self.now: _standing(self.backups) if may_use else "",
@@ -44,27 +44,27 @@ class BackupsForm:
 
 
 def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsForm:
-    """The section, and what happens when the button is pressed."""
+    """Build the form and its handler."""
     with gr.Column(elem_classes="so-sheet") as sheet:
         markup(f'<h3>Backups</h3><p class="about">{escape(_ABOUT)}</p>')
         now = markup()
         button = gr.Button("Back up now", size="sm", elem_classes="so-small")
-        said = message_line()
+        message = message_line()
     form = BackupsForm(backups, sheet, now, button)
 
-    @report_errors(said)
+    @report_errors(message)
     def one_more(request: gr.Request) -> Changes:
         person = require_manager(request, store, local)
         if backups is None:
-            return {said: line("note", _NONE_ASKED)}
+            return {message: line("note", _NONE_ASKED)}
         made = backups.make_now(person.initials)
-        told = f"{made.path.name}, {_megabytes(made.bytes)}, is made and checked."
-        return {**form.show(may_use=True), said: line("good", told)}
+        text = f"{made.path.name}, {_megabytes(made.bytes)}, was made and checked."
+        return {**form.show(may_use=True), message: line("good", text)}
 
     button.click(
         one_more,
         None,
-        [said, *form.outputs],
+        [message, *form.outputs],
         show_progress_on=now,
         concurrency_id="library",
         concurrency_limit=1,
@@ -79,7 +79,7 @@ def _standing(backups: DailyBackups | None) -> str:
     made = backups.made
     where = f"<p>In <code>{escape(str(backups.folder))}</code></p>"
     if not made:
-        none = line("note", "None yet. The first is made about a minute after the app was started.")
+        none = line("note", "None yet. The first one is made about a minute after the start of the app.")
         return _problem(backups) + none + where
     size = _megabytes(sum(backup.bytes for backup in made))
     count = "1 is kept" if len(made) == 1 else f"{len(made)} are kept"

@@ -1,4 +1,4 @@
-"""Survey files dropped on the Library tab become items in the queue, drafted by the measuring baseline."""
+"""The form of the Library tab that drafts survey files with the baseline and adds them to the queue."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _ABOUT = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file: the items that came of its spectra, those that were there already, and what
-    went wrong, in the words of whatever refused it."""
+    """The result of one file: its new items, those that were already there, and messages about problems."""
 
     file: str
     added: tuple[int, ...] = ()
@@ -36,7 +35,7 @@ class Outcome:
     done: bool = False
 
     def and_item(self, item_id: int, new: bool) -> Outcome:
-        """The same with one item more."""
+        """Return the outcome with one more item."""
         if new:
             return replace(self, added=(*self.added, item_id))
         return replace(self, known=(*self.known, item_id))
@@ -46,11 +45,11 @@ class Outcome:
 
 
 def draft_file(store: Store, path: Path, task: Task, batch: str, by: str | None = None) -> Iterator[Outcome]:
-    """Draft every spectrum of a file, yielding after each how far it is. Each item is kept once it is made.
+    """Draft every spectrum of a file and yield the outcome after each; each item is stored at once.
 
-    Never raises for the file's sake: an outcome says what was wrong with it, or with which of its targets.
+    Problems with the file or its targets are in the outcome; they are not raised.
 
-    :param by: on whose behalf (initials); None for whoever holds the file itself
+    :param by: initials of the person; None for the owner of the database file
     """
     outcome = Outcome(path.name)
     try:
@@ -73,7 +72,7 @@ def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch:
 
 @dataclass(frozen=True)
 class DraftForm:
-    """The components, for the tab that holds them."""
+    """The components that other parts of the tab update."""
 
     button: gr.Button
 
@@ -82,19 +81,19 @@ class DraftForm:
 
 
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
-    """The form, and what happens when it is used."""
+    """Build the form and its handlers."""
     markup(f'<h3>Draft from survey files</h3><p class="about">{escape(_ABOUT)}</p>')
     files = gr.File(label="Survey files", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
-        batch = gr.Textbox(label="Batch, to filter by", placeholder="such as: plate 56414", max_length=100, scale=2)
+        batch = gr.Textbox(label="Batch, to filter by", placeholder="e.g. plate 56414", max_length=100, scale=2)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)
-    said, results = message_line(), markup(elem_classes="so-results")
+    message, results = message_line(), markup(elem_classes="so-results")
 
-    @report_errors(said)
+    @report_errors(message)
     def draft(
         request: gr.Request,
         paths: Sequence[str] | None,
@@ -104,28 +103,28 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     ) -> Iterator[Changes]:
         me = require_manager(request, store, local).initials
         if not paths or key is None or key not in known:
-            yield {said: line("look", "Drop one file or more and choose what to ask of them.")}
+            yield {message: line("look", "Add at least one file and choose a question.")}
             return
         outcomes: list[Outcome] = []
         for number, path in enumerate(map(Path, paths)):
             progress((number, len(paths)), desc=path.name, unit="files")
             outcomes.append(Outcome(path.name))
             for outcomes[-1] in draft_file(store, path, known[key], name.strip(), me):
-                yield {said: "", results: _table(outcomes)}
-        yield {said: _summary(outcomes), results: _table(outcomes), files: None}
+                yield {message: "", results: _table(outcomes)}
+        yield {message: _summary(outcomes), results: _table(outcomes), files: None}
 
     started = button.click(
         draft,
         [files, task_key, batch],
-        [said, results, files],
+        [message, results, files],
         show_progress_on=results,
         concurrency_id="library",
         concurrency_limit=1,
         api_visibility="private",
     )
     stop.click(
-        lambda: line("note", "Stopped. What was drafted is in the queue."),
-        outputs=said,
+        lambda: line("note", "Stopped. Items drafted so far are in the queue."),
+        outputs=message,
         cancels=[started],
         queue=False,
         api_visibility="private",
@@ -138,8 +137,8 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
     refused = [o for o in outcomes if o.problems]
     if not refused:
         return line("good", f"Done. {_items(added)} new in the queue; open the Review tab to screen them.")
-    told = f"{_items(added)} new in the queue. {len(refused)} of {len(outcomes)} files had a problem."
-    return line("look" if added else "bad", told)
+    text = f"{_items(added)} new in the queue. {len(refused)} of {len(outcomes)} files had a problem."
+    return line("look" if added else "bad", text)
 
 
 def _table(outcomes: Sequence[Outcome]) -> str:
@@ -147,15 +146,15 @@ def _table(outcomes: Sequence[Outcome]) -> str:
 
 
 def _in_words(outcome: Outcome) -> str:
-    said = []
+    parts = []
     if outcome.added:
-        said.append(f"{pill('drafted', 'green')} {_items(len(outcome.added))} {_numbers(outcome.added)}")
+        parts.append(f"{pill('drafted', 'green')} {_items(len(outcome.added))} {_numbers(outcome.added)}")
     if outcome.known:
-        said.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
-    said += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
+        parts.append(f"{pill('known', 'grey')} drafted before, nothing was added {_numbers(outcome.known)}")
+    parts += [f"{pill('refused', 'red')} {escape(problem)}" for problem in outcome.problems]
     if not outcome.done:
-        said.append(f"{pill('working …')}")
-    return "<br>".join(said)
+        parts.append(f"{pill('working …')}")
+    return "<br>".join(parts)
 
 
 def _items(count: int) -> str:
@@ -163,6 +162,6 @@ def _items(count: int) -> str:
 
 
 def _numbers(ids: Sequence[int]) -> str:
-    """``#12``, or ``#12 to #48``: the numbers to search for in the queue."""
+    """Return ``#12`` or ``#12 to #48``: numbers to search for in the queue."""
     first, last = min(ids), max(ids)
     return f"#{first}" if first == last else f"#{first} to #{last}"

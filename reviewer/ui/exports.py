@@ -1,4 +1,4 @@
-"""Approved trajectories as training data: the export button, where it landed, and past exports."""
+"""The export form of the Library tab: approved trajectories as training data, and past exports."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from reviewer.ui.widgets import Changes, line, markup, message_line, report_erro
 
 _ABOUT = (
     "Writes a folder with ShareGPT rows (LLaMA-Factory), conversational rows (TRL), the pictures, our own "
-    "rows to import again, and a manifest that says how each item came to be approved."
+    "rows to import again, and a manifest that records how each item was approved."
 )
 _EVERY_TASK = ""
 
 
 @dataclass(frozen=True)
 class ExportForm:
-    """The components, for the tab that holds them."""
+    """The components that other parts of the tab update."""
 
     name: gr.Textbox
     button: gr.Button
@@ -35,10 +35,10 @@ class ExportForm:
         return [self.name, self.button, self.waiting, self.made]
 
     def show(self, store: Store, may_use: bool) -> Changes:
-        """What could be exported now, and what has been."""
+        """Return what can be exported now, and past exports."""
         ready = len(store.queue.approved())
         return {
-            self.name: gr.update(placeholder=f"such as: approved-{store.database.now():%Y-%m-%d}"),
+            self.name: gr.update(placeholder=f"e.g. approved-{store.database.now():%Y-%m-%d}"),
             self.button: gr.update(interactive=may_use and ready > 0),
             self.waiting: _waiting(ready),
             self.made: _made(store.settings.exports()),
@@ -46,23 +46,23 @@ class ExportForm:
 
 
 def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
-    """The form, and what happens when it is used."""
+    """Build the form and its handlers."""
     folder = exporting.FOLDER
-    markup(f'<h3>Export what is approved</h3><p class="about">{escape(_ABOUT)}</p>')
+    markup(f'<h3>Export approved</h3><p class="about">{escape(_ABOUT)}</p>')
     waiting = markup()
     with gr.Row(equal_height=True):
         name = gr.Textbox(label="Name of the folder", max_length=80, scale=3, min_width=160)
         choices = [("every task", _EVERY_TASK), *((task.title, key) for key, task in known.items())]
         task = gr.Dropdown(choices, value=_EVERY_TASK, label="Task", scale=2, min_width=130)
     with gr.Row(equal_height=True):
-        simulated = gr.Checkbox(True, label="Simulated spectra too, labelled so", container=False, min_width=150)
-        replace = gr.Checkbox(False, label="Replace an export of that name", container=False, min_width=150)
+        simulated = gr.Checkbox(True, label="Include simulated spectra (labelled)", container=False, min_width=150)
+        replace = gr.Checkbox(False, label="Replace an export of this name", container=False, min_width=150)
     button = gr.Button("Export", variant="primary", size="sm", elem_classes="so-small")
-    said, drawing = message_line(), markup(elem_classes="so-results")
-    markup("<h3>Exports made</h3>")
+    message, drawing = message_line(), markup(elem_classes="so-results")
+    markup("<h3>Past exports</h3>")
     form = ExportForm(name, button, waiting, markup())
 
-    @report_errors(said)
+    @report_errors(message)
     def take_out(
         request: gr.Request,
         called: str,
@@ -80,14 +80,14 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
             task=key or None,
             include_simulated=with_simulated,
             replace=again,
-            progress=lambda done, total: progress((done, total), desc="Pictures are drawn again", unit="items"),
+            progress=lambda done, total: progress((done, total), desc="Drawing pictures", unit="items"),
         )
-        return {**form.show(store, may_use=True), said: _told(exported)}
+        return {**form.show(store, may_use=True), message: _described(exported)}
 
     button.click(
         take_out,
         [name, task, simulated, replace],
-        [said, drawing, *form.outputs],
+        [message, drawing, *form.outputs],
         show_progress_on=drawing,
         concurrency_id="library",
         concurrency_limit=1,
@@ -97,7 +97,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
 
 
 def in_words(manifest: Mapping[str, Any]) -> str:
-    """What an export holds: how many, of which tasks, drafted by whom, and what has to be said about it."""
+    """Describe an export: number of items, tasks, drafters, and what users of it must know."""
     counts = manifest["counts"]
     parts = [
         _several(counts["items"], "item"),
@@ -112,8 +112,8 @@ def in_words(manifest: Mapping[str, Any]) -> str:
     return " · ".join(parts)
 
 
-def _told(exported: exporting.Exported) -> str:
-    """Where it landed, what is in it, and which items it does not hold."""
+def _described(exported: exporting.Exported) -> str:
+    """Describe a new export: its folder, its content, and the items that were left out."""
     text = f"{in_words(exported.summary)}. Written to {exported.folder}"
     shown = exported.left_out[:10]
     left = "".join(f"<br>#{one.item_id} was left out: {escape(one.reason)}" for one in shown)

@@ -1,4 +1,4 @@
-"""Drafted trajectories dropped on the Library tab: our JSON lines, or ShareGPT rows with images."""
+"""The import form of the Library tab: trajectories as our JSON lines, or ShareGPT rows with images."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 # The published cold-start set is under 1 GB; a zip that promises far more is damage or malice.
 LARGEST_UNPACKED = 8 * 2**30
 LARGEST_RATIO = 100
-"""How many times its own size a zip may unpack to: text of rows packs to a tenth, pictures hardly at all."""
+"""Largest ratio of unpacked to packed size: rows compress to a tenth, pictures hardly at all."""
 SMALL = 64 * 2**20
-"""Bytes that any zip may unpack to."""
+"""Bytes to which any zip may unpack."""
 MOST_FILES = 500_000
 
 _NO_NAMES = (errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EINVAL, errno.EILSEQ)
@@ -46,10 +46,10 @@ _BROKEN += (zlib.error, struct.error, IndexError)
 
 @contextmanager
 def laid_out(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """The files of rows among ``paths``, with the other files where their rows look for them.
+    """Arrange uploaded files in a temporary folder as the importer expects them, and yield the files with rows.
 
-    A zip is unpacked. Of loose files, pictures go into ``images/`` as in the published layout, and everything
-    else beside the rows. All of it is gone when the block ends.
+    A zip is unpacked. Of single files, pictures go into ``images/`` as in the published layout, the others beside
+    the rows. The folder is deleted when the block ends.
 
     :raises ImportFileError: a zip is broken or too large, or there are no rows
     """
@@ -73,7 +73,7 @@ def laid_out(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _rows_in(folder: Path, name: str) -> list[Path]:
-    """The file to import of an unpacked zip: the first with a known name, else the only one there is."""
+    """Return the file to import from an unpacked zip: the first with a known name, else the only one."""
     rows = sorted(path for path in folder.rglob("*") if path.suffix in ROWS and path.is_file())
     known = [path for wanted in NAMES for path in rows if path.name == wanted]
     if known:
@@ -101,7 +101,7 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """:raises ImportFileError: what the zip says it holds is more than it can honestly hold, or than fits"""
+    """:raises ImportFileError: the zip would unpack to more than is plausible or allowed"""
     size = sum(member.file_size for member in members)
     largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
     if size > largest or len(members) > MOST_FILES:
@@ -112,7 +112,7 @@ def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
 
 
 def _place(member: zipfile.ZipInfo, folder: Path, name: str) -> Path:
-    """Where a file of a zip goes. :raises ImportFileError: nowhere inside ``folder``, or it is no file"""
+    """Return the path for a file of a zip. :raises ImportFileError: it is outside ``folder``, or no plain file"""
     # Some programs that make zips write backslashes; a device's name opens the device on Windows.
     inside = PurePosixPath(member.filename.replace("\\", "/"))
     reserved = PureWindowsPath(inside)
@@ -134,7 +134,7 @@ def _unpack_one(packed: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) 
 
 _ABOUT = (
     "JSON lines of ours, or ShareGPT rows with their images folder: as one zip, or as loose files. Survey "
-    "files dropped beside them give the spectra. Every row is checked before anything is written."
+    "files dropped beside them give the spectra. Every row is checked before anything is saved."
 )
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200
@@ -142,7 +142,7 @@ MOST_SHOWN = 200
 
 @dataclass(frozen=True)
 class ImportForm:
-    """The components, for the tab that holds them."""
+    """The components that other parts of the tab update."""
 
     button: gr.Button
 
@@ -151,16 +151,16 @@ class ImportForm:
 
 
 def build(store: Store, local: bool) -> ImportForm:
-    """The form, and what happens when it is used."""
+    """Build the form and its handlers."""
     markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
     files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
         batch = gr.Textbox(label="Batch, to filter by", placeholder="the file's name", max_length=100)
-        skip_bad = gr.Checkbox(label="Take the good rows if others are bad", container=False)
+        skip_bad = gr.Checkbox(label="Import the valid rows if others are not", container=False)
     button = gr.Button("Import", size="sm", elem_classes="so-small")
-    said, results = message_line(), markup(elem_classes="so-results")
+    message, results = message_line(), markup(elem_classes="so-results")
 
-    @report_errors(said)
+    @report_errors(message)
     def bring_in(
         request: gr.Request,
         paths: Sequence[str] | None,
@@ -170,16 +170,16 @@ def build(store: Store, local: bool) -> ImportForm:
     ) -> Changes:
         me = require_manager(request, store, local).initials
         if not paths:
-            return {said: line("look", "Drop a file first.")}
+            return {message: line("look", "Add a file first.")}
         with laid_out([Path(path) for path in paths]) as found:
             outcomes = [(rows.name, _bring_in(store, rows, name.strip(), good_only, progress, me)) for rows in found]
         clean = not any(outcome.problems for _, outcome in outcomes)
-        return {said: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
+        return {message: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
 
     button.click(
         bring_in,
         [files, batch, skip_bad],
-        [said, results, files],
+        [message, results, files],
         show_progress_on=results,
         concurrency_id="library",
         concurrency_limit=1,
@@ -206,7 +206,7 @@ def _summary(outcomes: Sequence[tuple[str, Imported]]) -> str:
         return line("good", text)
     if added or known:
         return line("look", f"{text} {bad} bad rows were left out.")
-    return line("bad", f"Nothing was imported: {bad} bad rows. Mend them, or take the good rows only.")
+    return line("bad", f"Nothing was imported: {bad} bad rows. Correct them, or import the valid rows only.")
 
 
 def _problems(outcomes: Sequence[tuple[str, Imported]]) -> str:

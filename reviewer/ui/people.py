@@ -1,4 +1,4 @@
-"""The People tab: who is here, what they may do, their passwords, and the rules of the campaign."""
+"""The People tab: people, their roles and passwords, and the rules of the campaign."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from reviewer.ui.widgets import (
 )
 from reviewer.web.auth import needs_passwords
 
-_OWN_FIRST = "Set your own password first: from then on everybody signs in with one, you too."
+_OWN_FIRST = "Set your own password first: from then on everybody, including you, signs in with a password."
 _START_TEAM = (
     "You work here without a password. To start a team, set one below: you become its coordinator, and from "
-    "then on everybody signs in with initials and password, you too. Then add the others."
+    "then on everybody, including you, signs in with initials and password. Then add the others."
 )
 _STILL_SOLO = (
     "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
-    "by people who did not write them."
+    "by people other than their authors."
 )
 _SIGN_IN = ' <a href="/sign-in">Sign in</a>'
 
 
 def role_in_words(role: Role) -> str:
-    """What a role lets somebody do, read off the rounds."""
+    """Describe what a role may do, from the rules of the rounds."""
     if role == "coordinator":
         return "every round, people, rules, import, export"
     return and_list([judged for judged in ROUNDS if role in ROLES_OF[judged]])
 
 
 def build(store: Store, local: bool) -> None:
-    """The tab's content. Coordinators see the forms; the handlers and the store refuse everybody else."""
+    """Build the tab. Coordinators see the forms; the handlers and the store refuse other people."""
     _PeopleTab(store, local)
 
 
 class _PeopleTab:
-    """The components and what happens when they are used."""
+    """The components and their handlers."""
 
     def __init__(self, store: Store, local: bool) -> None:
         self.store = store
@@ -69,7 +69,7 @@ class _PeopleTab:
                     self.rules = rules_form.build(store, local)
         self.outputs: list[Any] = [
             *(self.notice, self.everybody, self.changing, self.who, self.roles, self.leave, self.adding),
-            *(self.said, self.said_own, self.said_adding, *self.rules.outputs),
+            *(self.message, self.own_message, self.adding_message, *self.rules.outputs),
             *(self.password, self.own, self.again, self.initials, self.name, self.first_password),
         ]
         self._listen()
@@ -86,7 +86,7 @@ class _PeopleTab:
                 self.leave = gr.Button("Deactivate", size="sm", min_width=90)
                 self.password = _password("New password")
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
-        self.said = message_line()
+        self.message = message_line()
 
     def _lay_out_own_password(self) -> None:
         markup("<h3>Your password</h3>")
@@ -94,7 +94,7 @@ class _PeopleTab:
             self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
             self.again = _password("The same again")
             self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
-        self.said_own = message_line()
+        self.own_message = message_line()
 
     def _lay_out_adding(self) -> None:
         markup("<h3>Add a person</h3>")
@@ -108,24 +108,24 @@ class _PeopleTab:
             type="password",
         )
         self.add = gr.Button("Add", size="sm", variant="primary", elem_classes="so-small")
-        self.said_adding = message_line()
+        self.adding_message = message_line()
 
     def _listen(self) -> None:
         quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
-        when_shown(report_errors(self.notice)(self.look), self.outputs)
-        self.who.input(report_errors(self.said)(self.choose), self.who, **quiet)
-        self.save_roles.click(report_errors(self.said)(self.set_roles), [self.who, self.roles], **quiet)
-        self.leave.click(report_errors(self.said)(self.leave_or_return), self.who, **quiet)
-        self.save_password.click(report_errors(self.said)(self.set_password), [self.who, self.password], **quiet)
-        self.save_own.click(report_errors(self.said_own)(self.set_own), [self.own, self.again], **quiet)
+        when_shown(report_errors(self.notice)(self.show), self.outputs)
+        self.who.input(report_errors(self.message)(self.choose), self.who, **quiet)
+        self.save_roles.click(report_errors(self.message)(self.set_roles), [self.who, self.roles], **quiet)
+        self.leave.click(report_errors(self.message)(self.leave_or_return), self.who, **quiet)
+        self.save_password.click(report_errors(self.message)(self.set_password), [self.who, self.password], **quiet)
+        self.save_own.click(report_errors(self.own_message)(self.set_own), [self.own, self.again], **quiet)
         self.add.click(
-            report_errors(self.said_adding)(self.add_person),
+            report_errors(self.adding_message)(self.add_person),
             [self.initials, self.name, self.first_roles, self.first_password],
             **quiet,
         )
 
-    def look(self, request: gr.Request) -> Changes:
-        """Draw the tab for whoever looks at it."""
+    def show(self, request: gr.Request) -> Changes:
+        """Return the tab for the person who opened it."""
         return self._show(require_person(request, self.store, self.local))
 
     def choose(self, request: gr.Request, initials: str) -> Changes:
@@ -134,19 +134,19 @@ class _PeopleTab:
     def set_roles(self, request: gr.Request, initials: str, roles: list[str]) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         changed = self.store.accounts.set_roles(me.initials, _chosen(initials), roles)
-        told = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
+        text = line("good", f"{changed.initials} is now {and_list(sorted(changed.roles))}.")
         # Somebody may just have taken the coordinator's role from themselves.
-        return {**self._show(self.store.accounts.person(me.initials), initials), self.said: told}
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.message: text}
 
     def leave_or_return(self, request: gr.Request, initials: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if self.store.accounts.person(_chosen(initials)).active:
             self.store.accounts.deactivate(me.initials, initials)
-            told = f"{initials} is no longer active. Everything {initials} decided stays and counts."
+            text = f"{initials} is no longer active. Everything {initials} decided stays and counts."
         else:
             self.store.accounts.reactivate(me.initials, initials)
-            told = f"{initials} is active again."
-        return {**self._show(self.store.accounts.person(me.initials), initials), self.said: line("good", told)}
+            text = f"{initials} is active again."
+        return {**self._show(self.store.accounts.person(me.initials), initials), self.message: line("good", text)}
 
     def set_password(self, request: gr.Request, initials: str, password: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
@@ -154,31 +154,31 @@ class _PeopleTab:
             raise NotAllowed(_OWN_FIRST)
         self.store.accounts.set_password(me.initials, _chosen(initials), password)
         if initials == me.initials:
-            return {self.said: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
-        told = line("good", f"{initials} has a new password and is signed out everywhere.")
-        return {**self._show(me, initials), self.said: told, self.password: ""}
+            return {self.message: line("good", "Your password is set.", _SIGN_IN), self.password: ""}
+        text = line("good", f"{initials} has a new password and is signed out everywhere.")
+        return {**self._show(me, initials), self.message: text, self.password: ""}
 
     def set_own(self, request: gr.Request, password: str, again: str) -> Changes:
         me = require_person(request, self.store, self.local)
         if password != again:
             raise PersonError("The two passwords differ; nothing was changed.")
         self.store.accounts.set_password(me.initials, me.initials, password)
-        told = "Your password is set and you are signed out everywhere."
+        text = "Your password is set and you are signed out everywhere."
         if not me.has_password:
-            told = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
-        return {self.said_own: line("good", told, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
+            text = "Your password is set. This is a team now, you are its coordinator, and everybody signs in."
+        return {self.own_message: line("good", text, _SIGN_IN), self.own: "", self.again: "", self.notice: ""}
 
     def add_person(self, request: gr.Request, initials: str, name: str, roles: list[str], password: str) -> Changes:
         me = require_person(request, self.store, self.local, "coordinator")
         if not me.has_password:
             raise NotAllowed(_OWN_FIRST)
         added = self.store.accounts.add_person(initials, name, roles, password, by=me.initials)
-        told = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
+        text = line("good", f"{added.initials} can sign in now as {and_list(sorted(added.roles))}.")
         emptied = dict.fromkeys((self.initials, self.name, self.first_password), "")
-        return {**self._show(me, added.initials), **emptied, self.said_adding: told}
+        return {**self._show(me, added.initials), **emptied, self.adding_message: text}
 
     def _show(self, me: Person, chosen: str | None = None) -> Changes:
-        """The whole tab as ``me`` may see it. What somebody is typing meanwhile is left alone."""
+        """Return the whole tab as ``me`` may see it. Text that somebody is typing is not changed."""
         people = self.store.accounts.people()
         rules = self.store.settings.rules()
         leads = me.is_any("coordinator")
@@ -191,13 +191,13 @@ class _PeopleTab:
             self.who: gr.update(choices=[p.initials for p in people], value=person.initials),
             self.roles: gr.update(value=[role for role in ROLES if role in person.roles]),
             self.leave: gr.update(value="Deactivate" if person.active else "Reactivate"),
-            **dict.fromkeys((self.said, self.said_own, self.said_adding), ""),
+            **dict.fromkeys((self.message, self.own_message, self.adding_message), ""),
             **self.rules.show(rules, may_change=leads),
         }
 
 
 def _password(hint: str) -> gr.Textbox:
-    """A field whose label is read aloud, and seen as the hint inside it."""
+    """A password field with its label inside; screen readers read the label."""
     return gr.Textbox(label=hint, placeholder=hint, show_label=False, container=False, type="password", min_width=150)
 
 
@@ -217,7 +217,7 @@ def _notice(me: Person, people: list[Person], rules: Rules) -> str:
     if rules.solo and sum(person.active for person in people) > 1:
         return line("look", _STILL_SOLO)
     if not me.is_any("coordinator"):
-        return line("note", "A coordinator changes people and rules. Your own password is yours to change.")
+        return line("note", "Only coordinators change people and rules. You can change your own password.")
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The rules of a campaign as a form: how many people it takes, in numbers and in words."""
+"""The form for the rules of a campaign: how many people each round needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COUNTS = {
 
 
 def in_words(rules: Rules) -> str:
-    """What the rules ask of an item, as somebody would tell a colleague."""
+    """Describe the rules in a sentence."""
     if rules.solo:
         return (
             "One person may screen, revise, audit and vote on the same item; one audit and one vote are "
@@ -42,29 +42,29 @@ def in_words(rules: Rules) -> str:
 
 @dataclass(frozen=True)
 class RulesForm:
-    """The components, for the tab that holds them."""
+    """The components that other parts of the tab update."""
 
     solo: gr.Checkbox
     counts: list[gr.Number]
     words: gr.HTML
     save: gr.Button
-    said: gr.HTML
+    message: gr.HTML
 
     @property
     def outputs(self) -> list[Any]:
-        return [self.solo, *self.counts, self.words, self.save, self.said]
+        return [self.solo, *self.counts, self.words, self.save, self.message]
 
     def show(self, rules: Rules, may_change: bool) -> Changes:
-        """The rules in force, to look at or to change."""
+        """Return the rules in force, editable or not."""
         return {
             self.solo: gr.update(value=rules.solo, interactive=may_change),
             **{
                 field: gr.update(value=getattr(rules, name), interactive=may_change and not rules.solo)
                 for name, field in zip(_COUNTS, self.counts, strict=True)
             },
-            self.words: _told(rules),
+            self.words: _described(rules),
             self.save: gr.update(visible=may_change),
-            self.said: "",
+            self.message: "",
         }
 
 
@@ -79,29 +79,29 @@ def build(store: Store, local: bool) -> RulesForm:
         ]
     words = markup(elem_classes="so-words")
     save = gr.Button("Save rules", size="sm", elem_classes="so-small")
-    said = message_line()
-    form = RulesForm(solo, counts, words, save, said)
+    message = message_line()
+    form = RulesForm(solo, counts, words, save, message)
 
     def switch(alone: bool) -> Changes:
         # Alone every number is 1; a team that starts from there would rather start from the defaults.
-        return {**form.show(Rules(solo=alone), may_change=True), said: ""}
+        return {**form.show(Rules(solo=alone), may_change=True), message: ""}
 
     def try_out(*numbers: int | None) -> Changes:
         try:
-            return {words: _told(_rules(False, numbers))}
+            return {words: _described(_rules(False, numbers))}
         except RulesError as error:
             return {words: line("bad", _in_labels(error))}
 
-    @report_errors(said)
+    @report_errors(message)
     def keep(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
         person = require_person(request, store, local, "coordinator")
         try:
             rules = _rules(alone, numbers)
         except RulesError as error:
-            return {said: line("bad", _in_labels(error))}
+            return {message: line("bad", _in_labels(error))}
         store.settings.set_rules(person.initials, rules)
-        told = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
-        return {**form.show(store.settings.rules(), may_change=True), said: told}
+        text = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
+        return {**form.show(store.settings.rules(), may_change=True), message: text}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
     solo.input(switch, solo, form.outputs, **quiet)
@@ -127,5 +127,5 @@ def _in_labels(error: RulesError) -> str:
     return text
 
 
-def _told(rules: Rules) -> str:
+def _described(rules: Rules) -> str:
     return f"<p>{escape(in_words(rules))}</p>"

@@ -76,7 +76,7 @@ def report_errors(target: gr.HTML) -> Callable[[Callable[..., Any]], Callable[..
 def line(kind: Kind, text: str, more: str = "") -> str:
     """A message line as HTML: ``text`` is escaped, ``more`` is our own markup."""
     role = "alert" if kind == "bad" else "status"
-    return f'<p class="so-said {kind}" role="{role}">{escape(text)}{more}</p>'
+    return f'<p class="so-message {kind}" role="{role}">{escape(text)}{more}</p>'
 
 
 def table(headings: list[str], rows: list[list[str]], empty: str) -> str:

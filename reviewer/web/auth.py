@@ -1,9 +1,7 @@
-"""Who is asking: the session cookie, and getting in without a password where one person works alone.
+"""Identify the person behind a request by a cookie, with or without passwords.
 
-There are two kinds of cookie value. Somebody with a password carries the random token of a session in the
-store. On a machine of one's own, while nobody has a password, the value is ``alone:`` and the initials: it
-says who of those who work here this is, and proves nothing, because there is nothing to prove it against. It
-stops counting with the first password, and was never accepted from beyond the machine.
+With a password, the cookie is the random token of a session in the store. While nobody has a password, it is
+``alone:`` and the initials, proves nothing, and is accepted from this machine only.
 """
 
 from __future__ import annotations
@@ -38,9 +36,9 @@ class FromBrowser(Protocol):
 
 
 def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
-    """The active person who sent this request; None sends them to the sign-in page.
+    """Return the active person who sent this request, None if they have to sign in.
 
-    :param local: only this machine can reach the app; without it nobody gets in without a password
+    :param local: only this machine can reach the app; otherwise everybody needs a password
     """
     value = request.cookies.get(COOKIE) or ""
     if value and not value.startswith(ALONE):
@@ -60,13 +58,13 @@ def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
 
 
 def needs_passwords(people: list[Person]) -> bool:
-    """Whether this is a team: somebody has a password, so everybody signs in with one."""
+    """Whether everybody signs in with a password, because somebody has one."""
     return any(person.has_password for person in people)
 
 
 def start_alone(store: Store, initials: str) -> Person:
-    """Let somebody work here without a password. The first ever may do every round alone: the rules say so
-    from then on, and so does every export. Rules that somebody has set before are left as they are.
+    """Let somebody work here without a password. The first person may do every round alone: the rules are set to
+    single-user mode, which every export records. Rules that were set before are left as they are.
 
     :raises PersonError: the initials cannot be used
     :raises NotAllowed: somebody here has a password
@@ -79,12 +77,12 @@ def start_alone(store: Store, initials: str) -> Person:
 
 
 def set_session_cookie(response: Response, request: Request, session: Session) -> None:
-    """The cookie of somebody who signed in; it ends when the session does."""
+    """Set the cookie of somebody who signed in; it ends with the session."""
     _set(response, request, session.token, session.expires_at)
 
 
 def set_alone_cookie(response: Response, request: Request, person: Person) -> None:
-    """The cookie of somebody who works here without a password; kept for a year."""
+    """Set the cookie of somebody who works here without a password, for a year."""
     _set(response, request, ALONE + quote(person.initials), datetime.now(UTC) + timedelta(days=365))
 
 
@@ -108,22 +106,22 @@ def clear_cookie(response: Response) -> None:
 def same_site(headers: Mapping[str, str], method: str) -> bool:
     """Whether a request came from our own page, from the address bar, or over a link to the page.
 
-    Browsers name the origin of every POST, and of what a script reads. A program that is no browser names
-    none, and carries no cookie that another site could misuse.
+    Browsers send the origin with every POST and with requests of scripts. Other programs send none, and have no
+    cookie that another site could misuse.
     """
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host"):
         return False
     if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
         return True
-    # A link or a bookmark opens a page; nothing else is anybody else's to fetch.
+    # A link or a bookmark may open a page; other sites may request nothing else.
     return method in ("GET", "HEAD") and headers.get("sec-fetch-mode") == "navigate"
 
 
 def reached_as_this_machine(headers: Mapping[str, str]) -> bool:
-    """Whether the address bar says localhost. A web site whose name was made to point at 127.0.0.1 can reach
-    the port from a visitor's browser, but cannot change the name that the browser sends. A proxy on this
-    machine stands for whoever is behind it, whatever name it was told to use."""
+    """Whether the browser used a name of this machine. A web site whose name points at 127.0.0.1 can reach the
+    port from a visitor's browser, but cannot change the name that the browser sends. Requests through a proxy may
+    come from anywhere, whatever name they carry."""
     if any(name in headers for name in _OF_A_PROXY):
         return False
     name = urlsplit(f"//{headers.get('host', '')}").hostname or ""

@@ -1,4 +1,4 @@
-"""What every route of the page stands on: the desk, who is asking, and how a refusal is answered."""
+"""Shared by all routes: the context, the person who sent the request, and the form of error answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reviewer.backup.backups import DailyBackups
 from reviewer.rules.people import Person
 from reviewer.store import Store
 from reviewer.web.auth import SIGNED_OUT, person_of
-from reviewer.web.pictures import Gallery, Recent
+from reviewer.web.pictures import Cache, Gallery
 
 PASSWORD_CHECKS = 4
 """Passwords that are checked at the same time."""
@@ -29,15 +29,15 @@ FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 PAGE_OF = "X-Spec-O3-Person"
-"""The header in which a page says whose it is. Several people may use one browser, one after the other."""
+"""Header with the initials of the page's person: several people may use one browser one after the other."""
 
 
 class NobodySignedIn(Exception):
-    """A request without a session. The page keeps what was typed and asks its person to sign in."""
+    """A request without a session. The page keeps unsent text and asks the person to sign in."""
 
 
 class SomebodyElse(Exception):
-    """A page that one person opened sends something, and another has signed in in that browser since."""
+    """A request from a page of one person, while another person has signed in in the same browser."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class Context:
     problems: tuple[str, ...] = ()
     backups: DailyBackups | None = None
     password_checks: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(PASSWORD_CHECKS))
-    measured: Recent[str, list[dict[str, str]]] = field(default_factory=lambda: Recent(4096))
+    measured: Cache[str, list[dict[str, str]]] = field(default_factory=lambda: Cache(4096))
 
     def hints(self, spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
-        """The hints beside a zoom card; measured once for a spectrum, window and task."""
+        """Return the hints of a zoom; measured once per spectrum, window and task."""
         key = json.dumps(
             [spectrum.sha256, task.key if task else None, zoom.frame, zoom.z, dict(zoom.arguments)],
             default=str,
@@ -70,10 +70,10 @@ def context_of(request: Request) -> Context:
 
 
 def signed_in(request: Request) -> Person:
-    """Who asks.
+    """Return the person who sent the request.
 
-    :raises NobodySignedIn:
-    :raises SomebodyElse: the page is another person's; what it sends would be done in the wrong name
+    :raises NobodySignedIn: there is no session
+    :raises SomebodyElse: the page belongs to another person; its request would be done in the wrong name
     """
     context = context_of(request)
     person = person_of(request, context.store, context.local)
@@ -82,16 +82,16 @@ def signed_in(request: Request) -> Person:
     opened_by = unquote(request.headers.get(PAGE_OF, person.initials))
     if opened_by != person.initials:
         raise SomebodyElse(
-            f"This page is {opened_by:.10}'s, and {person.initials} has signed in here since. Nothing more "
-            f"is sent from it; what {opened_by:.10} wrote is kept for {opened_by:.10}."
+            f"This page belongs to {opened_by:.10}, but {person.initials} has signed in since. Nothing more "
+            f"is sent from it; text of {opened_by:.10} is kept for {opened_by:.10}."
         )
     return person
 
 
-Who = Annotated[Person, Depends(signed_in)]
-At = Annotated[Context, Depends(context_of)]
+PersonDep = Annotated[Person, Depends(signed_in)]
+ContextDep = Annotated[Context, Depends(context_of)]
 
 
 def plain(status: int, kind: str, error: str, **detail: Any) -> JSONResponse:
-    """A refusal as the page reads it: a stable kind, a sentence for the person, and what helps to mend it."""
+    """An error answer for the page: a stable kind, a message for the person, and details."""
     return JSONResponse({"kind": kind, "error": one_line(error), "detail": detail}, status_code=status)

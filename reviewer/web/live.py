@@ -1,4 +1,4 @@
-"""The Live tab's desk: who can be asked, everybody's bench and runs, and how a run is put together."""
+"""The state of the Live tab: policies, benches and runs of all people, and how a run is started."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from agent.policies.roster import Entry, Roster
 from agent.spectrum import Spectrum
 from agent.trajectory import Drafter, Trajectory
 from reviewer.live.bench import Bench, Benches, Row
-from reviewer.live.run import Asked, Run, Sample
+from reviewer.live.run import Run, RunSettings, Sample
 from reviewer.live.runs import AT_ONCE, Runs
 from reviewer.rules.people import Person
 from reviewer.store import NotFound
-from reviewer.web.context import Context, Who
+from reviewer.web.context import Context, PersonDep
 from reviewer.web.requests import Sent
-from reviewer.web.visibility import Withheld
+from reviewer.web.visibility import VisibleItems
 
 MOST_SAMPLES = 32
 MOST_TURNS = 32
 SPREAD = 1.0
-"""Temperature of several samples where none is given: at 0 they would all be the same."""
+"""Default temperature of several samples: at 0 they would all be the same."""
 
 
-class RunAsked(Sent):
-    """What to run. What is not given is the policy's own default; the temperature of several samples is 1."""
+class RunRequest(Sent):
+    """A request to start a run. Missing values are the policy's defaults; the temperature of several samples is 1."""
 
     bench: str
     task: str
@@ -45,7 +45,7 @@ class RunAsked(Sent):
 
 
 class Live:
-    """What the routes work on; the server puts one into ``app.state.live``."""
+    """What the routes work on; the app keeps one in ``app.state.live``."""
 
     def __init__(self, context: Context, roster: Roster) -> None:
         self.context = context
@@ -53,26 +53,26 @@ class Live:
         self.runs = Runs(context.hints)
         self.benches = Benches(context.gallery)
 
-    def start(self, person: Person, row: Row, spectrum: Spectrum, sent: RunAsked) -> Run:
-        """Begin a run.
+    def start(self, person: Person, row: Row, spectrum: Spectrum, sent: RunRequest) -> Run:
+        """Start a run.
 
         :raises NotFound: there is no such task
-        :raises PolicyError: the policy is not on the roster, or cannot be asked so
-        :raises NotAllowed: its trace was to be replayed, and the person scores it blind
-        :raises TooManyRunning: this person has as many going as one may
+        :raises PolicyError: the policy is not on the roster, or does not support these settings
+        :raises NotAllowed: the person scores the trace to be replayed blind
+        :raises TooManyRunning: this person has as many running runs as allowed
         """
         task, entry = self.context.tasks.get(sent.task), self.roster.entry(sent.policy)
         if task is None:
             raise NotFound(f"There is no task {sent.task!r:.60}.")
         if sent.samples > 1 and not entry.samples_ok:
-            raise PolicyError(f"{entry.title} says the same each time, so one sample is enough.")
+            raise PolicyError(f"{entry.title} gives the same answer each time, so one sample is enough.")
         sampling = _sampling(self.roster.sampling(entry.key), sent)
         stored = self._stored(row, person) if entry.kind == "replay" else None
         policies = [
             self.roster.policy(entry.key, sampling.for_sample(number), trajectory=stored)
             for number in range(sent.samples)
         ]
-        asked = Asked(
+        settings = RunSettings(
             bench=row.id,
             spectrum=spectrum,
             task=task,
@@ -83,13 +83,13 @@ class Live:
             max_turns=sent.max_turns,
             at_once=AT_ONCE if entry.kind == "server" else 1,
         )
-        return self.runs.start(person.initials, asked, policies)
+        return self.runs.start(person.initials, settings, policies)
 
     def _stored(self, row: Row, person: Person) -> Trajectory:
-        """What a replay says again: the text that the library has now."""
+        """Return the trajectory to replay: the current version of the item."""
         if row.item is None:
-            raise PolicyError("Replay says a stored trace again: take the spectrum from the library.")
-        return Withheld(self.context.store, person).item(row.item).version.trajectory
+            raise PolicyError("Replay repeats a stored trace: add the spectrum from the library.")
+        return VisibleItems(self.context.store, person).item(row.item).version.trajectory
 
     def close(self) -> None:
         """Stop all runs and delete all files."""
@@ -99,7 +99,7 @@ class Live:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Closes ``app.state.live`` with the server."""
+    """Close ``app.state.live`` when the server stops."""
     yield
     app.state.live.close()
 
@@ -116,14 +116,14 @@ def _live(request: Request) -> Live:
     return live
 
 
-Here = Annotated[Live, Depends(_live)]
+LiveDep = Annotated[Live, Depends(_live)]
 
 
-def _run(person: Who, live: Here, run: str) -> Run:
+def _run(person: PersonDep, live: LiveDep, run: str) -> Run:
     return live.runs.of(person.initials, run)
 
 
-def _bench(person: Who, live: Here) -> Bench:
+def _bench(person: PersonDep, live: LiveDep) -> Bench:
     return live.benches.of(person.initials)
 
 
@@ -131,12 +131,12 @@ def _sample(run: Annotated[Run, Depends(_run)], sample: int = 0) -> Sample:
     return sample_of(run, sample)
 
 
-Mine = Annotated[Run, Depends(_run)]
-OnBench = Annotated[Bench, Depends(_bench)]
-One = Annotated[Sample, Depends(_sample)]
+RunDep = Annotated[Run, Depends(_run)]
+BenchDep = Annotated[Bench, Depends(_bench)]
+SampleDep = Annotated[Sample, Depends(_sample)]
 
 
-def _sampling(usual: Sampling, sent: RunAsked) -> Sampling:
+def _sampling(usual: Sampling, sent: RunRequest) -> Sampling:
     temperature = sent.temperature
     if temperature is None:
         temperature = SPREAD if sent.samples > 1 else usual.temperature
@@ -144,7 +144,7 @@ def _sampling(usual: Sampling, sent: RunAsked) -> Sampling:
 
 
 def _drafter(entry: Entry, sampling: Sampling, policy: Policy) -> Drafter:
-    """Who thinks, without waiting for a server or a model to say so itself."""
+    """Return the drafter without waiting for a server or a model to report its name."""
     if entry.kind in ("server", "local"):
         return Drafter("model", entry.title, sampling.settings())
     return policy.drafter

@@ -1,8 +1,7 @@
-"""The server's log: one line an event, whatever text from outside is quoted in it.
+"""The server's log: one line per entry, whatever text is quoted in it.
 
-A path, a file name or an exception's message may hold line feeds and escape sequences. Written as they are
-they would forge entries, or drive the terminal of whoever reads the log. What follows an entry (a traceback)
-is set off by a bar, and no entry begins with one.
+A path, file name or message may contain line feeds and escape sequences, which could forge entries or control the
+reader's terminal. The lines of a traceback begin with a bar; no entry does.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import logging
 from agent.text import one_line, visible
 
 LONGEST = 2_000
-"""Characters of an entry."""
+"""Most characters per entry."""
 _BAR = "    | "
 
 
@@ -33,7 +32,7 @@ class OneLineFormatter(logging.Formatter):
 
 
 def install() -> None:
-    """Send what every logger of this process has to say to standard error, in this form."""
+    """Send the messages of all loggers to standard error, in this form."""
     handler = logging.StreamHandler()
     handler.setFormatter(OneLineFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)

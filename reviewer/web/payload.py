@@ -1,4 +1,4 @@
-"""What the Review page is told about an item. What somebody must not see yet is left out."""
+"""What the Review page gets about an item; what the person must not see yet is left out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _survey_page(spectrum: Spectrum) -> str | None:
 
 
 def sexagesimal(ra: float, dec: float) -> str:
-    """A position (degrees, ICRS) as ``19 48 27.70 −13 17 34.0``, ready to be pasted into any search box."""
+    """Return a position (degrees, ICRS) as ``19 48 27.70 -13 17 34.0``, to paste into a search form."""
     tenths_s = round((ra % 360) / 15 * 3600 * 100)
     hours, rest = divmod(tenths_s, 360_000)
     minutes, seconds = divmod(rest, 6_000)
@@ -72,8 +72,8 @@ LABELS = {
 
 
 def item_json(store: Store, item: Item, person: Person, task: Task | None, verdict_first: bool) -> dict[str, Any]:
-    """The whole item for one person. With ``verdict_first`` the last turn, the answer and what others decided
-    stay out until this person has committed a verdict of their own on this version."""
+    """Return the whole item for one person. With ``verdict_first``, the last turn, the answer and the decisions of
+    others are left out until this person has given a verdict on this version."""
     rules = store.settings.rules()
     mine = next(
         (
@@ -89,7 +89,7 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
     if waiting:
         body["steps"] = body["steps"][: _last_turn_starts(trajectory)]
     if item.standing.round is not None:
-        # The known truth would decide for the reviewer; it is shown once the item is decided.
+        # The known label would influence the reviewer; it is shown once the item is decided.
         body["label"] = None
     originals, edited_by = _provenance(store, item)
     autosave = store.leases.autosaved(person.initials, item.id)
@@ -124,12 +124,12 @@ def item_json(store: Store, item: Item, person: Person, task: Task | None, verdi
 
 
 def autosave_stamp(autosave: Autosave) -> str:
-    """Names one autosave: the same when it is made as when it is read, so to the stored millisecond."""
+    """Return the identifier of an autosave: its time to the stored millisecond."""
     return autosave.at.isoformat(timespec="milliseconds")
 
 
 def stamp(item: Item) -> str:
-    """Changes with each version and decision, so a page can tell that what it shows has moved on."""
+    """Return a string that changes with each version and decision, so that a page can tell it is out of date."""
     last = item.standing.last.id if item.standing.last else 0
     return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
 
@@ -155,7 +155,7 @@ def row_json(row: QueueRow) -> dict[str, Any]:
 
 
 def standing_json(standing: Standing, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
-    """Where the item stands, without others' votes of an open round while this person may still vote."""
+    """Return the state of the item, without others' votes of the round while this person may still vote."""
     open_to_me = standing.round in ("audit", "vote") and any(
         refusal(standing, rules, person, verb, standing.version_id) is None for verb in VERBS[standing.round]
     )
@@ -193,7 +193,7 @@ def decision_json(decision: Decision) -> dict[str, Any]:
 
 def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, Any]:
     standing, version = item.standing, item.version.id
-    wait = "Give your own verdict first: it is set so that you judge before you see the answer."
+    wait = 'Give your own verdict first: "my verdict first" is on, so you judge before you see the answer.'
     verbs = []
     for verb in VERBS[standing.round] if standing.round else ():
         why_not = wait if waiting else refusal(standing, rules, person, verb, version)
@@ -207,7 +207,7 @@ def _may(item: Item, rules: Rules, person: Person, waiting: bool) -> dict[str, A
 
 
 def _marks(marks: list[Mark], item: Item, person: Person) -> dict[str, Any]:
-    """My marks by step; those of others only where somebody adjudicates or the item is decided."""
+    """Return the person's marks by step; others' marks only during adjudication, in revision or once decided."""
     mine = {m.step_id: {"mark": m.mark, "note": m.note} for m in marks if m.person == person.initials}
     open_book = item.standing.round in ("adjudication", "revision", None)
     others = [
@@ -226,7 +226,7 @@ def _last_turn_starts(trajectory: Trajectory) -> int:
 
 
 def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """The draft's steps, and who last changed each step since."""
+    """Return the draft's steps, and who last changed each step."""
     if item.version.number == 1:
         return [], {}
     versions = store.items.versions(item.id)
@@ -243,7 +243,7 @@ def _provenance(store: Store, item: Item) -> tuple[list[dict[str, Any]], dict[st
 
 
 def about_json(spectrum: Spectrum) -> dict[str, Any]:
-    """What the header says about a spectrum."""
+    """Return what the item's header shows about a spectrum."""
     position = None
     if spectrum.ra is not None and spectrum.dec is not None:
         position = {
@@ -270,7 +270,7 @@ def about_json(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def spectrum_bytes(spectrum: Spectrum) -> bytes:
-    """A spectrum in one binary piece: uint32 header length, JSON header padded to 8 bytes, then the arrays.
+    """Pack a spectrum as binary: uint32 header length, JSON header padded to 8 bytes, then the arrays.
 
     Little-endian: wavelength and ivar float64 (ivar of a flux in erg s-1 cm-2 Å-1 is beyond float32), flux
     float32, mask uint8. Float32 is for drawing on the screen; pictures and measurements use what is stored.
@@ -288,7 +288,7 @@ def spectrum_bytes(spectrum: Spectrum) -> bytes:
 
 
 def atlas_json(survey: str, task: Task | None) -> dict[str, Any]:
-    """Lines, band heads and sky bands to draw over a spectrum of this survey, those of the task flagged."""
+    """Return the lines, band heads and sky bands of a spectrum; those of the task are flagged."""
     return {
         "lines": known_lines(task),
         "bands": [
@@ -303,7 +303,7 @@ SAME_LINE = 2.0
 
 
 def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
-    """The line list and the heads of the molecular bands, at rest; a task's own are marked."""
+    """Return the line list and the molecular band heads, at rest; those of the task are marked."""
     places = _places(task) if task else []
 
     def entry(of: lines.Line | lines.Band, wavelength: float, kind: str, major: bool) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
             "task": own,
         }
 
-    # Heads of molecular bands are drawn unasked only where the task is about them.
+    # Molecular band heads are shown by default only if the task is about them.
     return [
         *(entry(line, line.wavelength, line.kind, line.major) for line in lines.lines()),
         *(entry(band, band.head, "absorption", False) for band in lines.bands()),
@@ -325,7 +325,7 @@ def known_lines(task: Task | None = None) -> list[dict[str, Any]]:
 
 
 def _places(task: Task) -> list[tuple[float, float]]:
-    """Where a task's lines and heads are, vacuum Å: what it names, or the span of one that names nothing."""
+    """Return the wavelength ranges of a task's features in vacuum Å: around named lines, else the whole span."""
     places = []
     for feature in (f.in_medium("vacuum") for f in task.features if f.kind != "slope"):
         named = [(w - SAME_LINE, w + SAME_LINE) for w in feature.wavelengths]
@@ -334,8 +334,8 @@ def _places(task: Task) -> list[tuple[float, float]]:
 
 
 def template_json(task: str) -> dict[str, Any] | None:
-    """A simulated spectrum of the class to compare with (rest frame, vacuum), None if none can be made.
-    The page brings it to the item's redshift and flux; its name says that it is simulated."""
+    """Return a simulated spectrum of the class for comparison (rest frame, vacuum), None if there is none. The page
+    scales it to the item's redshift and flux; its name says that it is simulated."""
     if task not in simulate.CLASSES:
         return None
     made = simulate.simulate(task, "DESI", 300.0, seed=1)

@@ -1,18 +1,18 @@
-"""The pictures of a trace, drawn again from the stored spectrum and checked against what the model saw.
+"""The pictures of a trace: stored ones, or drawn again from the stored spectrum.
 
-A picture is named by the SHA-256 of its pixels, so whatever is served under a name is that picture or
-nothing: a browser may keep it for ever, and a renderer that draws other pixels shows as an error, not as a
-wrong picture.
+A picture is named by the SHA-256 of its pixels, and checked: a browser may cache it without limit, and a renderer
+that draws other pixels gives an error, not a wrong picture.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Generic, TypeVar
+
+from cachetools import LRUCache
 
 from agent import plot, tool
 from agent.spectrum import Spectrum
@@ -26,51 +26,46 @@ Value = TypeVar("Value")
 
 
 class PictureDiffers(Exception):
-    """Drawn again, the picture is not the one the model saw."""
+    """The picture drawn again is not the one the model saw."""
 
 
-class Recent(Generic[Key, Value]):
-    """The values asked for last, at most ``room`` of them; safe in many threads."""
+class Cache(Generic[Key, Value]):
+    """The most recently used values; thread-safe."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._kept: OrderedDict[Key, Value] = OrderedDict()
+    def __init__(self, size: int) -> None:
+        self._values: LRUCache[Key, Value] = LRUCache(size)
         self._lock = Lock()
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The kept value, or a new one. Two threads may make the same one at once; the values are equal."""
+        """Return the cached value, or a new one. Two threads may make the same one at once; they are equal."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._values:
+                return self._values[key]
         value = make()
         self.put(key, value)
         return value
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
-            self._kept[key] = value
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._room:
-                self._kept.popitem(last=False)
+            self._values[key] = value
 
 
 class Gallery:
-    """Spectra and pictures by their hashes."""
+    """Cached spectra and pictures, by their hashes."""
 
     def __init__(self, store: Store, spectra: int = 64, pictures: int = 512) -> None:
         self._store = store
-        self._spectra: Recent[str, Spectrum] = Recent(spectra)
-        self._pictures: Recent[str, bytes] = Recent(pictures)
+        self._spectra: Cache[str, Spectrum] = Cache(spectra)
+        self._pictures: Cache[str, bytes] = Cache(pictures)
 
     def spectrum(self, sha256: str) -> Spectrum:
         """:raises NotFound: no such spectrum is stored"""
         return self._spectra.get(sha256, lambda: self._store.spectra.get(sha256))
 
-    def look(
+    def call_tool(
         self, sha256: str, redshift: float | None, arguments: Mapping[str, Any]
     ) -> tuple[tool.Observation, str | None]:
-        """What the tool answers on a stored spectrum, and the name of its picture (None: it refused)."""
+        """Call the tool on a stored spectrum; return its answer and the name of the picture, None if it refused."""
         observation = tool.call(replace(self.spectrum(sha256), redshift=redshift), dict(arguments))
         if observation.image is None:
             return observation, None
@@ -103,8 +98,8 @@ class Gallery:
 
 
 def revise(base: Trajectory, steps: list[dict[str, Any]], gallery: Gallery) -> Trajectory:
-    """``base`` with the steps a page sent. Zooms that differ from the base's are looked at again here, so
-    that no page can bind a picture or a tool's answer to a window that did not give it.
+    """Return ``base`` with the steps that a page sent. The tool is called again here for zooms that differ from
+    the base, so that no page can attach a picture or an answer to a window that did not give it.
 
     :raises TrajectoryError: naming the step and the field that cannot be read
     """
@@ -122,15 +117,17 @@ def _checked(sent: Zoom, old: Zoom | None, base: Trajectory, gallery: Gallery) -
         return old
     if base.spectrum_sha256 is None:
         raise TrajectoryError("This item came without its spectrum, so its windows cannot be changed.")
-    return looked(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
+    return zoom_step(gallery, base.spectrum_sha256, base, sent.id, sent.arguments)
 
 
-def looked(gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, arguments: Mapping[str, Any]) -> Zoom:
-    """The step that a call of the tool with these arguments gives, on the stored spectrum.
+def zoom_step(
+    gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, arguments: Mapping[str, Any]
+) -> Zoom:
+    """Call the tool on the stored spectrum and return the zoom step.
 
     :raises NotFound: no such spectrum is stored
     """
-    observation, picture = gallery.look(sha256, trajectory.redshift, arguments)
+    observation, picture = gallery.call_tool(sha256, trajectory.redshift, arguments)
     return Zoom(
         id=step_id,
         arguments=dict(arguments),
@@ -144,13 +141,13 @@ def looked(gallery: Gallery, sha256: str, trajectory: Trajectory, step_id: str, 
 
 
 def png_in_base64(gallery: Gallery, sha256: str, trajectory: Trajectory, step: Zoom) -> str | None:
-    """The picture of a look just made, in base64: whoever asked for it waits for nothing else."""
+    """Return the picture of a new zoom in base64, so that the page needs no second request."""
     if step.picture is None:
         return None
     png = gallery.picture(step.picture, sha256, trajectory.redshift, step.arguments)
     return b64encode(png).decode("ascii")
 
 
-def seen_json(step: Zoom) -> dict[str, Any]:
-    """What a look gives to the step that asked for it, which has its own id."""
+def zoom_json(step: Zoom) -> dict[str, Any]:
+    """Return the fields of a new zoom for the page, which gives the step its own id."""
     return {name: value for name, value in step_to_json(step).items() if name not in ("id", "kind")}

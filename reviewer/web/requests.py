@@ -1,4 +1,4 @@
-"""What the Review page may send, checked field by field before anything is done with it."""
+"""Requests of the Review page, validated field by field."""
 
 from __future__ import annotations
 
@@ -16,25 +16,24 @@ Text = Annotated[str, Field(max_length=20_000)]
 
 
 def _fit_for_json(value: Any) -> Any:
-    """:raises ValueError: it holds what Python's JSON can and everybody else's cannot: half a character,
-    infinity, brackets without end"""
+    """:raises ValueError: only Python's JSON could hold it: half a surrogate pair, infinity, unlimited nesting"""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"found what JSON cannot hold ({error})") from None
+        raise ValueError(f"found a value that JSON cannot hold ({error})") from None
     return value
 
 
 Object = Annotated[dict[str, Any], AfterValidator(_fit_for_json)]
-"""A JSON object that can be stored and sent again as it is."""
+"""A JSON object that can be stored and sent back unchanged."""
 
 
 class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Look(Sent):
-    """A window to look at, on a stored spectrum. ``item`` names the task that its hints are measured for."""
+class ToolCall(Sent):
+    """A tool call on an item's spectrum; the hints are measured for the item's task."""
 
     item: int
     arguments: Object
@@ -45,11 +44,11 @@ class Autosaved(Sent):
     steps: Annotated[list[Object], Field(max_length=200)]
     comment: Text = ""
     after: str | None = None
-    """When the server last took this page's text; None: never."""
+    """When the server last saved this page's text; None: never."""
 
 
 class Saved(Sent):
-    """New steps for a version; everything but the steps is the server's own."""
+    """The steps of a new version; the server adds the rest."""
 
     base: int
     steps: Annotated[list[Object], Field(max_length=200)]
@@ -101,7 +100,7 @@ def queue_filter(
     text: Annotated[str, Query(max_length=200)] = "",
     mine: bool = False,
 ) -> QueueFilter:
-    """The queue's filter as query parameters; what is empty does not filter."""
+    """Return the queue's filter from query parameters; empty ones do not filter."""
     return QueueFilter(
         task=task or None,
         states=tuple(state or ()),

@@ -1,6 +1,4 @@
-"""What is kept from somebody on every route but the Blind tab's: items they score in a session that is not
-closed yet. Here alone; the store knows which items those are.
-"""
+"""Items that a person may not see outside the Blind tab: those they score in a session that is still open."""
 
 from __future__ import annotations
 
@@ -13,12 +11,12 @@ from fastapi import Depends, Request
 from agent.text import whole_number
 from reviewer.rules.people import Person
 from reviewer.store import WITHHELD, Item, NotAllowed, QueueFilter, Store
-from reviewer.web.context import At, Who
+from reviewer.web.context import ContextDep, PersonDep
 from reviewer.web.payload import row_json
 
 _PAGE = 200
-_TELLING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "text")
-_NOTHING_TOLD: dict[str, Any] = {
+_REVEALING = ("survey", "snr_min", "snr_max", "drafter", "batch", "disagreement", "simulated", "text")
+_WITHHELD_ROW: dict[str, Any] = {
     "blind": True,
     "name": "in a blind session",
     "survey": "",
@@ -35,8 +33,8 @@ _NOTHING_TOLD: dict[str, Any] = {
 }
 
 
-class Withheld:
-    """The queue and the items as one person may see them."""
+class VisibleItems:
+    """The queue and the items that one person may see."""
 
     def __init__(self, store: Store, person: Person) -> None:
         self._store = store
@@ -54,11 +52,11 @@ class Withheld:
         return self._store.items.get(item_id)
 
     def rows(self, wanted: QueueFilter, after: int | None, limit: int) -> tuple[list[dict[str, Any]], int]:
-        """The queue's rows and how many there are in all. A withheld item's row says its number, its class
-        and its state. Under a filter by anything else it is left out, or the filter would tell.
+        """Return the queue's rows and their total number. The row of a withheld item has only its number, task and
+        state. It is left out if anything else is filtered by, because the filter would reveal it.
         """
         page = self._store.queue.page(wanted, self._person, after, limit)
-        if not self.items or not _tells(wanted):
+        if not self.items or not _reveals(wanted):
             return [self._row(row_json(row)) for row in page.rows], page.total
         rows: list[dict[str, Any]] = []
         total = page.total
@@ -70,12 +68,12 @@ class Withheld:
         return rows[:limit], total
 
     def neighbours(self, item_id: int, wanted: QueueFilter, n: int, backwards: bool = False) -> list[int]:
-        """The next (or previous) items that can be opened."""
+        """Return the next (or previous) items that the person can open."""
         found = self._store.queue.neighbours(item_id, wanted, self._person, n + len(self.items), backwards)
         return list(self._shown(found))[:n]
 
     def first_undone(self, wanted: QueueFilter) -> int | None:
-        """The first item that waits for this person and can be opened."""
+        """Return the first item that waits for this person and that they can open."""
         if not self.items:
             return self._store.queue.first_undone(wanted, self._person)
         return next(iter(self.neighbours(0, replace(wanted, mine=True), 1)), None)
@@ -86,32 +84,32 @@ class Withheld:
     def _row(self, row: dict[str, Any]) -> dict[str, Any]:
         if row["id"] not in self.items:
             return {**row, "blind": False}
-        return _NOTHING_TOLD | {name: row[name] for name in ("id", "task", "state")}
+        return _WITHHELD_ROW | {name: row[name] for name in ("id", "task", "state")}
 
 
-def _tells(wanted: QueueFilter) -> bool:
-    return any(getattr(wanted, name) not in (None, "") for name in _TELLING)
+def _reveals(wanted: QueueFilter) -> bool:
+    return any(getattr(wanted, name) not in (None, "") for name in _REVEALING)
 
 
-def withheld(person: Who, at: At) -> Withheld:
-    return Withheld(at.store, person)
+def visible_items(person: PersonDep, context: ContextDep) -> VisibleItems:
+    return VisibleItems(context.store, person)
 
 
-Kept = Annotated[Withheld, Depends(withheld)]
+VisibleDep = Annotated[VisibleItems, Depends(visible_items)]
 
 
-def refuse_withheld(request: Request, person: Who, at: At, kept: Kept) -> None:
-    """Refuse a request whose address names a withheld item, or its spectrum or picture by their hashes.
+def require_visible(request: Request, person: PersonDep, context: ContextDep, visible: VisibleDep) -> None:
+    """Refuse a request that names a withheld item, or its spectrum or picture by hash.
 
     :raises NotAllowed: it does
     """
-    if not kept.items:
+    if not visible.items:
         return
     named = whole_number(request.path_params.get("item_id", ""))
     if named is not None:
-        kept.require(named)
+        visible.require(named)
     hashes = (request.path_params.get("sha256"), request.path_params.get("name"))
-    if at.store.blind.scoring.hidden_hashes(person.initials).intersection(
+    if context.store.blind.scoring.hidden_hashes(person.initials).intersection(
         (*hashes, request.query_params.get("spectrum"))
     ):
         raise NotAllowed(WITHHELD)

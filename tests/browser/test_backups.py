@@ -28,9 +28,9 @@ def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser
     with serving(db) as url:
         with signed_in(chromium, url, "CO", PASSWORD) as page:
             page.get_by_role("tab", name="Library").click()
-            expect(page.get_by_text("None yet. The first is made")).to_be_visible()
+            expect(page.get_by_text("None yet. The first one is made")).to_be_visible()
             page.get_by_role("button", name="Back up now").click()
-            expect(page.get_by_text("is made and checked.")).to_be_visible()
+            expect(page.get_by_text("was made and checked.")).to_be_visible()
             expect(page.get_by_text("1 is kept")).to_be_visible()
         with signed_in(chromium, url, "RE", PASSWORD) as page:
             page.get_by_role("tab", name="Library").click()

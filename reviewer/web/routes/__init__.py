@@ -1,1 +1,1 @@
-"""HTTP routes, one module for each desk."""
+"""HTTP routes, one module per desk."""

@@ -1,5 +1,5 @@
-"""What a scorer's browser is sent, and what it sends back. Under a token there is only what the store puts on
-the sheet, the spectrum's numbers, and pictures that are nothing but pixels.
+"""Routes of the scorers in the Blind tab. A token gives only the sheet, the spectrum's numbers, and pictures
+without metadata.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference
 from reviewer.blind.sheet import pictures_of
 from reviewer.store import NotFound
-from reviewer.web.context import At, Context, Who
+from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.payload import atlas_json, spectrum_bytes
 from reviewer.web.pictures import PictureDiffers
 from reviewer.web.requests import Key, Sent, Text
 
 HEADERS = {"Cache-Control": "private, max-age=86400"}
-"""Of spectra and pictures: the same for each, whatever lies behind."""
+"""Of spectra and pictures: the same for each source."""
 
 Dimension = Annotated[int, Field(ge=0, le=SCORES[-1], strict=True)] | None
 """A score; null: cannot tell."""
 
 Steps = Annotated[tuple[Annotated[str, Field(max_length=20)], ...], Field(max_length=200)]
-"""The sheet's ids of steps."""
+"""Ids of steps on the sheet."""
 
 router = APIRouter(prefix="/api/blind")
 
@@ -51,13 +51,13 @@ class Preferred(Sent):
 
 
 @router.get("/work")
-def work(person: Who, at: At) -> list[dict[str, Any]]:
-    """The open sessions in which this person scores: what is asked in each, and the places in their order."""
+def work(person: PersonDep, context: ContextDep) -> list[dict[str, Any]]:
+    """Return the open sessions in which this person scores, each with its rubric and its sheets in order."""
     sessions: dict[int, list[dict[str, Any]]] = {}
-    for one in at.store.blind.scoring.assignments(person.initials):
+    for one in context.store.blind.scoring.assignments(person.initials):
         place = {"token": one.token, "kind": one.kind, "place": one.place, "answered": one.answered}
         sessions.setdefault(one.session, []).append(place)
-    rubrics = {session: at.store.blind.scoring.rubric(person.initials, session) for session in sessions}
+    rubrics = {session: context.store.blind.scoring.rubric(person.initials, session) for session in sessions}
     return [
         {"session": session, "rubric": rubrics[session].to_json(), "places": places}
         for session, places in sessions.items()
@@ -65,25 +65,25 @@ def work(person: Who, at: At) -> list[dict[str, Any]]:
 
 
 @router.get("/sheet/{token}")
-def sheet(person: Who, at: At, token: str) -> dict[str, Any]:
-    return at.store.blind.scoring.sheet(token, person.initials).to_json()
+def sheet(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
+    return context.store.blind.scoring.sheet(token, person.initials).to_json()
 
 
 @router.get("/sheet/{token}/spectrum")
-def spectrum(person: Who, at: At, token: str) -> Response:
-    sha256 = at.store.blind.scoring.source(token, person.initials).spectrum
+def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
+    sha256 = context.store.blind.scoring.source(token, person.initials).spectrum
     if sha256 is None:
-        raise NotFound("There are only pictures here, no spectrum.")
-    packed = spectrum_bytes(nameless(at.gallery.spectrum(sha256)))
+        raise NotFound("This sheet has pictures only, no spectrum.")
+    packed = spectrum_bytes(nameless(context.gallery.spectrum(sha256)))
     return Response(packed, media_type="application/octet-stream", headers=HEADERS)
 
 
 @router.get("/sheet/{token}/atlas")
-def atlas(person: Who, at: At, token: str) -> dict[str, Any]:
-    """Lines of the question, sky bands, and arm joins without the name of whose arms they are."""
-    behind = at.store.blind.scoring.source(token, person.initials)
-    survey = at.gallery.spectrum(behind.spectrum).survey if behind.spectrum is not None else ""
-    found = atlas_json(survey, at.tasks.get(behind.trajectories[0].task))
+def atlas(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
+    """Return lines, sky bands, and arm joins without the survey's arm names."""
+    behind = context.store.blind.scoring.source(token, person.initials)
+    survey = context.gallery.spectrum(behind.spectrum).survey if behind.spectrum is not None else ""
+    found = atlas_json(survey, context.tasks.get(behind.trajectories[0].task))
     for band in found["bands"]:
         if band["kind"] == "arm join":
             band["name"] = "arm join"
@@ -91,20 +91,20 @@ def atlas(person: Who, at: At, token: str) -> dict[str, Any]:
 
 
 @router.get("/sheet/{token}/picture/{trace}/{number}")
-def picture(person: Who, at: At, token: str, trace: int, number: int) -> Response:
-    """A picture by its number on the sheet; of a pair, trace 0 is on the left."""
-    behind = at.store.blind.scoring.source(token, person.initials)
+def picture(person: PersonDep, context: ContextDep, token: str, trace: int, number: int) -> Response:
+    """Return a picture by its number on the sheet; in a pair, trace 0 is on the left."""
+    behind = context.store.blind.scoring.source(token, person.initials)
     shown = behind.trajectories[trace : trace + 1] if trace >= 0 else ()
     names = pictures_of(shown[0]) if shown else ()
     if not 0 <= number < len(names):
-        raise NotFound("There is no such picture here.")
-    png = _pixels(at, names[number], behind.spectrum, shown[0])
+        raise NotFound("There is no such picture on this sheet.")
+    png = _pixels(context, names[number], behind.spectrum, shown[0])
     return Response(png, media_type="image/png", headers=HEADERS)
 
 
 @router.post("/sheet/{token}/score")
-def score(person: Who, at: At, token: str, sent: Scored) -> dict[str, Any]:
-    given = at.store.blind.scoring.score(
+def score(person: PersonDep, context: ContextDep, token: str, sent: Scored) -> dict[str, Any]:
+    given = context.store.blind.scoring.score(
         person=person.initials,
         token=token,
         coherence=CANNOT_TELL if sent.coherence is None else sent.coherence,
@@ -117,17 +117,16 @@ def score(person: Who, at: At, token: str, sent: Scored) -> dict[str, Any]:
 
 
 @router.post("/sheet/{token}/prefer")
-def prefer(person: Who, at: At, token: str, sent: Preferred) -> dict[str, Any]:
+def prefer(person: PersonDep, context: ContextDep, token: str, sent: Preferred) -> dict[str, Any]:
     return asdict(
-        at.store.blind.scoring.prefer(
+        context.store.blind.scoring.prefer(
             person=person.initials, token=token, preference=sent.preference, key=sent.key, comment=sent.comment
         )
     )
 
 
 def nameless(spectrum: Spectrum) -> Spectrum:
-    """The numbers of a spectrum and what they mean, without anything that says of which object they are. The
-    redshift stays: the lines are drawn at it."""
+    """Return a spectrum without anything that identifies the object. The redshift stays: the lines need it."""
     return replace(
         spectrum,
         name="spectrum",
@@ -141,13 +140,13 @@ def nameless(spectrum: Spectrum) -> Spectrum:
     )
 
 
-def _pixels(at: Context, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:
-    """A picture of a trace, written anew from its pixels: a file that somebody imported may carry more.
+def _pixels(context: Context, name: str, spectrum: str | None, trajectory: Trajectory) -> bytes:
+    """Return a picture of a trace, encoded again from its pixels: an imported file may contain metadata.
 
-    :raises NotFound: it cannot be had; in the same words for every reason
+    :raises NotFound: it is not available; the same message for every reason
     """
     try:
-        png = at.gallery.picture(name, spectrum, trajectory.redshift, _arguments(trajectory, name))
+        png = context.gallery.picture(name, spectrum, trajectory.redshift, _arguments(trajectory, name))
         with Image.open(BytesIO(png)) as opened:
             return png_bytes(opened)
     except (PictureDiffers, NotFound, OSError):
@@ -155,7 +154,7 @@ def _pixels(at: Context, name: str, spectrum: str | None, trajectory: Trajectory
 
 
 def _arguments(trajectory: Trajectory, name: str) -> Mapping[str, Any]:
-    """What the tool was asked for this picture: nothing for the first one, which is the whole spectrum."""
+    """Return the tool's arguments for this picture; empty for the first one, which is the whole spectrum."""
     if name == trajectory.overview:
         return {}
     return next(zoom.arguments for zoom in trajectory.zooms if zoom.picture == name)

@@ -1,4 +1,4 @@
-"""The coordinator's side of the Blind tab: what to draw from, previews, sessions and their progress."""
+"""Routes of the coordinators in the Blind tab: candidates, previews, sessions and their progress."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from reviewer.blind.plan import Assignment, Plan, SampledSession
 from reviewer.blind.sampling import sample
 from reviewer.rules.people import Person
 from reviewer.store import BlindSession, NotAllowed
-from reviewer.web.context import At, Context, Who
+from reviewer.web.context import Context, ContextDep, PersonDep
 from reviewer.web.headers import REPORT
 from reviewer.web.requests import Key, Object, Sent
 
 
-def coordinator(person: Who) -> Person:
-    """:raises NotAllowed: somebody else"""
+def coordinator(person: PersonDep) -> Person:
+    """:raises NotAllowed: the person is no coordinator"""
     if not person.is_any("coordinator"):
-        raise NotAllowed("Blind sessions are set up by a coordinator.")
+        raise NotAllowed(f"Only a coordinator sets up blind sessions; {person.initials} is not one.")
     return person
 
 
@@ -44,34 +44,34 @@ class Change(Sent):
 
 
 @router.get("/setup")
-def setup(person: InCharge, at: At) -> dict[str, Any]:
-    """What a session can be drawn from: items by source and task, with how many of them each person has had a
-    hand in; and what there is to filter by."""
-    people = [one for one in at.store.accounts.people() if one.active]
+def setup(person: InCharge, context: ContextDep) -> dict[str, Any]:
+    """Return the candidates of a session: items by source and task, how many of them each person was involved in,
+    and the values to filter by."""
+    people = [one for one in context.store.accounts.people() if one.active]
     everything = Plan("all items", tuple(one.initials for one in people))
     barred: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     items: Counter[tuple[str, str]] = Counter()
-    for candidate in at.store.blind.sessions.candidates(person.initials, everything):
+    for candidate in context.store.blind.sessions.candidates(person.initials, everything):
         stratum = (candidate.source, candidate.task)
         items[stratum] += 1
         barred[stratum].update(candidate.barred)
-    facets = at.store.queue.facets()
+    facets = context.store.queue.facets()
     return {
         "strata": [
             {"source": source, "task": task, "items": items[source, task], "barred": barred[source, task]}
             for source, task in sorted(items)
         ],
-        "tasks": {task: at.tasks[task].title if task in at.tasks else task for _, task in items},
+        "tasks": {task: context.tasks[task].title if task in context.tasks else task for _, task in items},
         "people": [{"initials": one.initials, "name": one.name} for one in people],
         "filter": {"states": facets["state"], "survey": facets["survey"], "batch": facets["batch"]},
     }
 
 
 @router.post("/preview")
-def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
-    """What would be drawn, without keeping it."""
+def preview(person: InCharge, context: ContextDep, sent: Planned) -> dict[str, Any]:
+    """Return a sample for this plan without storing it."""
     plan = Plan.from_json(sent.plan)
-    candidates = at.store.blind.sessions.candidates(person.initials, plan)
+    candidates = context.store.blind.sessions.candidates(person.initials, plan)
     drawn = sample(plan, candidates)
     return {
         "candidates": len(candidates),
@@ -89,28 +89,31 @@ def preview(person: InCharge, at: At, sent: Planned) -> dict[str, Any]:
 
 
 @router.get("/sessions")
-def sessions(person: InCharge, at: At) -> list[dict[str, Any]]:
-    return [session_json(at, person, session) for session in reversed(at.store.blind.sessions.all(person.initials))]
+def sessions(person: InCharge, context: ContextDep) -> list[dict[str, Any]]:
+    return [
+        session_json(context, person, session)
+        for session in reversed(context.store.blind.sessions.all(person.initials))
+    ]
 
 
 @router.post("/sessions")
-def drawn(person: InCharge, at: At, sent: Drawing) -> dict[str, Any]:
-    session = at.store.blind.sessions.create(person.initials, Plan.from_json(sent.plan), sent.key)
-    return session_json(at, person, session)
+def drawn(person: InCharge, context: ContextDep, sent: Drawing) -> dict[str, Any]:
+    session = context.store.blind.sessions.create(person.initials, Plan.from_json(sent.plan), sent.key)
+    return session_json(context, person, session)
 
 
 @router.post("/sessions/{session}/open")
-def opened(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
-    return session_json(at, person, at.store.blind.sessions.open(person.initials, session, sent.key))
+def opened(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+    return session_json(context, person, context.store.blind.sessions.open(person.initials, session, sent.key))
 
 
 @router.post("/sessions/{session}/close")
-def closed(person: InCharge, at: At, session: int, sent: Change) -> dict[str, Any]:
-    return session_json(at, person, at.store.blind.sessions.close(person.initials, session, sent.key))
+def closed(person: InCharge, context: ContextDep, session: int, sent: Change) -> dict[str, Any]:
+    return session_json(context, person, context.store.blind.sessions.close(person.initials, session, sent.key))
 
 
 @router.get("/sessions/{session}/giveaways")
-def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
+def giveaways(person: InCharge, context: ContextDep, session: int) -> list[dict[str, Any]]:
     return [
         {
             "item": one.item,
@@ -120,31 +123,31 @@ def giveaways(person: InCharge, at: At, session: int) -> list[dict[str, Any]]:
             "kind": one.giveaway.kind,
             "sentence": one.sentence,
         }
-        for one in at.store.blind.sessions.leaks(person.initials, session)
+        for one in context.store.blind.sessions.leaks(person.initials, session)
     ]
 
 
 @router.get("/sessions/{session}/report.html")
-def report_page(person: InCharge, at: At, session: int) -> Response:
+def report_page(person: InCharge, context: ContextDep, session: int) -> Response:
     from reviewer.blind.report import as_html  # the statistics take a second to import
 
-    page = as_html(at.store, person.initials, session)
+    page = as_html(context.store, person.initials, session)
     return HTMLResponse(page, headers={**NOT_KEPT, "Content-Security-Policy": REPORT})
 
 
 @router.get("/sessions/{session}/report.zip")
-def report_files(person: InCharge, at: At, session: int) -> Response:
+def report_files(person: InCharge, context: ContextDep, session: int) -> Response:
     from reviewer.blind.report import as_zip
 
     name = f'attachment; filename="blind-session-{session}.zip"'
-    packed = as_zip(at.store, person.initials, session)
+    packed = as_zip(context.store, person.initials, session)
     return Response(packed, media_type="application/zip", headers={"Content-Disposition": name, **NOT_KEPT})
 
 
-def session_json(at: Context, person: Person, session: BlindSession) -> dict[str, Any]:
-    """A session as its card shows it: the plan, and of the scoring how far each has come and no more."""
+def session_json(context: Context, person: Person, session: BlindSession) -> dict[str, Any]:
+    """Return a session as its card shows it: the plan, and of the scoring only how far each person is."""
     times = {"drawn": session.drawn_at, "opened": session.opened_at, "closed": session.closed_at}
-    progress = at.store.blind.sessions.progress(person.initials, session.id)
+    progress = context.store.blind.sessions.progress(person.initials, session.id)
     return {
         "id": session.id,
         "name": session.name,
@@ -163,7 +166,7 @@ def _scores_in(person: Person, session: BlindSession) -> bool:
 
 
 def _what(drawn: SampledSession) -> dict[str, Any]:
-    """How many of which sources and tasks are shown, each counted once."""
+    """Count what is shown by source and task, each trace once."""
     singles: dict[int, tuple[str, str]] = {}
     pairs: dict[frozenset[int], tuple[str, str]] = {}
     for one in drawn.assignments:

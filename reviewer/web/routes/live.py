@@ -1,4 +1,4 @@
-"""The Live tab's HTTP routes. Runs and bench belong to the person who asks; others' do not exist."""
+"""Routes of the Live tab. Runs and bench belong to the person who sends the request; others' do not exist."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from reviewer.live.events import server_sent
 from reviewer.live.run import Run, Sample
 from reviewer.store import Draft, NotFound, QueueFilter
 from reviewer.web.access import declared_length
-from reviewer.web.context import FOREVER, At, Who
-from reviewer.web.live import MOST_SAMPLES, Here, Mine, OnBench, One, RunAsked, sample_of
+from reviewer.web.context import FOREVER, ContextDep, PersonDep
+from reviewer.web.live import MOST_SAMPLES, BenchDep, LiveDep, RunDep, RunRequest, SampleDep, sample_of
 from reviewer.web.payload import spectrum_bytes
 from reviewer.web.requests import Sent
-from reviewer.web.visibility import Kept
+from reviewer.web.visibility import VisibleDep
 
 MOST_FILES = 1_000
-"""Of one request; the page sends them one by one."""
+"""Files per request; the page sends them one by one."""
 
 router = APIRouter(prefix="/api/live")
 
@@ -43,11 +43,11 @@ class ForReview(Sent):
     samples: Annotated[list[int], Field(min_length=1, max_length=MOST_SAMPLES)]
 
 
-# ---- who can be asked
+# ---- policies
 
 
 @router.get("/policies")
-def policies(person: Who, live: Here) -> list[dict[str, Any]]:
+def policies(person: PersonDep, live: LiveDep) -> list[dict[str, Any]]:
     return [
         {"key": e.key, "title": e.title, "kind": e.kind, "note": e.note, "samples_ok": e.samples_ok}
         for e in live.roster.entries()
@@ -55,7 +55,7 @@ def policies(person: Who, live: Here) -> list[dict[str, Any]]:
 
 
 @router.get("/health")
-def health(person: Who, live: Here, policy: str) -> dict[str, Any]:
+def health(person: PersonDep, live: LiveDep, policy: str) -> dict[str, Any]:
     return asdict(live.roster.health(policy))
 
 
@@ -63,21 +63,21 @@ def health(person: Who, live: Here, policy: str) -> dict[str, Any]:
 
 
 @router.get("/bench")
-def bench(person: Who, live: Here, mine: OnBench) -> list[dict[str, Any]]:
+def bench(person: PersonDep, live: LiveDep, bench: BenchDep) -> list[dict[str, Any]]:
     runs = live.runs.all_of(person.initials)
-    return [_row_json(row, [run for run in runs if run.asked.bench == row.id]) for row in mine.rows()]
+    return [_row_json(row, [run for run in runs if run.settings.bench == row.id]) for row in bench.rows()]
 
 
 @router.post("/files")
-async def files(request: Request, person: Who, mine: OnBench) -> dict[str, Any]:
-    # FastAPI would take a body in before it asks who sends it; here nobody else fills the disk.
+async def files(request: Request, person: PersonDep, bench: BenchDep) -> dict[str, Any]:
+    # FastAPI would read the body before it checks who sends it; so the form is read here.
     _refuse_if_too_long(request)
     added: list[Row] = []
     problems: list[str] = []
     async with request.form(max_files=MOST_FILES) as form:
         for file in form.getlist("files"):
             if isinstance(file, UploadFile):
-                rows, wrong = await run_in_threadpool(mine.add_file, file.filename or "", file.file)
+                rows, wrong = await run_in_threadpool(bench.add_file, file.filename or "", file.file)
                 added += rows
                 problems += wrong
     return {"added": [_row_json(row, []) for row in added], "problems": problems}
@@ -85,9 +85,13 @@ async def files(request: Request, person: Who, mine: OnBench) -> dict[str, Any]:
 
 @router.get("/library")
 def library(
-    person: Who, at: At, kept: Kept, q: Annotated[str, Query(max_length=200)] = "", limit: int = 50
+    person: PersonDep,
+    context: ContextDep,
+    visible: VisibleDep,
+    q: Annotated[str, Query(max_length=200)] = "",
+    limit: int = 50,
 ) -> list[dict[str, Any]]:
-    page = at.store.queue.page(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
+    page = context.store.queue.page(QueueFilter(text=q), person.initials, limit=max(1, min(limit, 200)))
     return [
         {
             "item": row.item_id,
@@ -99,32 +103,32 @@ def library(
             "simulated": row.simulated,
         }
         for row in page.rows
-        if row.spectrum_sha256 is not None and row.item_id not in kept.items
+        if row.spectrum_sha256 is not None and row.item_id not in visible.items
     ]
 
 
 @router.post("/bench")
-def from_library(mine: OnBench, kept: Kept, sent: FromLibrary) -> dict[str, Any]:
-    return _row_json(mine.add_item(kept.item(sent.item)), [])
+def from_library(bench: BenchDep, visible: VisibleDep, sent: FromLibrary) -> dict[str, Any]:
+    return _row_json(bench.add_item(visible.item(sent.item)), [])
 
 
 @router.delete("/bench/{row}")
-def off_the_bench(person: Who, live: Here, mine: OnBench, row: str) -> dict[str, Any]:
-    mine.remove(row)
+def off_the_bench(person: PersonDep, live: LiveDep, bench: BenchDep, row: str) -> dict[str, Any]:
+    bench.remove(row)
     for run in live.runs.all_of(person.initials):
-        if run.asked.bench == row:
+        if run.settings.bench == row:
             run.stop.set()
     return {}
 
 
 @router.get("/spectrum/{sha256}")
-def spectrum(person: Who, live: Here, mine: OnBench, sha256: str) -> Response:
-    found = mine.with_hash(sha256)
+def spectrum(person: PersonDep, live: LiveDep, bench: BenchDep, sha256: str) -> Response:
+    found = bench.with_hash(sha256)
     if found is None:
         runs = live.runs.all_of(person.initials)
-        found = next((run.asked.spectrum for run in runs if run.asked.spectrum.sha256 == sha256), None)
+        found = next((run.settings.spectrum for run in runs if run.settings.spectrum.sha256 == sha256), None)
     if found is None:
-        raise NotFound("This spectrum is not on your bench any more; bring it again.")
+        raise NotFound("This spectrum is no longer on your bench; add it again.")
     return Response(spectrum_bytes(found), media_type="application/octet-stream", headers=FOREVER)
 
 
@@ -132,63 +136,63 @@ def spectrum(person: Who, live: Here, mine: OnBench, sha256: str) -> Response:
 
 
 @router.post("/runs")
-def start(person: Who, live: Here, mine: OnBench, sent: RunAsked) -> dict[str, str]:
-    row = mine.row(sent.bench)
-    return {"run": live.start(person, row, mine.spectrum(row), sent).id}
+def start(person: PersonDep, live: LiveDep, bench: BenchDep, sent: RunRequest) -> dict[str, str]:
+    row = bench.row(sent.bench)
+    return {"run": live.start(person, row, bench.spectrum(row), sent).id}
 
 
 @router.get("/runs/{run}")
-def one_run(run: Mine) -> dict[str, Any]:
+def one_run(run: RunDep) -> dict[str, Any]:
     return run.to_json()
 
 
 @router.get("/runs/{run}/events")
-async def events(run: Mine, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
-    # A browser that lost the connection asks the same address again and says in the header what it has.
+async def events(run: RunDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
+    # A browser that lost the connection requests the same address again; the header names the last event it has.
     heard = max(after, whole_number(last_event_id) or 0)
     if run.log.is_over and heard >= len(run.log):
-        # To an EventSource the one answer that says: do not come again.
+        # The answer that makes an EventSource stop reconnecting.
         return Response(status_code=204)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(server_sent(run.log, heard), media_type="text/event-stream", headers=headers)
 
 
 @router.post("/runs/{run}/stop")
-def stop(run: Mine) -> dict[str, str]:
+def stop(run: RunDep) -> dict[str, str]:
     run.stop.set()
     return {"state": run.state}
 
 
 @router.get("/runs/{run}/picture/{sha256}")
-def picture(run: Mine, sha256: str) -> Response:
+def picture(run: RunDep, sha256: str) -> Response:
     return Response(_picture(run, sha256), media_type="image/png", headers=FOREVER)
 
 
 @router.get("/runs/{run}/trace.json")
-def trace(run: Mine, sample: One) -> Response:
-    text = trace_json(own_row(sample.trajectory, run.asked.spectrum))
+def trace(run: RunDep, sample: SampleDep) -> Response:
+    text = trace_json(own_row(sample.trajectory, run.settings.spectrum))
     return _download(text.encode(), "application/json", run, sample, "trace.json")
 
 
 @router.get("/runs/{run}/strip.png")
-def pictures(run: Mine, sample: One) -> Response:
+def pictures(run: RunDep, sample: SampleDep) -> Response:
     png = BytesIO()
-    picture_sheet(sample.trajectory, run.asked.spectrum, dict(run.pictures)).save(png, format="PNG")
+    picture_sheet(sample.trajectory, run.settings.spectrum, dict(run.pictures)).save(png, format="PNG")
     return _download(png.getvalue(), "image/png", run, sample, "strip.png")
 
 
 @router.get("/runs/{run}/report.zip")
-def report(run: Mine, sample: One) -> Response:
-    trajectory, seen = sample.trajectory, run.asked.spectrum
-    hints = {z.id: measured.hints(seen, z, run.asked.task) for z in trajectory.zooms if z.ok}
+def report(run: RunDep, sample: SampleDep) -> Response:
+    trajectory, seen = sample.trajectory, run.settings.spectrum
+    hints = {z.id: measured.hints(seen, z, run.settings.task) for z in trajectory.zooms if z.ok}
     packed = bundle(trajectory, seen, own_row(trajectory, seen), hints, dict(run.pictures))
     return _download(packed, "application/zip", run, sample, "report.zip")
 
 
 @router.post("/runs/{run}/review")
-def review(person: Who, at: At, run: Mine, sent: ForReview) -> dict[str, Any]:
+def review(person: PersonDep, context: ContextDep, run: RunDep, sent: ForReview) -> dict[str, Any]:
     drafts = [_draft(sample_of(run, number), run) for number in dict.fromkeys(sent.samples)]
-    added = at.store.items.add_all(drafts, by=person.initials)
+    added = context.store.items.add_all(drafts, by=person.initials)
     return {"items": [{"item": one.item_id, "new": one.new} for one in added]}
 
 
@@ -197,7 +201,7 @@ def _refuse_if_too_long(request: Request) -> None:
     length = declared_length(request.headers)
     if length is None or length > LARGEST_FOLDER:
         most = LARGEST_FOLDER / 2**30
-        raise BenchFull(f"What was sent is too long, or does not say how long it is; wanted {most:.0f} GiB at most.")
+        raise BenchFull(f"found an upload that is too large or has no length, expected at most {most:.0f} GiB")
 
 
 def _row_json(row: Row, runs: list[Run]) -> dict[str, Any]:
@@ -221,17 +225,17 @@ def _picture(run: Run, sha256: str) -> bytes:
 
 
 def _draft(sample: Sample, run: Run) -> Draft:
-    """:raises TrajectoryError: it is still being written, or there is nothing in it"""
+    """:raises TrajectoryError: the sample is still running, or it is empty"""
     named = f"Sample {sample.number + 1}"
     if sample.ended is None:
-        raise TrajectoryError(f"{named} is still being written; stop it, or wait until it has ended.")
+        raise TrajectoryError(f"{named} is still running; stop it, or wait until it has finished.")
     if not sample.trajectory.steps:
-        raise TrajectoryError(f"{named} ended before its first step: there is nothing to review.")
-    return Draft(sample.trajectory, run.asked.spectrum, batch="live")
+        raise TrajectoryError(f"{named} ended before its first step; there is nothing to review.")
+    return Draft(sample.trajectory, run.settings.spectrum, batch="live")
 
 
 def _download(content: bytes, media_type: str, run: Run, sample: Sample, what: str) -> Response:
-    name = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{run.asked.spectrum.name}_{run.asked.task.key}").strip("._")
+    name = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"{run.settings.spectrum.name}_{run.settings.task.key}").strip("._")
     number = f"_{sample.number + 1}" if len(run.samples) > 1 else ""
     disposition = f'attachment; filename="{name[:120] or "spectrum"}{number}_{what}"'
     headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}

@@ -17,25 +17,25 @@ from reviewer.agreement.values import Estimate
 from reviewer.rules.workflow import Round
 from reviewer.store import NotFound, Progress, Store, Yielded
 from reviewer.store.statistics import Disagreement, GoldVerdict, SharedDecision
-from reviewer.web.context import At, Who
-from reviewer.web.visibility import Kept
+from reviewer.web.context import ContextDep, PersonDep
+from reviewer.web.visibility import VisibleDep
 
 router = APIRouter(prefix="/api")
 
 
 @router.get("/progress")
-def progress(person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
-    facets = at.store.queue.facets()
+def progress(person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None) -> dict[str, Any]:
+    facets = context.store.queue.facets()
     return {
-        **progress_json(at.store.statistics.counts(task or None, batch)),
-        "tasks": {key: _title(at.tasks, key) for key in facets.get("task", ())},
+        **progress_json(context.store.statistics.counts(task or None, batch)),
+        "tasks": {key: _title(context.tasks, key) for key in facets.get("task", ())},
         "batches": list(facets.get("batch", ())),
-        "at": at.store.database.now().isoformat(),
+        "at": context.store.database.now().isoformat(),
     }
 
 
 def progress_json(progress: Progress) -> dict[str, Any]:
-    """``Progress`` as JSON. A fraction that is not defined is null; the page says why in words."""
+    """Return ``Progress`` as JSON. An undefined fraction is null; the page says why."""
     return {
         "by_task": {task: dict(states) for task, states in progress.by_task.items()},
         "by_person": {person: dict(rounds) for person, rounds in progress.by_person.items()},
@@ -56,7 +56,7 @@ def _yield_json(yielded: Yielded) -> dict[str, float | None]:
 
 
 def _title(tasks: Mapping[str, Any], key: str) -> str:
-    # A task file may have been taken away since; its items are still here.
+    # The task file may be gone while its items are still here.
     return tasks[key].title if key in tasks else key
 
 
@@ -68,9 +68,9 @@ GOLD = (
 JUDGED: tuple[Round, ...] = ("audit", "vote")
 """The rounds in which several people decide on the same version without seeing each other's decisions."""
 
-_NOBODY = "no text was decided on by two people in a round that is over"
+_NOBODY = "no version was decided by two people in a finished round"
 _CANNOT_TELL = "cannot tell"
-_ENOUGH = 10_000_000  # resampled items in all; with so many the ends of an interval no longer move
+_ENOUGH = 10_000_000  # resampled items in all; with more, the interval no longer changes
 _FEWEST_RESAMPLES = 200
 
 
@@ -91,14 +91,16 @@ class AgreementCache:
 
 
 @router.get("/progress/agreement")
-def agreement(request: Request, person: Who, at: At, task: str = "", batch: str | None = None) -> dict[str, Any]:
+def agreement(
+    request: Request, person: PersonDep, context: ContextDep, task: str = "", batch: str | None = None
+) -> dict[str, Any]:
     cache: AgreementCache = request.app.state.agreement
-    figures = cache.figures(at.store, at.tasks, task or None, batch)
-    hidden = at.store.blind.scoring.hidden_items(person.initials)
-    total, items = at.store.statistics.disagreements(task or None, batch, hidden=hidden)
+    figures = cache.figures(context.store, context.tasks, task or None, batch)
+    hidden = context.store.blind.scoring.hidden_items(person.initials)
+    total, items = context.store.statistics.disagreements(task or None, batch, hidden=hidden)
     return {
         **figures,
-        "disagreements": {"total": total, "items": [_apart_json(one, at.tasks) for one in items]},
+        "disagreements": {"total": total, "items": [_apart_json(one, context.tasks) for one in items]},
     }
 
 
@@ -113,7 +115,7 @@ def _figures(store: Store, tasks: Mapping[str, Task], task: str | None, batch: s
 
 
 def _rounds(decisions: Sequence[SharedDecision], tasks: Mapping[str, Task]) -> list[dict[str, Any]]:
-    """Of each round every task, and all tasks together where there are several."""
+    """Return the agreement per round and task, and over all tasks if there are several."""
     found = []
     for judged in JUDGED:
         of_round = [one for one in decisions if one.round == judged]
@@ -137,7 +139,7 @@ def _json(one: Estimate, decisions: Sequence[SharedDecision]) -> dict[str, Any]:
 
 
 def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
-    """One row a reviewer, by initials."""
+    """Return one row per reviewer, by initials."""
     found = []
     for person in dict.fromkeys(one.person for one in verdicts):
         own = [one for one in verdicts if one.person == person]
@@ -169,13 +171,13 @@ def _resampling(items: int) -> Resampling:
 
 
 @router.get("/exports/{export_id}/manifest")
-def manifest(at: At, kept: Kept, export_id: int) -> Response:
+def manifest(context: ContextDep, visible: VisibleDep, export_id: int) -> Response:
     """The manifest of an export, as it was recorded when it was made."""
-    made = next((one for one in at.store.settings.exports() if one.id == export_id), None)
+    made = next((one for one in context.store.settings.exports() if one.id == export_id), None)
     if made is None:
         raise NotFound(f"There is no export {export_id}.")
     for one in made.manifest.get("items", ()):
-        kept.require(one["item"])
+        visible.require(one["item"])
     text = json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
     # An export's name consists of letters, digits, dots and dashes: nothing in it can end the header.
     headers = {"Content-Disposition": f'attachment; filename="{made.name}-manifest.json"'}

@@ -1,4 +1,4 @@
-"""The Review page's HTTP routes. They carry; the rules are the store's, checked there in each transaction."""
+"""Routes of the Review tab. They are thin: the store enforces the rules in the transaction that writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reviewer.rules.workflow import REASONS
 from reviewer.store import Lease, NotFound, QueueFilter
 from reviewer.web import requests
 from reviewer.web.access import may_manage
-from reviewer.web.context import FOREVER, At, Who
+from reviewer.web.context import FOREVER, ContextDep, PersonDep
 from reviewer.web.payload import (
     atlas_json,
     autosave_stamp,
@@ -26,78 +26,79 @@ from reviewer.web.payload import (
     stamp,
     template_json,
 )
-from reviewer.web.pictures import looked, png_in_base64, revise, seen_json
-from reviewer.web.visibility import Kept, refuse_withheld
+from reviewer.web.pictures import png_in_base64, revise, zoom_json, zoom_step
+from reviewer.web.visibility import VisibleDep, require_visible
 
 Filter = Annotated[QueueFilter, Depends(requests.queue_filter)]
 
-router = APIRouter(prefix="/api", dependencies=[Depends(refuse_withheld)])
+router = APIRouter(prefix="/api", dependencies=[Depends(require_visible)])
 
 
 @router.get("/me")
-def me(person: Who, at: At) -> dict[str, Any]:
+def me(person: PersonDep, context: ContextDep) -> dict[str, Any]:
     return {
         "initials": person.initials,
         "name": person.name,
         "roles": sorted(person.roles),
         "has_password": person.has_password,
-        "rules": asdict(at.store.settings.rules()),
+        "rules": asdict(context.store.settings.rules()),
         "reasons": REASONS,
-        "problems": list(at.problems),
-        "backups": at.backups.problem if at.backups is not None and may_manage(person, at.store) else "",
-        "clock": _clock(at.store.log.clock_behind()),
+        "problems": list(context.problems),
+        "backups": context.backups.problem if context.backups is not None and may_manage(person, context.store) else "",
+        "clock": _clock_warning(context.store.log.clock_behind()),
         "tasks": {
-            key: {"title": task.title, "question": task.question, "guide": task.guide} for key, task in at.tasks.items()
+            key: {"title": task.title, "question": task.question, "guide": task.guide}
+            for key, task in context.tasks.items()
         },
     }
 
 
-def _clock(behind: timedelta | None) -> str:
+def _clock_warning(behind: timedelta | None) -> str:
     if behind is None:
         return ""
     return (
-        f"The clock of the machine this runs on was set back {behind / timedelta(minutes=1):.0f} minutes. "
-        "The order of everything is kept, but times are shown as it tells them: somebody should look at it."
+        f"The server's clock was set back {behind / timedelta(minutes=1):.0f} minutes. The order of all records is "
+        "kept, but displayed times may be wrong; please check the server clock."
     )
 
 
 @router.get("/queue")
-def queue(kept: Kept, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
-    rows, total = kept.rows(wanted, after, max(1, min(limit, 200)))
+def queue(visible: VisibleDep, wanted: Filter, after: int | None = None, limit: int = 60) -> dict[str, Any]:
+    rows, total = visible.rows(wanted, after, max(1, min(limit, 200)))
     return {"rows": rows, "total": total}
 
 
 @router.get("/facets")
-def facets(person: Who, at: At) -> dict[str, list[str]]:
-    return {name: list(values) for name, values in at.store.queue.facets().items()}
+def facets(person: PersonDep, context: ContextDep) -> dict[str, list[str]]:
+    return {name: list(values) for name, values in context.store.queue.facets().items()}
 
 
 @router.get("/first")
-def first(kept: Kept, wanted: Filter) -> dict[str, int | None]:
-    return {"id": kept.first_undone(wanted)}
+def first(visible: VisibleDep, wanted: Filter) -> dict[str, int | None]:
+    return {"id": visible.first_undone(wanted)}
 
 
 @router.get("/place/{item_id}")
-def place(person: Who, at: At, kept: Kept, item_id: int, wanted: Filter) -> dict[str, Any]:
+def place(person: PersonDep, context: ContextDep, visible: VisibleDep, item_id: int, wanted: Filter) -> dict[str, Any]:
     return {
-        "next": kept.neighbours(item_id, wanted, 3),
-        "back": kept.neighbours(item_id, wanted, 1, backwards=True),
-        "before": at.store.queue.position(item_id, wanted, person.initials),
+        "next": visible.neighbours(item_id, wanted, 3),
+        "back": visible.neighbours(item_id, wanted, 1, backwards=True),
+        "before": context.store.queue.position(item_id, wanted, person.initials),
     }
 
 
 @router.get("/item/{item_id}")
-def item(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
-    found = at.store.items.get(item_id)
-    return item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
+def item(person: PersonDep, context: ContextDep, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+    found = context.store.items.get(item_id)
+    return item_json(context.store, found, person, context.tasks.get(found.row.task), verdict_first)
 
 
 @router.get("/item/{item_id}/history")
-def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
-    found = at.store.items.get(item_id)
-    shown = item_json(at.store, found, person, at.tasks.get(found.row.task), verdict_first)
+def history(person: PersonDep, context: ContextDep, item_id: int, verdict_first: bool = False) -> dict[str, Any]:
+    found = context.store.items.get(item_id)
+    shown = item_json(context.store, found, person, context.tasks.get(found.row.task), verdict_first)
     if shown["hidden"] or shown["standing"]["withheld"]:
-        # Somebody who may still judge independently is told what is open to them, and no more.
+        # People who may still judge independently see only what is open to them.
         return {"versions": [], "decisions": shown["standing"]["decisions"], "withheld": True}
     return {
         "withheld": False,
@@ -109,7 +110,7 @@ def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> d
                 "at": v.at.isoformat(),
                 "steps": v.trajectory.to_json()["steps"],
             }
-            for v in at.store.items.versions(item_id)
+            for v in context.store.items.versions(item_id)
         ],
         "decisions": [
             {
@@ -118,23 +119,25 @@ def history(person: Who, at: At, item_id: int, verdict_first: bool = False) -> d
                 "at": r.at.isoformat(),
                 "withdrawn": r.withdrawn_by is not None,
             }
-            for r in at.store.items.history(item_id)
+            for r in context.store.items.history(item_id)
         ],
     }
 
 
 @router.get("/spectrum/{sha256}")
-def spectrum(person: Who, at: At, sha256: str) -> Response:
-    return Response(spectrum_bytes(at.gallery.spectrum(sha256)), media_type="application/octet-stream", headers=FOREVER)
+def spectrum(person: PersonDep, context: ContextDep, sha256: str) -> Response:
+    return Response(
+        spectrum_bytes(context.gallery.spectrum(sha256)), media_type="application/octet-stream", headers=FOREVER
+    )
 
 
 @router.get("/atlas")
-def atlas(person: Who, at: At, survey: str = "", task: str = "") -> dict[str, Any]:
-    return atlas_json(survey, at.tasks.get(task))
+def atlas(person: PersonDep, context: ContextDep, survey: str = "", task: str = "") -> dict[str, Any]:
+    return atlas_json(survey, context.tasks.get(task))
 
 
 @router.get("/template")
-def template(person: Who, task: str) -> dict[str, Any]:
+def template(person: PersonDep, task: str) -> dict[str, Any]:
     made = template_json(task)
     if made is None:
         raise NotFound("There is no simulated spectrum of this class to compare with.")
@@ -142,67 +145,70 @@ def template(person: Who, task: str) -> dict[str, Any]:
 
 
 @router.get("/item/{item_id}/hints")
-def item_hints(person: Who, at: At, item_id: int, version: int | None = None) -> dict[str, Any]:
-    found = at.store.items.get(item_id)
-    sha256, task = found.row.spectrum_sha256, at.tasks.get(found.row.task)
+def item_hints(person: PersonDep, context: ContextDep, item_id: int, version: int | None = None) -> dict[str, Any]:
+    found = context.store.items.get(item_id)
+    sha256, task = found.row.spectrum_sha256, context.tasks.get(found.row.task)
     if sha256 is None:
         return {"hints": {}}
-    spectrum = at.gallery.spectrum(sha256)
-    return {"hints": {z.id: at.hints(spectrum, z, task) for z in found.version.trajectory.zooms}}
+    spectrum = context.gallery.spectrum(sha256)
+    return {"hints": {z.id: context.hints(spectrum, z, task) for z in found.version.trajectory.zooms}}
 
 
 @router.get("/picture/{name}")
 def picture(
-    person: Who,
-    at: At,
+    person: PersonDep,
+    context: ContextDep,
     name: str,
     spectrum: str | None = None,
     redshift: float | None = None,
     arguments: str = "{}",
 ) -> Response:
-    png = at.gallery.picture(name, spectrum, redshift, _object_in(arguments))
+    png = context.gallery.picture(name, spectrum, redshift, _json_object(arguments))
     return Response(png, media_type="image/png", headers=FOREVER)
 
 
 @router.post("/look")
-def look(at: At, kept: Kept, sent: requests.Look) -> dict[str, Any]:
-    found = kept.item(sent.item)
+def tool_call(context: ContextDep, visible: VisibleDep, sent: requests.ToolCall) -> dict[str, Any]:
+    found = visible.item(sent.item)
     sha256 = found.row.spectrum_sha256
     if sha256 is None:
-        raise TrajectoryError("This item came without its spectrum, so no new picture can be drawn.")
+        raise TrajectoryError("This item has no spectrum, so no new picture can be drawn.")
     trajectory = found.version.trajectory
-    step = looked(at.gallery, sha256, trajectory, "new", sent.arguments)
-    spectrum = at.gallery.spectrum(sha256)
+    step = zoom_step(context.gallery, sha256, trajectory, "new", sent.arguments)
+    spectrum = context.gallery.spectrum(sha256)
     return {
-        "step": seen_json(step),
-        "png": png_in_base64(at.gallery, sha256, trajectory, step),
-        "hints": at.hints(spectrum, step, at.tasks.get(found.row.task)) if step.ok else [],
+        "step": zoom_json(step),
+        "png": png_in_base64(context.gallery, sha256, trajectory, step),
+        "hints": context.hints(spectrum, step, context.tasks.get(found.row.task)) if step.ok else [],
     }
 
 
 @router.post("/item/{item_id}/lease")
-def lease(person: Who, at: At, item_id: int) -> dict[str, Any]:
-    return {**_lease_json(at.store.leases.take(person.initials, item_id)), "stamp": stamp(at.store.items.get(item_id))}
+def lease(person: PersonDep, context: ContextDep, item_id: int) -> dict[str, Any]:
+    return {
+        **_lease_json(context.store.leases.take(person.initials, item_id)),
+        "stamp": stamp(context.store.items.get(item_id)),
+    }
 
 
 @router.post("/renew")
-def renew(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
-    return _lease_json(at.store.leases.renew(sent.lease))
+def renew(person: PersonDep, context: ContextDep, sent: requests.LeaseToken) -> dict[str, Any]:
+    return _lease_json(context.store.leases.renew(sent.lease))
 
 
 @router.post("/release")
-def release(person: Who, at: At, sent: requests.LeaseToken) -> dict[str, Any]:
-    at.store.leases.release(sent.lease)
+def release(person: PersonDep, context: ContextDep, sent: requests.LeaseToken) -> dict[str, Any]:
+    context.store.leases.release(sent.lease)
     return {}
 
 
 @router.post("/item/{item_id}/autosave")
-def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
-    """Keep unsent text. Where another page of the same person has written here meanwhile, the answer holds
-    what that page wrote: it is replaced here, and the page that hears of it keeps it."""
+def autosave(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    """Save unsent text. If another page of the same person has saved text here meanwhile, that text is replaced, and
+    the answer contains it, so that this page can keep it."""
     body = {"steps": sent.steps, "comment": sent.comment}
-    before = at.store.leases.autosaved(person.initials, item_id)
-    made = at.store.leases.autosave(person=person.initials, item_id=item_id, base_version_id=sent.base, body=body)
+    before = context.store.leases.autosaved(person.initials, item_id)
+    made = context.store.leases.autosave(person=person.initials, item_id=item_id, base_version_id=sent.base, body=body)
     replaced = None
     if before is not None and before.base_version_id == sent.base and dict(before.body) != body:
         written = autosave_stamp(before)
@@ -211,16 +217,16 @@ def autosave(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dic
 
 
 @router.post("/item/{item_id}/discard")
-def discard(person: Who, at: At, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
-    at.store.leases.discard_autosave(person=person.initials, item_id=item_id, base_version_id=sent.base)
+def discard(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Autosaved) -> dict[str, Any]:
+    context.store.leases.discard_autosave(person=person.initials, item_id=item_id, base_version_id=sent.base)
     return {}
 
 
 @router.post("/item/{item_id}/version")
-def version(person: Who, at: At, item_id: int, sent: requests.Saved) -> dict[str, Any]:
-    base = at.store.items.version(sent.base).trajectory
-    revised = revise(base, sent.steps, at.gallery)
-    made = at.store.reviews.save_version(
+def version(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Saved) -> dict[str, Any]:
+    base = context.store.items.version(sent.base).trajectory
+    revised = revise(base, sent.steps, context.gallery)
+    made = context.store.reviews.save_version(
         person=person.initials,
         item_id=item_id,
         base_version_id=sent.base,
@@ -233,8 +239,8 @@ def version(person: Who, at: At, item_id: int, sent: requests.Saved) -> dict[str
 
 
 @router.post("/item/{item_id}/decide")
-def decide(person: Who, at: At, item_id: int, sent: requests.Decided) -> dict[str, Any]:
-    standing = at.store.reviews.decide(
+def decide(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Decided) -> dict[str, Any]:
+    standing = context.store.reviews.decide(
         person=person.initials,
         item_id=item_id,
         version_id=sent.version,
@@ -244,20 +250,20 @@ def decide(person: Who, at: At, item_id: int, sent: requests.Decided) -> dict[st
         reason=sent.reason,
         comment=sent.comment,
     )
-    return {"state": standing.state, **progress_json(standing), "stamp": stamp(at.store.items.get(item_id))}
+    return {"state": standing.state, **progress_json(standing), "stamp": stamp(context.store.items.get(item_id))}
 
 
 @router.post("/item/{item_id}/undo")
-def undo(person: Who, at: At, item_id: int, sent: requests.Undone) -> dict[str, Any]:
+def undo(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Undone) -> dict[str, Any]:
     return {
-        "state": at.store.reviews.undo(person=person.initials, item_id=item_id, key=sent.key).state,
-        "stamp": stamp(at.store.items.get(item_id)),
+        "state": context.store.reviews.undo(person=person.initials, item_id=item_id, key=sent.key).state,
+        "stamp": stamp(context.store.items.get(item_id)),
     }
 
 
 @router.post("/item/{item_id}/mark")
-def mark(person: Who, at: At, item_id: int, sent: requests.Marked) -> dict[str, Any]:
-    made = at.store.marks.add(
+def mark(person: PersonDep, context: ContextDep, item_id: int, sent: requests.Marked) -> dict[str, Any]:
+    made = context.store.marks.add(
         person=person.initials,
         item_id=item_id,
         version_id=sent.version,
@@ -270,14 +276,14 @@ def mark(person: Who, at: At, item_id: int, sent: requests.Marked) -> dict[str, 
 
 
 @router.post("/item/{item_id}/verdict")
-def verdict(person: Who, at: At, item_id: int, sent: requests.OwnVerdictGiven) -> dict[str, Any]:
-    made = at.store.marks.commit_verdict(
+def verdict(person: PersonDep, context: ContextDep, item_id: int, sent: requests.OwnVerdictGiven) -> dict[str, Any]:
+    made = context.store.marks.commit_verdict(
         person=person.initials, item_id=item_id, version_id=sent.version, verdict=sent.verdict
     )
     return {"verdict": made.verdict, "at": made.at.isoformat()}
 
 
-def _object_in(text: str) -> dict[str, Any]:
+def _json_object(text: str) -> dict[str, Any]:
     """:raises TrajectoryError: it is no JSON object"""
     try:
         found = json.loads(text)

@@ -15,7 +15,7 @@ from reviewer.rules.people import PersonError
 from reviewer.store import NotAllowed, SignInRefused, Store
 from reviewer.web import auth
 from reviewer.web.access import declared_length
-from reviewer.web.context import At, Context
+from reviewer.web.context import Context, ContextDep
 
 _PAGE = Template((Path(__file__).parent / "sign_in.html").read_text(encoding="utf-8"))
 
@@ -33,12 +33,12 @@ router = APIRouter()
 
 
 @router.get("/sign-in")
-def page(request: Request, at: At) -> Response:
-    return _page(at.store, _alone(request, at))
+def page(request: Request, context: ContextDep) -> Response:
+    return _page(context.store, _alone(request, context))
 
 
 @router.post("/sign-in")
-async def enter(request: Request, at: At) -> Response:
+async def enter(request: Request, context: ContextDep) -> Response:
     if not auth.same_site(request.headers, request.method):
         return _other_site()
     # A form of unknown length (chunked) is refused too: nothing is read before its size is known.
@@ -51,26 +51,26 @@ async def enter(request: Request, at: At) -> Response:
     initials, password = str(form.get("initials", "")), str(form.get("password", ""))
     # Checking a password takes a tenth of a second and 32 MiB by design: not on the event loop, and only a few at
     # the same time.
-    return await to_thread.run_sync(_enter, request, at, initials, password, limiter=at.password_checks)
+    return await to_thread.run_sync(_enter, request, context, initials, password, limiter=context.password_checks)
 
 
 @router.post("/sign-out")
-def leave(request: Request, at: At) -> Response:
+def leave(request: Request, context: ContextDep) -> Response:
     if not auth.same_site(request.headers, request.method):
         return _other_site()
-    at.store.accounts.sign_out(request.cookies.get(auth.COOKIE) or "")
+    context.store.accounts.sign_out(request.cookies.get(auth.COOKIE) or "")
     response = RedirectResponse("/sign-in", status_code=303)
     auth.clear_cookie(response)
     return response
 
 
-def _alone(request: Request, at: Context) -> bool:
+def _alone(request: Request, context: Context) -> bool:
     """Whether initials may be enough: only this machine can reach the app, and did so under its own name."""
-    return at.local and auth.reached_as_this_machine(request.headers)
+    return context.local and auth.reached_as_this_machine(request.headers)
 
 
-def _enter(request: Request, at: Context, initials: str, password: str) -> Response:
-    store, alone = at.store, _alone(request, at)
+def _enter(request: Request, context: Context, initials: str, password: str) -> Response:
+    store, alone = context.store, _alone(request, context)
     response = RedirectResponse("/", status_code=303)
     try:
         if auth.needs_passwords(store.accounts.people()):

@@ -380,7 +380,8 @@ def test_an_upload_that_the_disk_cannot_take_is_refused_before_it_is_kept(
         kept = sorted(folder.rglob("*"))
         refused = client.post("/gradio_api/upload", files={"files": ("rows.jsonl", b"x" * 4_000_000)})
         assert refused.status_code == 507
-        assert refused.text.startswith("No room: 4 MB were sent")
+        assert refused.text.startswith("The disk is full: found ")
+        assert "expected room for 4 MB" in refused.text
         assert sorted(folder.rglob("*")) == kept
 
 

@@ -25,7 +25,7 @@ from agent.trajectory import Drafter, Trajectory, Zoom
 from reviewer.exchange.imports import import_file, own_row
 from reviewer.live import runs as live_runs
 from reviewer.live.events import Log, server_sent
-from reviewer.live.run import ASK, Asked, Run
+from reviewer.live.run import ASK, Run, RunSettings
 from reviewer.live.runs import Runs, TooManyRunning
 from reviewer.store import NotFound, Store
 from reviewer.web.payload import item_json
@@ -59,8 +59,8 @@ def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str
     return [{"level": "ok", "text": zoom.label}]
 
 
-def asked(samples: int = 1, at_once: int = 8) -> Asked:
-    return Asked("b", SPECTRUM, TASK, "scripted", WHO, Sampling(), samples, at_once=at_once)
+def asked(samples: int = 1, at_once: int = 8) -> RunSettings:
+    return RunSettings("b", SPECTRUM, TASK, "scripted", WHO, Sampling(), samples, at_once=at_once)
 
 
 def events(run: Run, after: int = 0) -> list[dict[str, Any]]:
