@@ -1,4 +1,7 @@
-"""Whether a server is well, and what it serves; asked before anything else is, and for the page to show."""
+"""One OpenAI-compatible server: its health, and turns streamed from it with retries, time limits and cancellation.
+
+A turn is retried only before its first piece arrived: what was shown is never taken back.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,19 @@ from urllib.parse import urlsplit, urlunsplit
 from agent.conversation import PolicyError, Stop, Usage
 from agent.policies import Sampling
 from agent.policies.openai import client
-from agent.policies.openai.client import ChatApi, Refused
-from agent.policies.openai.errors import Refusal, RequestLimits, ServerFailure, cut, refused
+from agent.policies.openai.client import ChatApi
+from agent.policies.openai.errors import (
+    ErrorResponse,
+    RequestLimits,
+    ServerFailure,
+    UnsupportedParameter,
+    broken_off,
+    failure_of,
+)
 from agent.policies.openai.stream import CallPiece, Delta, MalformedStream, delta_of, model_of, parsed
 
 Fetch = Callable[[str], Awaitable[object]]
-"""Gets a path of the API, or a whole address: JSON as values, anything else as text; raises ``Trouble``."""
+"""Gets a path of the API, or a complete address: JSON as values, anything else as text; raises ``ServerFailure``."""
 
 SERVER_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp"}
 _RUNNING = re.compile(r"^(?:vllm:num_requests_running|sglang:num_running_reqs)(?:\{.*\})? (\S+)$", re.MULTILINE)
@@ -30,7 +40,7 @@ _WAITING = re.compile(r"^(?:vllm:num_requests_waiting|sglang:num_queue_reqs)(?:\
 
 @dataclass(frozen=True)
 class Health:
-    """A server as it was found. ``sentence`` says it to a person, with what to do where ``ok`` is False.
+    """Health of a server. ``sentence`` is for a person, with what to do if ``ok`` is False.
 
     ``model`` is what would be asked, "" if there is none. ``server`` and ``version`` are "" where it does not
     say. ``context`` in tokens; ``running`` and ``waiting`` requests, of everybody; None: not told.
@@ -53,8 +63,8 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     """
     try:
         listed = await fetch("/models")
-    except ServerFailure as trouble:
-        return Health(False, str(trouble), wanted or "")
+    except ServerFailure as failure:
+        return Health(False, str(failure), wanted or "")
     models = _models(listed)
     if models is None:
         sentence = f"{where} is no model server: it answered something else. Its address usually ends in /v1."
@@ -113,10 +123,10 @@ def _well(where: str, model: str, server: str, context: int | None, running: int
 __all__ = ["CallPiece", "Delta", "Endpoint", "Health", "RequestLimits"]
 
 LINGER = 0.5
-"""Seconds that the end of an answer is waited for after its last word, so that its connection can be used
-again; a server that keeps it open for longer gets a new one."""
+"""Seconds to wait for the end of an answer after [DONE], so that the connection can be reused; if the server
+keeps it open for longer, it is closed."""
 INSTEAD = {"max_tokens": "max_completion_tokens"}
-"""OpenAI's reasoning models refuse the old name; servers of open models know the old one."""
+"""OpenAI's reasoning models reject the old name; servers of open models know only the old one."""
 OPTIONAL = (
     "temperature",
     "top_p",
@@ -126,44 +136,44 @@ OPTIONAL = (
     "stream_options",
     "response_format",
 )
-"""What can be left out of a request if a server does not take it."""
+"""Parameters that can be left out if a server does not take them."""
 
 Put = Callable[[Delta], None]
 Body = dict[str, Any]
 
 
 class Endpoint:
-    """A server's chat API. Safe to use from many threads at once. No message of its errors holds the key.
+    """A server's chat API, usable from many threads at once. No error message contains the key.
 
     :param url: where the API is, with its ``/v1``
     :param model: None: the first that it serves
     """
 
     def __init__(
-        self, url: str, model: str | None = None, api_key: str | None = None, patience: RequestLimits | None = None
+        self, url: str, model: str | None = None, api_key: str | None = None, limits: RequestLimits | None = None
     ) -> None:
         self.url = url.rstrip("/")
         self.model = model
-        self.patience = patience or RequestLimits()
+        self.limits = limits or RequestLimits()
         self._has_key = bool(api_key)
-        self._api = ChatApi(self.url, api_key, self.patience.connect)
+        self._api = ChatApi(self.url, api_key, self.limits.connect)
         self._checking: asyncio.Task[Health] | None = None
         self._facts: Health | None = None
         self._lock = threading.Lock()
-        # What is sent under another name, or (None) not at all. Replaced, never changed: many read it.
+        # Parameters sent under another name, or (None) not at all. Replaced, never modified: other threads read it.
         self._instead: Mapping[str, str | None] = {}
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What it said it does not take of what it was sent, and has not been sent since."""
+        """Names of the parameters that the server rejected and that are no longer sent."""
         return tuple(name for name, now in self._instead.items() if now is None and name != "stream_options")
 
     def check(self) -> Health:
-        """Whether it is there, what it serves, how busy it is: in a few seconds, and never an error."""
+        """Check whether it answers, what it serves and how busy it is, in a few seconds; never raises."""
         return client.run_coroutine(self._examined())
 
     def facts(self) -> Health:
-        """Its health as last seen, asked for if it never was: for what seldom changes, such as versions."""
+        """Return its last known health, checked now if it never was: for what seldom changes, such as versions."""
         return self._facts or self.check()
 
     def stream(
@@ -174,11 +184,11 @@ class Endpoint:
         tools: Sequence[Mapping[str, Any]] | None = None,
         response_format: Mapping[str, Any] | None = None,
     ) -> Generator[Delta, None, None]:
-        """One turn, piece by piece, the token counts last. Closed, or stopped, it closes its connection,
-        whatever it waits for, so that the server has the place free for the next.
+        """Stream one turn piece by piece, the token counts last. Closing or stopping it closes the connection at
+        once, so that the server is free for the next request.
 
-        :param response_format: the form that the answer is to have, for a server that takes one
-        :raises PolicyError: the turn cannot be had, or not to its end; what came before holds
+        :param response_format: required form of the answer, for a server that supports it
+        :raises PolicyError: there is no turn, or it is incomplete; the pieces before remain valid
         """
         body: Body = {
             "messages": messages,
@@ -193,11 +203,11 @@ class Endpoint:
         return client.iterate(partial(self._turn, body), stop)
 
     async def _turn(self, body: Body, put: Put) -> None:
-        """Try until there is an answer, or no hope of one."""
+        """Try until there is an answer, or no further try can help."""
         begun = False
         since = time.monotonic()
 
-        def pass_on(delta: Delta) -> None:
+        def forward(delta: Delta) -> None:
             nonlocal begun
             begun = begun or bool(delta.text or delta.reasoning or delta.calls)
             put(delta)
@@ -205,21 +215,21 @@ class Endpoint:
         tried = 0
         while True:
             try:
-                await self._try(body, pass_on)
+                await self._try(body, forward)
                 return
-            except ServerFailure as trouble:
-                if begun or not trouble.again:
-                    raise PolicyError(str(trouble)) from trouble
+            except ServerFailure as failure:
+                if begun or not failure.retry:
+                    raise
                 tried += 1
-                if tried >= self.patience.tries:
+                if tried >= self.limits.tries:
                     seconds = time.monotonic() - since
-                    raise PolicyError(f"{trouble} (Tried {tried} times in {seconds:.0f} s.)") from trouble
-                await asyncio.sleep(self.patience.before_next(tried, trouble.after))
+                    raise PolicyError(f"{failure} (Tried {tried} times in {seconds:.0f} s.)") from failure
+                await asyncio.sleep(self.limits.before_next(tried, failure.after))
 
     async def _try(self, body: Body, put: Put) -> None:
-        """One request, its answer to the end; asked again at once without what the server does not take.
+        """Send one request and read its answer; repeat it at once without a parameter that the server rejects.
 
-        :raises Trouble: there is none, or not to its end
+        :raises ServerFailure: there is no answer, or it is incomplete
         """
         model = await self._model()
         while True:
@@ -227,23 +237,25 @@ class Endpoint:
             try:
                 await self._answer(sent, put)
                 return
-            except Refused as answer:
-                unknown = answer.refusal.unsupported([name for name in OPTIONAL if name in sent])
-                if unknown is None:
-                    raise await self._trouble(answer.refusal, sent) from answer
-                self._without(unknown, put)
+            except ErrorResponse as response:
+                try:
+                    response.check_parameters([name for name in OPTIONAL if name in sent])
+                except UnsupportedParameter as rejected:
+                    self._omit(rejected.name, put)
+                else:
+                    raise await self._failure(response, sent) from response
 
     async def _answer(self, body: Body, put: Put) -> None:
         answer = _Answer(self._api, put)
         now = asyncio.get_running_loop().time
         try:
             async with (
-                asyncio.timeout(self.patience.first) as deadline,
+                asyncio.timeout(self.limits.first) as deadline,
                 aclosing(self._api.events(body)) as events,
             ):
                 async for event in events:
                     answer.take(event)
-                    deadline.reschedule(now() + (LINGER if answer.done else self.patience.between))
+                    deadline.reschedule(now() + (LINGER if answer.done else self.limits.between))
         except TimeoutError:
             if not answer.done:
                 raise self._too_slow(answer) from None
@@ -255,30 +267,30 @@ class Endpoint:
     def _too_slow(self, answer: _Answer) -> ServerFailure:
         if answer.begun:
             return ServerFailure(
-                f"{self.url} stopped in the middle of its answer: nothing for {self.patience.between:g} s. "
+                f"{self.url} stopped in the middle of its answer: nothing for {self.limits.between:g} s. "
                 "It hangs; its log may say why."
             )
         return ServerFailure(
-            f"{self.url} had not begun to answer after {self.patience.first:g} s: it has too much to do, or "
+            f"{self.url} had not begun to answer after {self.limits.first:g} s: it has too much to do, or "
             "hangs. Ask for fewer at once, or see its log."
         )
 
-    async def _trouble(self, refusal: Refusal, body: Body) -> ServerFailure:
+    async def _failure(self, response: ErrorResponse, body: Body) -> ServerFailure:
         model = str(body["model"])
-        if refusal.status == 404:
+        if response.status == 404:
             health = await self._examined()
             if not health.ok:
                 return ServerFailure(health.sentence)
         limit = next((body[name] for name in ("max_tokens", "max_completion_tokens") if name in body), 0)
-        return refused(refusal, self.url, model, self._has_key, limit)
+        return failure_of(response, self.url, model, self._has_key, limit)
 
     def _accepted(self, body: Body) -> Body:
-        """What of the body the server takes, under the names it takes it."""
+        """Return the body without rejected parameters, and with the names that the server knows."""
         renamed = {self._instead.get(name, name): value for name, value in body.items()}
         return {name: value for name, value in renamed.items() if name is not None}
 
-    def _without(self, name: str, put: Put) -> None:
-        """Never send ``name`` again; said once, by whoever learns it first, if it changes what is written."""
+    def _omit(self, name: str, put: Put) -> None:
+        """Stop sending ``name``. The first turn to find out reports it once, if it changes the text."""
         with self._lock:
             given = next((old for old, now in self._instead.items() if now == name), name)
             now = None if given in self._instead else INSTEAD.get(given)
@@ -288,7 +300,7 @@ class Endpoint:
             put(Delta(remark=f"the server does not take {given}: it was left out"))
 
     async def _model(self) -> str:
-        """The model to ask. Beside that, the first turn asks who answers: the trace will want to say."""
+        """Return the model to use. The first turn also starts a health check, whose facts the trace records."""
         if self.model is not None:
             if self._facts is None or not self._facts.ok:
                 self._examination()
@@ -299,11 +311,11 @@ class Endpoint:
         return health.model
 
     async def _examined(self) -> Health:
-        # Shielded: it is shared, and one turn that is stopped must not end it for the others.
+        # Shielded: the check is shared, and a stopped turn must not cancel it for the others.
         return await asyncio.shield(self._examination())
 
     def _examination(self) -> asyncio.Task[Health]:
-        """The one under way, or a new one. On the loop, and so never two at a time."""
+        """Return the running check, or start one. Runs on the loop, so there are never two at once."""
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._examine())
         return self._checking
@@ -315,12 +327,12 @@ class Endpoint:
     async def _ask(self, path: str) -> object:
         try:
             return await self._api.get(path)
-        except Refused as answer:
-            raise refused(answer.refusal, self.url, self.model or "its models", self._has_key, 0) from answer
+        except ErrorResponse as response:
+            raise failure_of(response, self.url, self.model or "its models", self._has_key, 0) from response
 
 
 class _Answer:
-    """What has come of one answer: passed on piece by piece, the token counts kept for its end."""
+    """One answer as it arrives: passed on piece by piece, the token counts kept for the end."""
 
     def __init__(self, api: ChatApi, put: Put) -> None:
         self.begun = False
@@ -329,39 +341,39 @@ class _Answer:
         self._usage = Usage(requests=1)
         self._model = ""
         self._api = api
-        self._blackout = api.blackout()
+        self._redactor = api.redactor()
         self._put = put
 
     def take(self, event: str) -> None:
         """
-        :raises BadStream: it is no chunk
-        :raises Refused: it is an error
+        :raises MalformedStream: it is not a chunk
+        :raises ErrorResponse: it is an error
         """
         if event == "[DONE]":
             self.done = True
             return
         chunk = parsed(event)
         if chunk.get("error") or chunk.get("object") == "error":
-            raise Refused(self._api.refusal(chunk))
+            raise self._api.error_in(chunk)
         self.begun = True
-        self._model = self._model or self._blackout.text(model_of(chunk))
-        delta = self._blackout.delta(delta_of(chunk))
+        self._model = self._model or self._redactor.text(model_of(chunk))
+        delta = self._redactor.delta(delta_of(chunk))
         self._finished = self._finished or delta.finish is not None
         if delta.usage is not None:
-            # Some servers count with every chunk, each time from the start.
+            # Some servers send cumulative counts with every chunk.
             self._usage, delta = delta.usage, replace(delta, usage=None)
         if delta != Delta():
             self._put(delta)
 
     def end(self) -> None:
         """
-        :raises Trouble: this was not the end
+        :raises ServerFailure: the answer is incomplete
         """
         if not self.begun:
-            raise ServerFailure(f"{self._api.url} sent an empty answer. Its log says why.", again=True)
+            raise ServerFailure(f"{self._api.url} sent an empty answer. Its log says why.", retry=True)
         if not (self.done or self._finished):
-            raise cut(self._api.url)
-        rest = self._blackout.rest()
+            raise broken_off(self._api.url)
+        rest = self._redactor.rest()
         if rest != Delta():
             self._put(rest)
         self._put(Delta(usage=self._usage, model=self._model))

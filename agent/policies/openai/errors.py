@@ -1,4 +1,6 @@
-"""What a server did wrong, as one sentence for the person who waits: what happened, what to do about it."""
+"""Errors of a model server: ``ErrorResponse`` is what it sent, ``ServerFailure`` the sentence for the user (what
+happened and what to do). Also the limits and pauses of requests.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agent.text import OneLine
+from agent.conversation import PolicyError
 
 
 @dataclass(frozen=True)
 class RequestLimits:
-    """All in seconds but ``tries``, which counts requests for one turn, the first among them.
+    """Time limits in seconds, and ``tries``: the number of requests for one turn, including the first.
 
     ``first`` is long because a busy server queues: vLLM opens the answer when the request gets its place in
     the batch. ``between`` is for a server that has begun and hangs.
@@ -31,9 +33,9 @@ class RequestLimits:
     longest_pause: float = 30.0
 
     def before_next(self, tried: int, told: float | None = None) -> float:
-        """Seconds until the next try after ``tried`` of them: doubled each time, spread at random so that
-        many who failed together do not come back together, no less than the server ``told``, but never more
-        than the longest pause (an hour's ``Retry-After`` is for somebody else to wait).
+        """Return the seconds until the next try: doubled after each of the ``tried`` ones, spread at random so that
+        many clients do not return together, no less than the server's ``Retry-After`` (``told``), but never more
+        than ``longest_pause``.
         """
         doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
         own = doubled * random.uniform(0.5, 1.0)
@@ -41,8 +43,8 @@ class RequestLimits:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server wants to be left alone (``Retry-After``: RFC 9110, section 10.2.3: seconds or a
-    date; ``retry-after-ms`` is OpenAI's); None if it does not say.
+    """Return the seconds of ``Retry-After`` (RFC 9110, section 10.2.3: seconds or a date; ``retry-after-ms`` is
+    OpenAI's); None if it is missing.
     """
     if (thousandths := _number(headers.get("retry-after-ms"))) is not None:
         return thousandths / 1000.0
@@ -65,7 +67,7 @@ def _number(text: str | None) -> float | None:
 
 
 LONGEST_QUOTE = 300
-"""Characters of a server's own words that are passed on."""
+"""Characters of a server's own text that are quoted."""
 START_COMMAND = "spec-o3 serve --model Maxwell-Jia/spec-o3-3b"
 
 _CONTEXT = re.compile(
@@ -89,33 +91,41 @@ _PICTURES = re.compile(r"at most \d+ (?:image|multimodal)|too many images", re.I
 _BLIND = re.compile(r"not a multimodal|does not support (?:image|vision)|image input", re.IGNORECASE)
 
 
-class ServerFailure(OneLine):
-    """A try that failed. ``again``: another may succeed, ``after`` so many seconds if the server said so.
-    ``parameter`` is what it does not take, so that it can be asked without.
+class ServerFailure(PolicyError):
+    """A request failed: one sentence for the user. ``retry``: another try may succeed, ``after`` so many seconds
+    if the server says so.
     """
 
-    def __init__(
-        self, sentence: str, again: bool = False, after: float | None = None, parameter: str | None = None
-    ) -> None:
+    def __init__(self, sentence: str, retry: bool = False, after: float | None = None) -> None:
         super().__init__(sentence)
-        self.again = again
+        self.retry = retry
         self.after = after
+
+
+class UnsupportedParameter(Exception):
+    """The server rejected one parameter of the request."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class ErrorResponse(Exception):
+    """An HTTP status of 400 or more, or an error object inside a stream (``status`` 0 if it names none)."""
+
+    def __init__(
+        self, status: int, message: str, code: str = "", parameter: str = "", after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
         self.parameter = parameter
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An HTTP status of 400 or more, or an error object within a stream that names one; 0: none named."""
-
-    status: int
-    message: str
-    code: str = ""
-    parameter: str = ""
-    after: float | None = None
+        self.after = after
 
     @classmethod
-    def read(cls, status: int, body: object, headers: Mapping[str, str] | None = None) -> Refusal:
-        """From what came with it: OpenAI's error object, FastAPI's ``detail``, or text."""
+    def read(cls, status: int, body: object, headers: Mapping[str, str] | None = None) -> ErrorResponse:
+        """Read the body: OpenAI's error object, FastAPI's ``detail``, or text."""
         error = body
         if isinstance(error, Mapping):
             error = error.get("error") or error.get("detail") or error
@@ -125,21 +135,23 @@ class Refusal:
             message = error.get("message") or dict(error)
             code, parameter = str(error.get("code") or ""), str(error.get("param") or "")
         if isinstance(message, list):
-            # FastAPI: one entry a field.
+            # FastAPI: one entry per field.
             message = "; ".join(_field(entry) for entry in message)
         if not status and code.isdigit():
             status = int(code)
         return cls(status, quoted(message), code, parameter, retry_after(headers or {}))
 
-    def unsupported(self, sent: Collection[str]) -> str | None:
-        """The one of the parameters ``sent`` that the server does not take, if that is what it says."""
+    def check_parameters(self, sent: Collection[str]) -> None:
+        """:raises UnsupportedParameter: the server says that it does not take one of the parameters ``sent``"""
         if self.status not in (400, 422) or not (
             _UNSUPPORTED.search(self.message) or self.code.startswith("unsupported")
         ):
-            return None
+            return
         if self.parameter in sent:
-            return self.parameter
-        return next((name for name in sent if re.search(rf"\b{name}\b", self.message)), None)
+            raise UnsupportedParameter(self.parameter) from self
+        for name in sent:
+            if re.search(rf"\b{name}\b", self.message):
+                raise UnsupportedParameter(name) from self
 
 
 def _field(entry: object) -> str:
@@ -150,52 +162,52 @@ def _field(entry: object) -> str:
 
 
 def quoted(words: object) -> str:
-    """Somebody else's words, short enough to stand in a sentence; a web page is named as one."""
+    """Return a server's own text, shortened for use in a sentence; a web page is only named."""
     text = " ".join(str(words or "").split())
     if text[:200].lower().startswith(("<!doctype", "<html", "<head")):
         return "a web page"
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
-def refused(refusal: Refusal, where: str, model: str, has_key: bool, max_tokens: int) -> ServerFailure:
-    """The sentence for a refusal. Its words are quoted but for 401, where some servers repeat the key."""
-    status, message = refusal.status, refusal.message.rstrip(".")
-    said = f": {message}." if message else "."
-    if _CONTEXT.search(refusal.message) or refusal.code == "context_length_exceeded":
-        return ServerFailure(_too_long(refusal.message, max_tokens))
-    if _PICTURES.search(refusal.message):
+def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, max_tokens: int) -> ServerFailure:
+    """Word an error response for the user. Its text is quoted except for 401, where some servers repeat the key."""
+    status, message = response.status, response.message.rstrip(".")
+    quote = f": {message}." if message else "."
+    if _CONTEXT.search(response.message) or response.code == "context_length_exceeded":
+        return ServerFailure(_too_long(response.message, max_tokens))
+    if _PICTURES.search(response.message):
         return ServerFailure(
             f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
             """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one a turn."""
         )
-    if _BLIND.search(refusal.message):
+    if _BLIND.search(response.message):
         return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")
-    if refusal.code == "insufficient_quota":
-        return ServerFailure(f"The account behind the key for {where} has nothing left to spend{said}")
+    if response.code == "insufficient_quota":
+        return ServerFailure(f"The account behind the key for {where} has nothing left to spend{quote}")
     match status:
         case 401:
             known = "did not accept the API key it was given" if has_key else "wants an API key, and has none"
             return ServerFailure(f"{where} {known} (401). servers.toml says where its key is.")
         case 403:
-            return ServerFailure(f"{where} does not let this API key use {model} (403){said}")
+            return ServerFailure(f"{where} does not let this API key use {model} (403){quote}")
         case 404:
-            return ServerFailure(f"{where} knows no model {model}, or is no model server (404){said}")
+            return ServerFailure(f"{where} knows no model {model}, or is no model server (404){quote}")
         case 413:
             return ServerFailure(
                 f"The pictures of this conversation are more than {where} accepts at once (413). Allow fewer "
                 "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size)."
             )
         case 408 | 409 | 429:
-            sentence = f"{where} has too much to do ({status}){said} Ask for fewer at once, or wait."
-            return ServerFailure(sentence, again=True, after=refusal.after)
+            sentence = f"{where} has too much to do ({status}){quote} Ask for fewer at once, or wait."
+            return ServerFailure(sentence, retry=True, after=response.after)
         case _ if status >= 500:
-            sentence = f"{where} failed ({status}){said} Its log says why."
-            return ServerFailure(sentence, again=True, after=refusal.after)
-    return ServerFailure(f"{where} refused the request ({status or 'no status'}){said}")
+            sentence = f"{where} failed ({status}){quote} Its log says why."
+            return ServerFailure(sentence, retry=True, after=response.after)
+    return ServerFailure(f"{where} refused the request ({status or 'no status'}){quote}")
 
 
 def _too_long(message: str, max_tokens: int) -> str:
-    """vLLM, OpenAI, SGLang and llama.cpp each say it in words of their own, some with the numbers."""
+    """Word the message; vLLM, OpenAI, SGLang and llama.cpp each have their own text, some with numbers."""
     prompt, holds = _PROMPT.search(message), _HOLDS.search(message)
     counted = ""
     if prompt and holds:
@@ -215,9 +227,9 @@ def is_here(url: str) -> bool:
 
 
 def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailure:
-    """The sentence for a connection that was not made, or closed before anything was answered.
+    """Word a connection that was not made, or was closed before an answer.
 
-    :param seconds: how long a connection was waited for
+    :param seconds: how long was waited for a connection
     """
     host = urlsplit(where).hostname or where
     causes = list(_causes(error))
@@ -228,7 +240,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
         return ServerFailure(
             f"No answer from {where} within {seconds:g} s: the machine is off or overloaded, or a firewall "
             "is in between.",
-            again=True,
+            retry=True,
         )
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
@@ -241,20 +253,20 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
             if is_here(where)
             else "Is it running, and does a firewall let this machine through?"
         )
-        return ServerFailure(f"No server at {where}. {do}", again=True)
-    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", again=True)
+        return ServerFailure(f"No server at {where}. {do}", retry=True)
+    return ServerFailure(f"{where} closed the connection without an answer. Its log says why.", retry=True)
 
 
-def cut(where: str) -> ServerFailure:
-    """The sentence for an answer that broke off."""
+def broken_off(where: str) -> ServerFailure:
+    """Word an answer that broke off."""
     return ServerFailure(
         f"{where} broke off in the middle of its answer: it was stopped, or fell over. Its log says why.",
-        again=True,
+        retry=True,
     )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and all that led to it, also where several addresses of one name were tried."""
+    """Yield the error and its causes, also those of several addresses of one name."""
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible server streams: server-sent events in, pieces of a turn out."""
+"""Stream of an OpenAI-compatible server: server-sent events in, pieces of a turn (``Delta``) out, key redacted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from agent.conversation import Usage
 from agent.text import OneLine
 
 LONGEST_LINE = 8 * 2**20
-"""Bytes without a line feed that are waited for; a server that sends more does not speak this format."""
+"""Maximum bytes without a line feed; a longer line is not this format."""
 
 
 @dataclass(frozen=True)
 class CallPiece:
-    """A fragment of one tool call of the API: ``name`` and ``arguments`` are to be appended to what came
-    under the same ``index``; ``id`` comes once, in the first."""
+    """A fragment of one native tool call: append ``name`` and ``arguments`` to the earlier fragments with the same
+    ``index``. ``id`` comes once, in the first."""
 
     index: int
     id: str
@@ -27,11 +27,11 @@ class CallPiece:
 
 @dataclass(frozen=True)
 class Delta:
-    """One piece of a turn as it came; most fields of most pieces are empty.
+    """One piece of a turn as it arrived; most fields of most pieces are empty.
 
-    ``reasoning`` is what a server splits off as thinking. ``finish`` is the API's reason ("stop", "length",
-    "tool_calls", "content_filter"), once, near the end. ``remark`` is the endpoint's own: what it had to
-    leave out of the request. ``model`` is what the server calls the model that answered, with the usage.
+    ``reasoning`` is text that the server marks as reasoning. ``finish`` is the API's reason ("stop", "length",
+    "tool_calls", "content_filter"), once, near the end. ``remark`` comes from the endpoint: what it
+    left out of the request. ``model`` is what the server calls the model that answered, with the usage.
     """
 
     text: str = ""
@@ -44,20 +44,20 @@ class Delta:
 
 
 class MalformedStream(OneLine):
-    """What came is not the format: what it was instead."""
+    """The data is not in the expected format: what was found instead."""
 
 
 class ServerEvents:
-    """Server-sent events, put together from bytes however they were cut."""
+    """Incremental parser of server-sent events."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[str] = []
 
     def feed(self, received: bytes) -> list[str]:
-        """The data of each event that is now whole. Comments, which keep a connection alive, are dropped.
+        """Return the data of each event that is now complete. Comments, which keep a connection alive, are dropped.
 
-        :raises BadStream: a line does not end, or is not UTF-8
+        :raises MalformedStream: a line does not end, or is not UTF-8
         """
         *lines, self._rest = (self._rest + received).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
@@ -65,7 +65,7 @@ class ServerEvents:
         return [event for line in lines if (event := self._line(line)) is not None]
 
     def end(self) -> list[str]:
-        """What was not closed by an empty line when the connection ended."""
+        """Return an event that was not closed by an empty line when the connection ended."""
         return [event for line in (self._rest, b"") if (event := self._line(line)) is not None]
 
     def _line(self, raw: bytes) -> str | None:
@@ -81,9 +81,9 @@ class ServerEvents:
 
 
 def parsed(event: str) -> dict[str, Any]:
-    """The JSON object of one event.
+    """Parse the JSON object of one event.
 
-    :raises BadStream: it is none
+    :raises MalformedStream: it is not a JSON object
     """
     try:
         found = json.loads(event)
@@ -95,7 +95,7 @@ def parsed(event: str) -> dict[str, Any]:
 
 
 def delta_of(chunk: Mapping[str, Any]) -> Delta:
-    """The piece that one chunk of a chat completion holds. What is absent or of another type is empty."""
+    """Return the piece in one chunk of a chat completion. A value that is absent or of another type is empty."""
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     said = choice.get("delta")
@@ -111,7 +111,7 @@ def delta_of(chunk: Mapping[str, Any]) -> Delta:
 
 
 def model_of(chunk: Mapping[str, Any]) -> str:
-    """What the server calls the model that answers; "" where it does not say."""
+    """Return the server's name of the model that answers, "" if missing."""
     return _text(chunk.get("model"))
 
 
@@ -154,11 +154,11 @@ def _count(found: object) -> int:
 
 REDACTED = "[key]"
 SHORTEST_SECRET = 6
-"""Characters; what is shorter ("none", "x") is no secret, and would be blacked out of ordinary words."""
+"""Characters; a shorter key ("none", "x") is not a secret, and redacting it would damage ordinary words."""
 
 
 class Redactor:
-    """Takes one secret out of texts, values and the pieces of one turn. None takes out nothing."""
+    """Redact a secret in texts, values and the pieces of one turn, also where it spans pieces. None: nothing."""
 
     def __init__(self, secret: str | None) -> None:
         self._secret = secret if secret and len(secret) >= SHORTEST_SECRET else None
@@ -168,7 +168,7 @@ class Redactor:
         return text.replace(self._secret, REDACTED) if self._secret else text
 
     def value(self, found: object) -> object:
-        """The same value of JSON with the secret out of all its texts, names of fields included."""
+        """Redact all texts of a JSON value, including field names."""
         match found:
             case str():
                 return self.text(found)
@@ -179,7 +179,7 @@ class Redactor:
         return found
 
     def delta(self, delta: Delta) -> Delta:
-        """A piece of the turn. What could be the beginning of the secret is held back for the next piece."""
+        """Redact a piece of the turn. What may be the beginning of the secret is held back for the next piece."""
         if self._secret is None:
             return delta
         return replace(
@@ -191,7 +191,7 @@ class Redactor:
         )
 
     def rest(self) -> Delta:
-        """What was held back and turned out to be no secret, at the end of the turn."""
+        """Return what was held back and is not the secret, at the end of the turn."""
         held, self._held = self._held, {}
         calls = tuple(
             CallPiece(int(place.removeprefix("call ")), "", "", words)
@@ -214,6 +214,6 @@ class Redactor:
 
 
 def _beginning_of(secret: str, words: str) -> int:
-    """How many of the last characters are those that ``secret`` begins with."""
+    """Return how many of the last characters are the beginning of ``secret``."""
     most = min(len(secret) - 1, len(words))
     return next((n for n in range(most, 0, -1) if words.endswith(secret[:n])), 0)
