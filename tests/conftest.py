@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no fault of the code: no property fails for being slow.
-settings.register_profile("spec-o3", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("spec-o3", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("spec-o3")
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -478,6 +478,7 @@ def test_a_password_matches_its_own_hash_only():
     assert not password_matches("Hβ at 4861.4 Å", kept)
 
 
+@pytest.mark.usefixtures("slow_passwords")
 def test_two_hashes_of_one_password_differ_and_hold_their_parameters():
     first, second = hash_password("parallax"), hash_password("parallax")
     assert first != second

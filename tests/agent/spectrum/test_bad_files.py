@@ -272,7 +272,7 @@ def scratch(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("damaged") / "file"
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(sorted(WHOLE)),
     changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=12)), max_size=4),
@@ -309,7 +309,7 @@ def _until_damage(path: Path):
         return
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     keyword=st.sampled_from(
         ["NAXIS", "NAXIS1", "BITPIX", "CRVAL1", "CDELT1", "CRPIX1", "BSCALE", "BZERO", "TFIELDS", "TFORM1"]

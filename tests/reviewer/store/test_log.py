@@ -489,7 +489,7 @@ def _other(value: object, chance: int) -> object:
     return text[:place] + ("b" if text[place : place + 1] == "a" else "a") + text[place + 1 :]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_cell_that_is_changed_shows(
     data: st.DataObject,

@@ -144,7 +144,7 @@ filters = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(filters, st.sampled_from(sorted(PEOPLE)), st.integers(1, 7), st.integers(0, 62))
 def test_pages_neighbours_and_counts_agree_with_a_look_at_every_item(store, looked_at, filter, person, limit, at):
     rules, who = store.settings.rules(), store.accounts.person(person)

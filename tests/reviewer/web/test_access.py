@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 
 from agent.cli.command import CannotRun
 from app import main
-from reviewer.store import Store
+from reviewer.store import QueueFilter, Store
 from reviewer.web import app as server
 from reviewer.web import settings
 from reviewer.web.access import GRADIO, GRADIO_FOLDERS, PUBLIC, PUBLIC_FOLDERS
@@ -270,28 +270,34 @@ def test_routes_about_something_refuse_those_they_are_not_for(browsers: dict[str
             assert status == 403, f"{who}: {call}: {status}"
 
 
+@pytest.fixture(scope="module")
+def deciding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, TestClient]]:
+    """A store with people in it, and its app."""
+    with Store.open(tmp_path_factory.mktemp("deciding") / "annotations.db") as store:
+        people(store)
+        for who in EVERYBODY:
+            store.accounts.set_password("CO", who, PASSWORD)
+        yield store, TestClient(server.build(store, local=True), base_url=HERE)
+
+
 @pytest.mark.parametrize(("before", "verb", "allowed"), DECIDING)
 def test_a_round_is_decided_by_those_it_is_for(
-    tmp_path: Path, before: tuple[tuple[str, str], ...], verb: str, allowed: tuple[str, ...]
+    deciding: tuple[Store, TestClient], before: tuple[tuple[str, str], ...], verb: str, allowed: tuple[str, ...]
 ) -> None:
+    store, asked = deciding
     for who in EVERYBODY:
-        with Store.open(tmp_path / f"{who}.db") as store:
-            people(store)
-            store.accounts.set_password("CO", "CO", PASSWORD)
-            if who != "CO":
-                store.accounts.set_password("CO", who, PASSWORD)
-            item = an_item(store)
-            if before:
-                Desk(store).until(item, *before)
-            asked = TestClient(server.build(store, local=True), base_url=HERE)
-            asked.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
-            lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
-            head = store.log.head()
-            version = store.items.get(item).version.id
-            said = {"version": version, "verb": verb, "key": "once-and-once", "lease": lease}
-            status = asked.post(f"/api/item/{item}/decide", json=said).status_code
-            assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
-            assert (store.log.head() != head) == (who in allowed)
+        # An item of its own, which nobody has decided on but ``before``.
+        item = an_item(store, store.queue.page(QueueFilter(), "").total)
+        if before:
+            Desk(store).until(item, *before)
+        asked.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
+        lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
+        head = store.log.head()
+        version = store.items.get(item).version.id
+        said = {"version": version, "verb": verb, "key": f"once-and-once-{item}", "lease": lease}
+        status = asked.post(f"/api/item/{item}/decide", json=said).status_code
+        assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
+        assert (store.log.head() != head) == (who in allowed)
 
 
 @pytest.mark.parametrize(

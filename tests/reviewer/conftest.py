@@ -1,0 +1,31 @@
+"""Fixtures of the reviewer's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from reviewer.rules import people as passwords
+
+QUICK = 4
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[pytest.MonkeyPatch]:
+    """Hash passwords with 2**4 rounds of scrypt, not 2**15: tests set and try hundreds of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        full = passwords._LOG2_N
+        patch.setattr(passwords, "_LOG2_N", QUICK)
+        patch.setattr(passwords, "_NOBODYS_HASH", passwords._NOBODYS_HASH.replace(f"${full}$", f"${QUICK}$", 1))
+        yield patch
+
+
+@pytest.fixture
+def slow_passwords(quick_passwords: pytest.MonkeyPatch) -> Iterator[None]:
+    """The product's own cost of a password."""
+    quick = {name: getattr(passwords, name) for name in ("_LOG2_N", "_NOBODYS_HASH")}
+    quick_passwords.undo()
+    yield
+    for name, value in quick.items():
+        quick_passwords.setattr(passwords, name, value)
