@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import plots
+from tests.benchmarks import results
 from tests.benchmarks.results import DOCUMENT, VARIABLE, Block, conditions, keep, kept, write_document
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ class Section:
     title: str
     about: str
     command: tuple[str, ...]
-    plot: plots.Plot | None = None
+    plot: results.Plot | None = None
 
 
 SECTIONS = (
@@ -58,7 +58,7 @@ SECTIONS = (
         "Drawing a picture",
         "The published tool's pixels, PNG encoding included, one core.",
         ("-m", "tests.benchmarks.draw"),
-        plots.PICTURES,
+        results.PICTURES,
     ),
     Section(
         "loop",
@@ -80,7 +80,7 @@ SECTIONS = (
         "From key press to painted spectrum and trace, headless Chromium with software rendering. The goal "
         "is 150 ms at the 95th percentile, with filters and with 20 people at it.",
         ("-m", "tests.benchmarks.next_item"),
-        plots.NEXT_ITEM,
+        results.NEXT_ITEM,
     ),
     Section(
         "live",
@@ -121,7 +121,7 @@ SECTIONS = (
         "annotations.db",
         "What a reviewer waits for.",
         ("-m", "tests.benchmarks.store", "--items", "100", "10000", "100000"),
-        plots.STORE,
+        results.STORE,
     ),
     Section(
         "bulk",
@@ -129,7 +129,7 @@ SECTIONS = (
         "Runs of the program over simulated spectra, its start included. Memory is that of all its "
         "processes, what they share counted in each.",
         ("-m", "tests.benchmarks.bulk"),
-        plots.BULK,
+        results.BULK,
     ),
     Section(
         "inspect",
@@ -204,7 +204,7 @@ def _draw(section: Section) -> None:
     found = kept(section.name)
     if section.plot is None or found is None:
         return
-    file = plots.drawn(section.plot, found["blocks"], PICTURES)
+    file = results.drawn(section.plot, found["blocks"], PICTURES)
     keep(section.name, {**found, "plot": [f"![{section.plot.caption}]({PICTURES.name}/{file})"] if file else []})
 
 

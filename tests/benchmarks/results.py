@@ -1,6 +1,6 @@
 """Results of benchmarks and trials: shown as Markdown, kept as JSON in docs/measurements.
 
-``docs/measurements.md`` is made from the JSON files, and so are its plots.
+``docs/measurements.md`` and its plots are made from the JSON files.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "measurements.md"
 FOLDER = DOCUMENT.with_suffix("")
@@ -157,3 +163,184 @@ def conditions() -> str:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     return f"{today}; {system}; Python {platform.python_version()}, {versions}."
+
+
+INK, QUIET, GRID = "#1c2333", "#66728a", "#e3e8f0"
+COLOURS = ("#1f56d8", "#b35309", "#1a7f5a", "#8a3ffc", "#c2255c", "#0b7285", "#66728a")
+STYLE = {
+    "font.size": 9,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    # The same numbers give the same bytes.
+    "svg.hashsalt": "spec-o3",
+}
+STORE_ITEMS = "items in the database"
+LINE_HEIGHT = 0.055
+"""Of the height of the axes: as close as two names may stand."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a plot: at each n the median and the 95th percentile."""
+
+    name: str
+    points: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """``draw`` puts a section's numbers on axes and says whether it found any."""
+
+    file: str
+    caption: str
+    draw: Callable[[Sequence[Block], Axes], bool]
+
+
+def drawn(plot: Plot, blocks: Sequence[Block], folder: Path) -> str | None:
+    """Draw a section's plot into ``folder``; the file's name, None where the section has nothing to draw."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.8, 3.6), facecolor="white", layout="constrained")
+        FigureCanvasAgg(figure)
+        if not plot.draw(blocks, figure.add_subplot()):
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"measured-{plot.file}.svg"
+        figure.savefig(folder / name, metadata={"Date": None, "Creator": None})
+    return name
+
+
+# ---- what the tables say
+
+
+def series(table: Iterable[Mapping[str, Any]], name: str, n: str, median: str, late: str) -> list[Series]:
+    """One line of a plot per value of the column ``name``, in their order."""
+    points: dict[str, list[tuple[float, float, float]]] = {}
+    for row in table:
+        points.setdefault(row[name], []).append((row[n], row[median], row[late]))
+    return [Series(which, tuple(found)) for which, found in points.items()]
+
+
+def store_series(blocks: Sequence[Block], names: Mapping[str, str]) -> list[Series]:
+    """Of ``tests/benchmarks/store.py``: ``names`` are what it measures and what that is called here."""
+    table = [row for row in rows(blocks, STORE_ITEMS) if row["what"] in names]
+    found = series(table, "what", STORE_ITEMS, "median, ms", "95th percentile, ms")
+    return [Series(names[one.name], one.points) for one in found]
+
+
+def next_item_series(blocks: Sequence[Block]) -> list[Series]:
+    return series(rows(blocks, "trajectories"), "pressed", "trajectories", "median", "95th percentile")
+
+
+def bulk_series(blocks: Sequence[Block]) -> list[Series]:
+    """CPU seconds per thousand of each line of ``tests/benchmarks/bulk.py`` with one process."""
+    table = [row for row in rows(blocks, "what") if row["processes"] == 1]
+    return series(table, "what", "n", "CPU s per thousand", "CPU s per thousand")
+
+
+# ---- the plots
+
+
+def lines(axes: Axes, series: Sequence[Series], x: str, y: str) -> bool:
+    """Medians on logarithmic axes, strokes up to the 95th percentile, each line named at its end."""
+    if not any(len(one.points) > 1 for one in series):
+        return False
+    for one, colour in zip(series, _colours(len(series)), strict=True):
+        n, medians, late = zip(*one.points, strict=True)
+        axes.plot(n, medians, "o-", color=colour, linewidth=1.6, markersize=4)
+        axes.vlines(n, medians, late, color=colour, linewidth=1.2, alpha=0.5)
+    axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
+    ticks = sorted({n for one in series for n, _, _ in one.points})
+    axes.set_xticks(ticks, [f"{n:,.0f}" for n in ticks])
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1,) if high > 100 * low else (1, 2, 5)))
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.grid(axis="y", color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    _name(axes, series)
+    return True
+
+
+def _colours(count: int) -> list[str]:
+    return [COLOURS[at % len(COLOURS)] for at in range(count)]
+
+
+def _name(axes: Axes, series: Sequence[Series]) -> None:
+    """Each line's name right of its end, moved up where the one below is too near."""
+    axes.autoscale_view()
+    axes.set_ylim(axes.get_ylim())
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends = [to_axes.transform(one.points[-1][:2])[1] for one in series]
+    colours = _colours(len(series))
+    below = -1.0
+    for at in sorted(range(len(series)), key=lambda at: ends[at]):
+        below = max(ends[at], below + LINE_HEIGHT)
+        axes.text(1.01, below, series[at].name, color=colours[at], transform=axes.transAxes, va="center")
+
+
+def _store(blocks: Sequence[Block], axes: Axes) -> bool:
+    names = {
+        "counts": "counts on the Progress page",
+        "queue: survey id, one item in fifty": "queue, searched for an id",
+        "queue: mine to do": "queue, mine to do",
+        "position": "place in the queue",
+        "lease + decide": "take an item and decide",
+        "item": "open an item",
+        "autosave": "keep what was typed",
+    }
+    return lines(axes, store_series(blocks, names), "items in the database", "ms")
+
+
+def _next_item(blocks: Sequence[Block], axes: Axes) -> bool:
+    return lines(axes, next_item_series(blocks), "trajectories in the database", "ms from key press to picture")
+
+
+def _bulk(blocks: Sequence[Block], axes: Axes) -> bool:
+    return lines(axes, bulk_series(blocks), "n", "CPU seconds per thousand, start included")
+
+
+def _pictures(blocks: Sequence[Block], axes: Axes) -> bool:
+    """Bars: what each way to draw needs for each kind of picture."""
+    table = list(rows(blocks, "picture"))
+    ways = {"published order": QUIET, "matplotlib's figure": "#a9bdf0", "`png`": COLOURS[0]}
+    if not table or not ways.keys() <= table[0].keys():
+        return False
+    height = 0.8 / len(ways)
+    for place, (way, colour) in enumerate(ways.items()):
+        times = [row[way][0] for row in table]
+        places = [at + height * place for at in range(len(table))]
+        bars = axes.barh(places, times, 0.9 * height, color=colour, label=_way(way))
+        axes.bar_label(bars, [f"{time:,.3g}" for time in times], padding=3, fontsize=7, color=QUIET)
+    axes.set(xscale="log", xlabel="CPU ms per picture, PNG included")
+    axes.set_yticks([at + height for at in range(len(table))], [row["picture"] for row in table])
+    axes.tick_params(axis="y", length=0)
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    # On a logarithmic axis a bar's length depends on where it begins: at 1 ms.
+    axes.set_xlim(1, 2 * axes.get_xlim()[1])
+    axes.figure.legend(loc="outside upper center", ncols=len(ways), frameon=False, fontsize=8)
+    return True
+
+
+def _way(column: str) -> str:
+    return "this program" if column == "`png`" else column
+
+
+_READ = "Dots are medians, strokes reach to the 95th percentile; both axes are logarithmic."
+STORE = Plot("store", f"What a reviewer waits for, against the items in the database. {_READ}", _store)
+NEXT_ITEM = Plot(
+    "next-item",
+    f"From key press to the next item, against the trajectories in the database. {_READ}",
+    _next_item,
+)
+PICTURES = Plot("draw", "CPU time of a picture by its kind and the way of drawing it; logarithmic axis.", _pictures)
+BULK = Plot(
+    "bulk",
+    "CPU time per thousand against how many there are, one process, the program's start included; logarithmic axes.",
+    _bulk,
+)

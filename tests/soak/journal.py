@@ -16,7 +16,7 @@ from typing import Any
 
 from reviewer.rules.campaign import Rules
 from reviewer.store import Store
-from tests.soak.campaign import TYPIST
+from tests.soak.served import TYPIST
 
 
 @dataclass

@@ -33,9 +33,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.results import Block, Results, markdown
-from tests.soak import campaign, journal
-from tests.soak.client import Client
+from tests.soak import journal
+from tests.soak import served as campaign
 from tests.soak.journal import Journals
+from tests.soak.people import Client
 from tests.soak.served import DidNotStart, Served
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reviewer.store import Store
-from tests.soak import campaign, kills, load
 from tests.soak import journal as checking
+from tests.soak import kills, load
+from tests.soak import served as campaign
 from tests.soak.journal import Journal, Journals
 from tests.soak.kills import Trial
 from tests.soak.served import ROOT, Served

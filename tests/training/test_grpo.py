@@ -19,7 +19,7 @@ from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Zoom
 from agent.trajectory.tags import turn_text
-from tests.support.scripted import Script, Scripted, question, renderer, star
+from tests.support.training_data import Script, Scripted, question, renderer, star
 from training.grpo.rollout import GeneratedTurn, Limits, Request, Rollout, run_rollouts
 from training.grpo.round import TrajectoryMetrics, round_metrics
 from training.grpo.settings import GrpoSettings, VllmSettings, batches, derived_seed, rounds, schedule

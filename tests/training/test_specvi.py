@@ -16,7 +16,7 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
-from tests.support.made_data import published_set, specvi_file, specvi_row
+from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Taken
 from training.bench.build.specvi_file import write
 from training.data import DataError, examples, questions, refuse_leaks, shared_sources, source_of, split, without

@@ -24,7 +24,8 @@ from agent.trajectory import Drafter, Trajectory
 from agent.trajectory.steps import Answer, Think, Zoom
 from tests.agent.trajectory.test_trajectory import published_row
 from tests.support.drawn_traces import PROMPT, a_spectrum, a_trace
-from tests.support.made_data import (
+from tests.support.strategies import json_values, plain_words
+from tests.support.training_data import (
     an_export,
     lamost_name,
     own_lines,
@@ -34,7 +35,6 @@ from tests.support.made_data import (
     specvi_file,
     specvi_row,
 )
-from tests.support.strategies import json_values, plain_words
 from training.data import DataCard, DataError, Dropped, card, examples, questions
 from training.data.records import Example
 from training.data.rows import rows

@@ -56,7 +56,7 @@ from tests.soak.doors.samples import a_spectrum, own_lines, sharegpt_rows, with_
 from tests.soak.trying import DidNotHold, check_sentence, tried
 from tests.support import hostile_files, hostile_turns
 from tests.support.hostile_files import zip_of
-from tests.support.made_data import specvi_row
+from tests.support.training_data import specvi_row
 from training.data import DataError, questions
 
 N = 60

@@ -38,9 +38,8 @@ from tests.soak.trying import check_sentence
 from tests.support.blind_campaign import a_store as a_blind_store
 from tests.support.blind_campaign import key, opened, tokens
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, approve
-from tests.support.hostile_texts import HALF, HOSTILE, NUL
 from tests.support.kept_campaign import contents
-from tests.support.strategies import arguments, plain_words, verdicts
+from tests.support.strategies import HALF, HOSTILE, NUL, arguments, plain_words, verdicts
 from training.data import DataError
 
 CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}'

@@ -31,8 +31,8 @@ from reviewer.store import NotFound, Store
 from reviewer.web.payload import item_json
 from reviewer.web.routes.live import _draft
 from tests.soak.trying import check_sentence
-from tests.support.hostile_texts import HOSTILE
 from tests.support.model_server import TRAJECTORY, BadServer, Raw, answer, chunk, look
+from tests.support.strategies import HOSTILE
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]

@@ -1,1 +1,0 @@
-"""Long trials of the whole program, with real processes: kills, load, bad input. Not installed with it."""
