@@ -1,7 +1,7 @@
-"""The same work on one thing after the other, on several cores, the results in the order of the things.
+"""Process pools: spawned worker processes that end with their parent, and an ordered map over them.
 
-Processes, because drawing a picture keeps Python's lock. They are spawned, not forked: threads, locks and
-open databases of the parent do not travel, and what is worked on has to be something that pickle can send.
+Processes and not threads, because drawing a picture holds Python's lock. Spawned and not forked: threads, locks and
+open databases of the parent are not copied, and arguments and results must be picklable.
 """
 
 from __future__ import annotations
@@ -15,56 +15,68 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
-Given = TypeVar("Given")
-Done = TypeVar("Done")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 AHEAD = 4
-"""Things under way, or done and waiting for their turn, for each process: what bounds the memory."""
+"""Items per process that are in progress, or done and waiting for their turn; limits the memory."""
 
 
 class ProcessLost(Exception):
-    """A process was ended from outside; what it was doing is not done."""
+    """A worker process was ended from outside; its work is not done."""
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Given], Done], given: Iterable[Given], processes: int) -> Generator[Done, None, None]:
-    """``work`` of each thing given, in their order; things are taken a few ahead of the results, no more.
+def spawn_pool(
+    processes: int, initializer: Callable[..., None] | None = None, initargs: tuple[Any, ...] = ()
+) -> ProcessPoolExecutor:
+    """Return a pool of spawned processes.
 
-    With one process, or in a process that may have no children, the work is done here. However the iterator
-    ends, also by Ctrl C or by being closed, no work is going on afterwards.
+    :param initializer: called first in each process; by default the process ignores Ctrl C and ends with its parent
+    """
+    return ProcessPoolExecutor(
+        processes, multiprocessing.get_context("spawn"), initializer or _start_ordered_worker, initargs
+    )
 
-    :param work: a function of a module; what it raises is raised here
-    :raises ProcessLost: a process was killed
+
+def ordered_map(work: Callable[[Item], Result], items: Iterable[Item], processes: int) -> Generator[Result, None, None]:
+    """Yield ``work(item)`` for each item, in the order of the items; items are taken only a few ahead of the results.
+
+    With one process, or in a process that may have no children, the work is done in this process. However the
+    iterator ends, also by Ctrl C or by being closed, no work continues afterwards.
+
+    :param work: a function of a module; its exceptions are raised here
+    :raises ProcessLost: a worker process was killed
     """
     if processes < 2 or multiprocessing.current_process().daemon:
-        yield from map(work, given)
+        yield from map(work, items)
         return
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _start_ordered_worker)
-    under_way: deque[Future[Done]] = deque()
+    pool = spawn_pool(processes)
+    pending: deque[Future[Result]] = deque()
     try:
-        for one in given:
+        for item in items:
             with _uninterrupted():
-                under_way.append(pool.submit(work, one))
-            if len(under_way) == AHEAD * processes:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+                pending.append(pool.submit(work, item))
+            if len(pending) == AHEAD * processes:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
     except BrokenProcessPool as broken:
-        raise ProcessLost("a process that worked on it was ended from outside (no memory left?)") from broken
+        raise ProcessLost("a worker process was ended from outside (no memory left?)") from broken
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Ctrl C waits until the block is left. A process started in it never hears Ctrl C, not even while it
-    imports: a terminal sends it to every process, and the parent decides what it means."""
+    """Delay Ctrl C until the block is left. A process started inside never receives it, not even during its imports:
+    a terminal sends it to every process, and the parent decides what happens."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -76,13 +88,18 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _start_ordered_worker() -> None:
-    """Make a new process ready for work."""
+    """Prepare a new worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """End this process as soon as its parent has ended: nobody would read its results."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # it was killed: nobody will read what is done here
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -11,12 +11,11 @@ everybody: ``PolicyGone`` ends the run instead of spending every job on it.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -30,6 +29,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
 from agent.loop import MAX_TURNS, Ended, Reason, Said, inspect
+from agent.processes import end_with_parent, spawn_pool
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.pixels import NoDataError
 from agent.tasks import Task
@@ -271,7 +271,6 @@ def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop,
 
 AT_ONCE = 8
 """Jobs of one file that a process is given together, so that it opens the file once for them."""
-_LOOK = 0.5  # seconds between two looks at whether the parent wants to stop, or is gone
 
 
 Unit = TypeVar("Unit")
@@ -306,9 +305,8 @@ def worked_off(
     :param work: sent once to each process, as are the units: something that pickle can send
     :raises PolicyGone: a process ended by itself; what it was doing is not done
     """
-    context = multiprocessing.get_context("spawn")
-    stopping = context.Event()
-    pool = ProcessPoolExecutor(processes, context, _begin, (work, stopping))
+    stopping = multiprocessing.get_context("spawn").Event()
+    pool = spawn_pool(processes, _begin, (work, stopping))
     submitted = (pool.submit(_do, unit) for unit in units)
     with stop.waking(stopping.set):
         try:
@@ -347,14 +345,12 @@ def _begin(work: Callable[[Any, Stop], list[Outcome]], stopping: Event) -> None:
     # Ctrl C goes to every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _child = _Child(work, Stop())
+    end_with_parent()
     threading.Thread(target=_listen, args=(stopping, _child.stop), daemon=True).start()
 
 
 def _listen(stopping: Event, stop: Stop) -> None:
-    parent = multiprocessing.parent_process()
-    while not stopping.wait(_LOOK):
-        if parent is not None and not parent.is_alive():
-            os._exit(1)  # it was killed: nobody will ask for, or read, what is done here
+    stopping.wait()
     stop.set()
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from agent.plot import RENDERER
-from agent.processes import ProcessLost, cores, in_order
+from agent.processes import ProcessLost, cores, ordered_map
 from agent.text import OneLine
 from agent.tool import TOOL_SCHEMA
 from agent.trajectory import SCHEMA as TRAJECTORY_SCHEMA
@@ -199,7 +199,7 @@ def export(
         (part / "images").mkdir()
         approved = _approved(store, items, include_simulated, progress)
         with ManifestParts(part) as parts:
-            with closing(in_order(partial(write_item, part), approved, processes)) as written:
+            with closing(ordered_map(partial(write_item, part), approved, processes)) as written:
                 left_out = [*_write_rows(part, written, parts), *blind]
             if not parts.items:
                 raise NothingToExport(_nothing_to_export(len(items) + len(blind), left_out))

@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from agent.processes import AHEAD, ProcessLost, in_order
+from agent.processes import AHEAD, ProcessLost, ordered_map
 
 
 def slow_if_even(number: int) -> tuple[int, int]:
@@ -30,7 +30,7 @@ def killed(number: int) -> int:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_results_come_in_the_order_of_what_was_given(processes):
-    done = list(in_order(slow_if_even, range(20), processes))
+    done = list(ordered_map(slow_if_even, range(20), processes))
     assert [number for number, _ in done] == list(range(20))
     assert (os.getpid() in {pid for _, pid in done}) == (processes == 1)
 
@@ -38,7 +38,7 @@ def test_results_come_in_the_order_of_what_was_given(processes):
 def test_things_are_taken_a_few_ahead_and_no_more():
     taken = []
     given = (taken.append(number) or number for number in range(100))
-    with closing(in_order(slow_if_even, given, 2)) as done:
+    with closing(ordered_map(slow_if_even, given, 2)) as done:
         for number, _ in done:
             assert len(taken) <= number + 2 * AHEAD
             if number == 30:
@@ -49,14 +49,14 @@ def test_things_are_taken_a_few_ahead_and_no_more():
 
 def test_what_the_work_raises_is_raised_here():
     with pytest.raises(OSError, match="No space left") as raised:
-        list(in_order(refused, range(3), 2))
+        list(ordered_map(refused, range(3), 2))
     assert raised.value.errno == 28
 
 
 def test_a_killed_process_is_said_in_words():
     with pytest.raises(ProcessLost, match="ended from outside"):
-        list(in_order(killed, range(3), 2))
+        list(ordered_map(killed, range(3), 2))
 
 
 def test_nothing_given_is_nothing_done():
-    assert list(in_order(refused, [], 2)) == []
+    assert list(ordered_map(refused, [], 2)) == []

@@ -8,18 +8,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from agent.batch.journal import write_atomic
 from agent.batch.report import table as markdown_table
+from agent.processes import end_with_parent, spawn_pool
 from training.bench.table import row as bench_row
 from training.miniature.stages import MODELS, SCALES, WITHOUT, Scale, Seed
 from training.run import Run
@@ -69,23 +67,10 @@ def _begin(folder: Path, scale: Scale) -> None:
 
 def _side_by_side(folder: Path, seeds: Sequence[int], scale: Scale) -> None:
     at_once = min(len(seeds), os.cpu_count() or 1)
-    # torch's threads do not survive a fork.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(at_once, context, initializer=_end_with_parent) as pool:
+    # end_with_parent alone: Ctrl C must end these processes too, which work for hours.
+    with spawn_pool(at_once, end_with_parent) as pool:
         for done in [pool.submit(_do, folder, seed, scale.name, at_once) for seed in seeds]:
             done.result()
-
-
-def _end_with_parent() -> None:
-    """Who is killed takes these processes along: else they would go on, and be in the way of the next."""
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 def _do(folder: Path, seed: int, scale: str, at_once: int = 1) -> None:
