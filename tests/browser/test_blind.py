@@ -115,7 +115,7 @@ def score_by_keyboard(page: Page) -> int:
     page.wait_for_function("window.specO3?.blind", timeout=30_000)
     in_front(page, 1)
     expect(page.locator(".blind .comment")).to_have_value("a comment to keep 5")
-    expect(page.locator(".blind .notice")).to_contain_text("as you left it")
+    expect(page.locator(".blind .notice")).to_contain_text("has been restored")
     expect(trace.locator(".mark.set")).to_have_count(1)
     picture(page, "blind")
     press("c")

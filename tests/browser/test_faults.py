@@ -122,7 +122,7 @@ def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_w
     expect(card.locator("textarea")).to_be_focused()
     look(page, "server-gone")
     with contextlib.suppress(Exception):
-        page.reload()  # the browser's own "cannot be reached"
+        page.reload()  # the browser's own "does not answer"
     app.start()
     cookies = page.context.cookies()
     page.context.clear_cookies()
@@ -510,11 +510,11 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_ap
     expect(strip(live)).to_contain_text("The server does not answer")
     look(live, "live-server-gone")
     blind_app.start()
-    expect(live.locator(".so-live .ending")).to_contain_text("does not know this run any more")
+    expect(live.locator(".so-live .ending")).to_contain_text("no longer knows this run")
     expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
     look(live, "live-run-gone")
     at_first_sheet(page, blind_app)
-    expect(page.locator(".blind .notice")).to_contain_text("as you left it")
+    expect(page.locator(".blind .notice")).to_contain_text("has been restored")
     page.bring_to_front()
     page.get_by_role("button", name="Save and next").click()
     in_front(page, 2)
