@@ -1,1 +1,1 @@
-"""Many spectra: what to inspect, in threads or processes, kept so that any end can be gone on from."""
+"""Inspect many spectra, in threads or processes, with results that survive an interruption."""

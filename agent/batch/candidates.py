@@ -1,9 +1,7 @@
-"""The summary of a run: a row a spectrum, in the order in which somebody should look at them.
+"""Table of candidates: one row per spectrum of a run, ranked, written as CSV, VOTable or FITS.
 
-YES comes first, then NO, each by the lower end of the interval of the fraction of YES (Wilson's, as
-``agent.batch.consensus``: five of five before three of three, the surest candidate first and the most doubtful NO
-before the surest), then by signal-to-noise ratio, then by name. ``rank`` counts them. What a person is asked
-about stands after them in the same order and has no rank: a place between YES and NO would be a verdict.
+YES comes first, then NO, each by the lower end of the Wilson interval of the fraction of YES, then by S/N, then by
+name. Spectra left to a person follow without a rank: a place between YES and NO would be a verdict.
 """
 
 from __future__ import annotations
@@ -65,11 +63,11 @@ def candidate(
     found: Consensus | None,
     why_not: str = "",
 ) -> Candidate:
-    """The row of one spectrum, without a rank.
+    """Make the row of one spectrum, without a rank.
 
     :param trajectories: its samples, one or more
-    :param spectrum: None where it cannot be read any more
-    :param found: what the samples came to; None where that cannot be told, and then ``why_not`` says why
+    :param spectrum: None if it can no longer be read
+    :param found: the consensus of the samples; None if there is none, with the reason in ``why_not``
     """
     first = trajectories[0]
     lo, hi = (_rounded(end) for end in (found.interval if found else None) or (None, None))
@@ -101,8 +99,8 @@ def candidate(
 
 
 def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, limits: Limits) -> Iterator[Candidate]:
-    """A row for each spectrum of the results. The spectra are read again, each file once where its spectra
-    follow on each other.
+    """Yield a row for each spectrum of the results. The spectra are read again, each file once if its spectra are
+    consecutive.
 
     :param folder: that of the results
     """
@@ -124,7 +122,7 @@ def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, li
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """In the order of the module's docstring, those with a verdict numbered from 1."""
+    """Sort the rows as the module's docstring says and number those with a verdict from 1."""
     ordered = sorted(candidates, key=_place)
     return [row if row.verdict == "ASK" else replace(row, rank=rank) for rank, row in enumerate(ordered, start=1)]
 
@@ -140,7 +138,7 @@ def _place(row: Candidate) -> tuple[int, float, float, str, str]:
 
 
 def _explanation(trajectories: Sequence[Trajectory]) -> str:
-    """What the first sample says that answered as most did."""
+    """Return the explanation of the first sample that agrees with the majority."""
     answers = [t.answer for t in trajectories if t.answer is not None]
     yes = sum(answer.verdict == "YES" for answer in answers)
     no = sum(answer.verdict == "NO" for answer in answers)
@@ -153,7 +151,7 @@ _MISSING_INTEGER = -1
 
 
 class TableError(OneLine):
-    """A table that cannot be written: which file, and why."""
+    """A table cannot be written: which file, and why."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ COLUMNS = (
 
 
 def write_table(rows: Sequence[Candidate], path: Path) -> None:
-    """Write the table in one step; the name's ending says which kind.
+    """Write the table atomically; the file extension selects the format.
 
     :raises TableError: another ending than those of ``SUFFIXES``, or it cannot be written
     """
@@ -279,12 +277,12 @@ def _table(rows: Sequence[Candidate], text: Callable[[str], str]) -> Any:
 
 
 def _printable(text: str) -> str:
-    """Text without what neither XML nor a terminal can show."""
+    """Replace characters that neither XML nor a terminal can show."""
     return "".join(" " if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter for letter in text)
 
 
 def _ascii(text: str) -> str:
-    """Text as FITS can hold it: Hα is Halpha, Å is A; what has no such form becomes a question mark."""
+    """Convert text to ASCII for FITS: Hα is Halpha, Å is A; other characters become a question mark."""
     plain = "".join(_plain(letter) for letter in unicodedata.normalize("NFKD", _printable(text)))
     return plain.encode("ascii", "replace").decode()
 

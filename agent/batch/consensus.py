@@ -1,18 +1,7 @@
-"""Independent samples of one spectrum to one outcome: YES, NO, or *ask a person*, with the reasons.
+"""Combine independent samples of one spectrum (self-consistency, Wang et al. 2023, ICLR) into YES, NO or *ask a
+person*, with the reasons. The published agent answers once; vote and triage are ours.
 
-The published agent answers once, whatever the data. What is here is ours: a vote over samples drawn
-independently (self-consistency, Wang et al. 2023, ICLR), and a triage that withholds the verdict where a
-person should look. The rules are few and each gives a sentence with its numbers:
-
-- no sample answered, or the most frequent answer is not that of ``Limits.majority`` of all samples, those
-  without an answer included. A lone sample that answered is not thin; two are split or they agree.
-- the signal-to-noise ratio, measured over the whole spectrum, is below ``Limits.snr`` or not defined.
-- of what the task calls primary, any one has data in less than ``Limits.coverage`` of its span. One is
-  enough: a question whose first evidence is out of sight is for a person, though other evidence be there.
-- answers that followed directly on a look at a stretch without data do not count towards the majority; where
-  it is too thin without them, a person is asked.
-
-The fraction of YES and its interval tell how consistent a policy is, not how often it is right.
+The fraction of YES and its interval describe how consistent a policy is, not how often it is right.
 """
 
 from __future__ import annotations
@@ -35,12 +24,12 @@ from agent.trajectory.steps import Answer, Verdict, Zoom
 What = Literal["look", "answer", "nothing"]
 
 SAME = 0.5
-"""Two looks are one branch if more than this part of the stretch that both span together is in both."""
+"""Two zooms are one branch if their overlap is more than this fraction of their union."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """What some samples did alike in one turn.
+    """What several samples did alike in one turn.
 
     ``samples`` are their numbers from 0; ``window`` is the stretch that their looks span together, in
     observed Å in the spectrum's medium, None where they asked for none that can be read; ``label`` the most
@@ -64,7 +53,7 @@ class _Act:
     verdict: Verdict | None = None
 
     def likeness(self, other: _Act) -> float:
-        """How much of two acts is the same, 0 to 1."""
+        """Return how similar two acts are, 0 to 1."""
         if self.what != other.what or self.verdict != other.verdict:
             return 0.0
         if self.window is None or other.window is None:
@@ -162,7 +151,13 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Limits:
-    """When a person is asked.
+    """When a spectrum is left to a person instead of getting a verdict:
+
+    - no sample answered, or the most frequent answer has less than ``majority`` of all samples, those without an
+      answer included;
+    - the S/N over the whole spectrum is below ``snr`` or undefined;
+    - any primary feature of the task has data in less than ``coverage`` of its span, even if others are covered;
+    - the majority is too small without the answers that directly followed a zoom on a stretch without data.
 
     :param majority: the fraction of all samples, above 0 and at most 1, that has to give the verdict
     :param snr: the least signal-to-noise ratio, per pixel
@@ -184,7 +179,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Consensus:
-    """What the samples of one spectrum came to.
+    """The combined result of the samples of one spectrum.
 
     ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, unless there are
     ``reasons`` to ask a person, when it is None. ``yes_fraction`` and ``interval`` are as ``DEFINITION``
@@ -217,7 +212,7 @@ class Consensus:
 def consensus(
     trajectories: Sequence[Trajectory], spectrum: Spectrum, task: Task, limits: Limits | None = None
 ) -> Consensus:
-    """What independent samples of one spectrum agree on.
+    """Combine independent samples of one spectrum.
 
     :param trajectories: the samples, in their order; those that failed or were stopped have no answer
     """
@@ -343,7 +338,7 @@ def _blind(
 
 
 def _last_look(trajectory: Trajectory) -> Zoom | None:
-    """The look on which the last answer followed."""
+    """Return the zoom that directly precedes the last answer."""
     look = None
     for step in trajectory.steps:
         if isinstance(step, Zoom):

@@ -1,15 +1,5 @@
-"""The results of a run on many spectra, appended as they come, so that a run can be killed and go on.
-
-Three files. ``results.jsonl`` has a line a sample: the trajectory's JSON form, and beside it ``source``
-(``file``, relative to this folder, and ``target``), ``sample``, ``ended``, ``detail``, ``usage``, ``seconds``
-and ``tries``; it can be imported for review as it is. ``results.jsonl.run.json`` tells the settings, and a
-run with other settings is not mixed into it. ``results.jsonl.failed.jsonl`` lists what gave no trace, and
-why; it is tried again the next time.
-
-A line is handed to the operating system whole before its sample counts as done, so whoever kills the process
-loses only what was under way. The disk is waited for (fsync) once half a second or 64 lines have passed since
-it last was: a power cut can take that much, and what it took is done again. A last line that was cut in the
-middle is removed when the file is opened.
+"""Results of a run on many spectra, appended to JSON lines so that an interrupted run can resume, and the jobs that
+they still lack.
 """
 
 from __future__ import annotations
@@ -33,12 +23,12 @@ _CHUNK = 2**16
 
 
 class JournalError(OneLine):
-    """Results that cannot be gone on with, or written: which file, what was found, what to do."""
+    """Results cannot be resumed or written: which file, what was found, what to do."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An object of a file of JSON lines: its number from 1, and the byte at which it begins."""
+    """An object in a file of JSON lines: line number from 1, and start byte."""
 
     number: int
     start: int
@@ -46,13 +36,13 @@ class Line:
 
 
 def lock_file(file: BinaryIO, path: Path) -> None:
-    """Keep other processes from writing to a file for as long as this one has it open.
+    """Lock a file against other writers while it is open.
 
-    :raises JournalError: another one has
+    :raises JournalError: another process has locked it
     """
     try:
         import fcntl
-    except ImportError:  # Windows: two runs at once are not told apart
+    except ImportError:  # Windows: no lock
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,7 +51,7 @@ def lock_file(file: BinaryIO, path: Path) -> None:
 
 
 def drop_partial_line(file: BinaryIO) -> int:
-    """Cut off a last line without an end; the size then."""
+    """Remove a last line without a line end; return the new size."""
     end = size = file.seek(0, os.SEEK_END)
     while end:
         start = max(0, end - _CHUNK)
@@ -76,7 +66,7 @@ def drop_partial_line(file: BinaryIO) -> int:
 
 
 def json_lines(path: Path) -> Iterator[Line]:
-    """The objects of a file of JSON lines; a last line without an end is left out.
+    """Yield the objects of a file of JSON lines, except a last line without a line end.
 
     :raises JournalError: it cannot be read, or another line is no JSON object
     """
@@ -102,7 +92,7 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add a line to a file. :raises JournalError: it cannot be written"""
+    """Append a line to a file. :raises JournalError: it cannot be written"""
     try:
         with path.open("a+b") as file:
             drop_partial_line(file)
@@ -112,7 +102,7 @@ def append_line(path: Path, line: str) -> None:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a whole file in one step: there is the old one or the new one. :raises JournalError: it cannot"""
+    """Write a file atomically. :raises JournalError: it cannot be written"""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
@@ -127,7 +117,7 @@ def write_atomic(path: Path, text: str) -> None:
 
 
 def differences(before: object, now: object, where: str = "") -> list[str]:
-    """What two JSON values do not have in common, a clause each: "max_turns was 8, is 4"."""
+    """List the differences of two JSON values, as clauses: "max_turns was 8, is 4"."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         keys = dict.fromkeys([*before, *now])
         return [
@@ -151,7 +141,7 @@ SYNC_LINES = 64
 
 @dataclass(frozen=True)
 class Inspected:
-    """What the results hold of one spectrum: its traces in the order of their samples."""
+    """The results of one spectrum: its traces in the order of their samples."""
 
     file: str
     target: str
@@ -159,12 +149,21 @@ class Inspected:
 
 
 class Journal:
-    """The results, open for one writer. Leaving it as a context manager closes it."""
+    """The results, open for one writer, in three files; as a context manager it closes them.
+
+    ``results.jsonl`` has one line per sample: the trajectory's JSON form with ``source`` (``file``, relative to this
+    folder, and ``target``), ``sample``, ``ended``, ``detail``, ``usage``, ``seconds`` and ``tries``.
+    ``results.jsonl.run.json`` has the settings; a run with other settings is refused.
+    ``results.jsonl.failed.jsonl`` lists failed jobs, which the next run retries.
+
+    A sample counts as done once its line is with the operating system. fsync follows after half a second or 64
+    lines: a power cut loses at most those, and they are inspected again. A partial last line is removed on opening.
+    """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        """Open the results, or begin them.
+        """Open or create the results.
 
-        :param settings: what may not change from one part of the run to the next, as JSON values
+        :param settings: what must stay the same when a run resumes, as JSON values
         :raises JournalError: another process writes there, the settings differ, or the file is damaged
         """
         self.path = path
@@ -181,7 +180,7 @@ class Journal:
         try:
             lock_file(self._file, path)
             self._agree({"schema": SCHEMA, **settings})
-            # Only now: what is not ours is not to be cut.
+            # Only after the check: a file that is not ours must not be shortened.
             self._end = drop_partial_line(self._file)
             self._load()
         except BaseException:
@@ -190,17 +189,17 @@ class Journal:
 
     @property
     def done(self) -> int:
-        """How many samples are in the results."""
+        """Number of samples in the results."""
         return sum(map(len, self._places.values()))
 
     @property
     def spectra(self) -> int:
-        """How many spectra have a sample in the results."""
+        """Number of spectra with a sample in the results."""
         return len(self._places)
 
     @property
     def failed(self) -> int:
-        """How many samples gave no trace, and have given none since."""
+        """Number of samples that failed and have not succeeded since."""
         return len(self._failed)
 
     def is_done(self, key: str, sample: int = 0) -> bool:
@@ -212,7 +211,7 @@ class Journal:
         return key in self._places
 
     def add(self, outcome: Outcome, more: Mapping[str, Any] | None = None) -> None:
-        """Write down how a job ended; one that was stopped leaves no mark and is done again.
+        """Record the outcome of a job; a stopped job is not recorded and runs again.
 
         :param more: further keys for the line of a trace, as JSON values
         :raises JournalError: it cannot be written, and counts as not done
@@ -235,9 +234,9 @@ class Journal:
             self._failed.pop((job.key, job.sample), None)
 
     def inspected(self) -> Iterator[Inspected]:
-        """Each spectrum with its traces, in the order in which the first ones were written.
+        """Yield each spectrum with its traces, in the order of their first lines.
 
-        :raises JournalError: a line is no trace
+        :raises JournalError: a line is not a trace
         """
         with self.path.open("rb") as lines:
             for samples in self._places.values():
@@ -246,7 +245,7 @@ class Journal:
                 yield Inspected(source["file"], source["target"], tuple(trace for _, trace in rows))
 
     def close(self) -> None:
-        """Wait for the disk, leave in the list of failures what still is one, and let others write."""
+        """Sync to disk, rewrite the list of remaining failures, and release the lock."""
         if self._file.closed:
             return
         try:
@@ -334,11 +333,11 @@ def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
     return key_of(file, target), sample
 
 
-MAX_MESSAGES = 5  # sentences on failures; the journal has them all
+MAX_MESSAGES = 5  # failure messages in the summary; the journal has all
 
 
 class CompletedJobs(Protocol):
-    """What earlier runs have done: a journal, or several read as one."""
+    """The jobs that earlier runs completed: a journal, or several read as one."""
 
     def is_done(self, key: str, sample: int) -> bool: ...
 
@@ -346,9 +345,9 @@ class CompletedJobs(Protocol):
 
 
 class PendingJobs:
-    """The jobs that the results lack, found one at a time; a file is not opened where the results know it to
-    hold one spectrum. ``passed_over`` names the spectra that were not wanted; ``is_complete`` once every
-    spectrum has been met.
+    """The jobs that the results lack, found one at a time; a file is not opened if the results show that it holds
+    one spectrum. ``passed_over`` names the spectra that were filtered out; ``is_complete`` is set after the last
+    spectrum.
     """
 
     def __init__(
@@ -373,7 +372,7 @@ class PendingJobs:
 
     @property
     def expected(self) -> int:
-        """How many jobs there will be, as far as is known: files not opened yet count as one spectrum."""
+        """Estimated number of jobs: a file not opened yet counts as one spectrum."""
         found = self._spectra + max(0, len(self._found) - self._files)
         if self._limit is not None:
             found = min(found, self._limit)
@@ -400,8 +399,8 @@ class PendingJobs:
 
 @dataclass
 class RunSummary:
-    """What a run came to. ``failures`` are the first sentences; ``empty`` counts targets without data;
-    ``gone`` is the sentence that ended the run, if one did."""
+    """Summary of a run. ``failures`` are the first few messages; ``empty`` counts targets without data; ``gone`` is
+    the message that ended the run early, if any."""
 
     inspected: int = 0
     spectra: int = 0
@@ -416,9 +415,9 @@ class RunSummary:
 def record(
     outcomes: Iterable[Outcome], journal: Journal, progress: Callable[[int], None] = lambda _: None
 ) -> RunSummary:
-    """Take every outcome into the results.
+    """Record every outcome in the journal.
 
-    :param progress: called with the number of jobs done
+    :param progress: called with the number of finished jobs
     """
     made = RunSummary()
     since = monotonic()
@@ -439,7 +438,7 @@ def record(
 def _take(outcome: Outcome, journal: Journal, made: RunSummary) -> None:
     made.usage += outcome.usage
     if outcome.reason == "no data" and outcome.job.target:
-        # A fibre that was not on an object: nothing to inspect, nothing to repair.
+        # A fibre without an object: nothing to inspect.
         made.empty += 1
         return
     journal.add(outcome)

@@ -1,10 +1,4 @@
-"""``labels.csv``: the known truth of spectra, told to whoever drafts their traces.
-
-A row a spectrum: ``file`` (or ``name``, or ``path``; only the file's own name counts, in its exact
-spelling), ``label`` (YES or NO, also 1 and 0, true and false), and if wanted ``target`` (which spectrum of
-the file; else all of them) and ``task`` (rows of other classes are passed over). Commas, semicolons and tabs
-separate.
-"""
+"""``labels.csv``: known labels of spectra, for drafting and for the bench."""
 
 from __future__ import annotations
 
@@ -31,23 +25,28 @@ IsThisTask = Callable[[str], bool | None]
 
 
 class LabelsError(OneLine):
-    """Labels that cannot be used: which file, row and column, what was found and what was wanted."""
+    """Labels cannot be used: which file, row and column, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A label as it stands in the file; ``number`` counts from 1, the header being row 1."""
+    """A label as written in the file; ``number`` is the row, the header being row 1."""
 
     number: int
     file: str
     target: str
     verdict: Verdict
     also: Mapping[str, str] = field(default_factory=dict)
-    """What stands in its other columns."""
+    """Values of the other columns."""
 
 
 class Labels:
-    """Labels by file and target. Which of them were asked for is remembered."""
+    """Labels by file and target; records which of them were used.
+
+    The table has one row per spectrum: ``file`` (or ``name``, or ``path``; only the file's own name counts),
+    ``label`` (YES or NO, also 1 and 0, true and false), optionally ``target`` (one spectrum of the file; default:
+    all) and ``task`` (rows of other classes are skipped). Commas, semicolons or tabs separate the columns.
+    """
 
     def __init__(self, source: str, rows: Iterable[Row]) -> None:
         """:raises LabelsError: two rows say different things of one spectrum"""
@@ -64,7 +63,7 @@ class Labels:
 
     @classmethod
     def read(cls, path: Path, is_this_task: IsThisTask) -> Labels:
-        """The labels of a file. :raises LabelsError: it cannot be read, or a row is wrong"""
+        """Read the labels of a file. :raises LabelsError: it cannot be read, or a row is wrong"""
         try:
             with path.open(encoding="utf-8-sig", newline="") as lines:
                 return cls(path.name, _rows(lines, path.name, is_this_task))
@@ -77,12 +76,12 @@ class Labels:
         return len(self._rows)
 
     def of(self, file: str, target: str = "") -> Verdict | None:
-        """The label of one spectrum; that of its whole file where it has none of its own."""
+        """Return the label of one spectrum; the one of its whole file if it has none of its own."""
         row = self.row(file, target)
         return None if row is None else row.verdict
 
     def row(self, file: str, target: str = "") -> Row | None:
-        """The row of one spectrum; that of its whole file where it has none of its own."""
+        """Return the row of one spectrum; the one of its whole file if it has none of its own."""
         for key in dict.fromkeys(((file, target), (file, ""))):
             if key in self._rows:
                 self._used.add(key)
@@ -90,12 +89,12 @@ class Labels:
         return None
 
     def targets(self, file: str) -> list[str]:
-        """The targets of a file that have a label, "" being the file as a whole, in the table's order."""
+        """Return the labelled targets of a file ("": the whole file), in the table's order."""
         return [target for name, target in self._rows if name == file]
 
     @property
     def unused(self) -> list[str]:
-        """The spectra that nobody asked about, in the file's order."""
+        """The labelled spectra that were not used, in the file's order."""
         return [_called(row) for key, row in self._rows.items() if key not in self._used]
 
 

@@ -1,4 +1,4 @@
-"""The pictures of a trace on one sheet, in the order in which the model saw them."""
+"""Export of one trace: a sheet of its pictures, a Markdown report, and a zip of both with the trace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST = 400  # characters of a caption that are looked at
 
 @dataclass(frozen=True)
 class SheetPicture:
-    """A picture of the trace: its number in reading order (from 1), what it shows and, beneath, its label."""
+    """A picture of the trace: its number in reading order (from 1), what it shows, and its label."""
 
     number: int
     sha256: str
@@ -45,22 +45,22 @@ class SheetPicture:
 
 
 def sheet_pictures(trajectory: Trajectory) -> list[SheetPicture]:
-    """The pictures in reading order, the full spectrum first. A call that drew nothing has none."""
+    """List the pictures in reading order, the full spectrum first. A call that drew nothing has none."""
     seen = [] if trajectory.overview is None else [(trajectory.overview, "full spectrum", "")]
     seen += [(z.picture, window_text(z), z.label) for z in trajectory.zooms if z.picture is not None]
     return [SheetPicture(number, *one) for number, one in enumerate(seen, start=1)]
 
 
 def window_text(zoom: Zoom) -> str:
-    """``6500–6630 Å, rest frame (z 0.0012), vacuum``, or that none was asked for."""
+    """Describe a window, for example ``6500–6630 Å, rest frame (z 0.0012), vacuum``."""
     frame = f"rest frame (z {zoom.z:.6g})" if zoom.frame == "rest" else "observed"
     window = "the full spectrum" if zoom.window is None else f"{zoom.window[0]:g}–{zoom.window[1]:g} Å"
     return f"{window}, {frame}, {zoom.medium}"
 
 
 def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Image]:
-    """The pictures drawn again, by the SHA-256 of their RGBA bytes. One that comes out differently, as from
-    another release of the renderer, is left out."""
+    """Draw the pictures again, by the SHA-256 of their RGBA bytes. One that comes out differently, as with another
+    release of the renderer, is left out."""
     drawn = [tool.overview(spectrum)]
     looks = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
     drawn += [image for image in looks if image is not None]
@@ -69,9 +69,9 @@ def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Imag
 
 
 def picture_sheet(trajectory: Trajectory, spectrum: Spectrum, pngs: Mapping[str, bytes] | None = None) -> Image.Image:
-    """All pictures of the trace on white, numbered, with window and label beneath, in rows.
+    """Draw all pictures of the trace on white, in rows, numbered, with window and label below each.
 
-    :param pngs: the pictures as PNG bytes by the SHA-256 of their RGBA bytes, where they are at hand; else
+    :param pngs: the pictures as PNG bytes by the SHA-256 of their RGBA bytes, if available; otherwise
         they are drawn again from ``spectrum``
     """
     if pngs is None:
@@ -131,7 +131,7 @@ def _caption(pen: ImageDraw.ImageDraw, one: SheetPicture, left: int, top: int, r
 
 
 def _fitting(text: str, font: ImageFont.FreeTypeFont, room: int) -> str:
-    """The text on one line of at most ``room`` pixels, cut with an ellipsis."""
+    """Fit the text on one line of at most ``room`` pixels, cut with an ellipsis."""
     line = " ".join(text[:_LONGEST].encode("utf-8", "replace").decode().split())
     if font.getlength(line) <= room and len(text) <= _LONGEST:
         return line
@@ -142,7 +142,7 @@ def _fitting(text: str, font: ImageFont.FreeTypeFont, room: int) -> str:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    # Matplotlib brings a font that has Greek and Å, whatever the machine has.
+    # Matplotlib's own font has Greek letters and Å.
     return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
 
 
@@ -160,12 +160,12 @@ _LINE_ENDS = re.compile(r"\r\n?|\n")
 
 
 def escaped(text: str) -> str:
-    """``text`` within a line or a table's cell; the ends of its lines become spaces."""
+    """Escape ``text`` for a line or a table cell; line ends become spaces."""
     return _escaped(re.sub(r"[ \t\r\n]+", " ", _printable(text)).strip())
 
 
 def quoted(text: str) -> str:
-    """``text`` as a block quote, its lines and paragraphs kept. Empty text gives an empty quote."""
+    """Return ``text`` as a block quote with its lines and paragraphs. Empty text gives an empty quote."""
     lines = [_escaped(line.strip()) for line in _LINE_ENDS.split(_printable(text))]
     written = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -175,7 +175,7 @@ def quoted(text: str) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already."""
+    """Return a Markdown table of escaped cells."""
     lines = [headings, ["---"] * len(headings), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -201,7 +201,7 @@ _BY = {
 
 
 def picture_names(trajectory: Trajectory) -> dict[str, str]:
-    """File names by picture, numbered in reading order; a picture seen twice has one."""
+    """Return file names by picture, numbered in reading order; a repeated picture has one name."""
     names: dict[str, str] = {}
     for one in sheet_pictures(trajectory):
         kind = "full" if one.sha256 == trajectory.overview else "window"
@@ -215,7 +215,7 @@ def markdown(
     hints: Mapping[str, Sequence[Hint]] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """The trace as a report for a person. What the model, the file and the prompt say is shown as text.
+    """Return the trace as a Markdown report. Text of the model, the file and the prompt is escaped.
 
     :param hints: of each zoom, by its step id
     :param names: paths of the pictures by SHA-256, as ``picture_names`` gives them; without one a picture is
@@ -248,7 +248,7 @@ def bundle(
     hints: Mapping[str, Sequence[Hint]] | None = None,
     pngs: Mapping[str, bytes] | None = None,
 ) -> bytes:
-    """A zip of ``report.md``, its ``pictures/`` and ``trace.json``.
+    """Return a zip of ``report.md``, its ``pictures/`` and ``trace.json``.
 
     :param trace: what ``trace.json`` holds, one row that ``spec-o3 import`` reads
     :param pngs: the pictures by the SHA-256 of their RGBA bytes, where they are at hand; else drawn again
@@ -266,8 +266,7 @@ def bundle(
 
 
 def trace_json(trace: Mapping[str, Any]) -> str:
-    """One line of JSON, so that it is JSON lines as well; ASCII, whatever the program that opens it takes for
-    the file's encoding."""
+    """Return one line of ASCII JSON, which is also valid JSON lines in any encoding."""
     return json.dumps(trace) + "\n"
 
 
@@ -279,7 +278,7 @@ def _notices(trajectory: Trajectory) -> list[str]:
 
 
 def _question(trajectory: Trajectory) -> str:
-    """The prompt's first line. Ours sets the class in bold; here that would stand as asterisks."""
+    """Return the prompt's first line without the asterisks of its bold class name."""
     return escaped(trajectory.prompt.partition("\n")[0].replace("**", ""))
 
 

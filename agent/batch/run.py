@@ -1,11 +1,6 @@
-"""Many inspections at once: jobs in, outcomes out as they finish, both one at a time.
-
-Threads, for policies that wait for a server: while one conversation waits, others draw, so that the server's
-batch stays full. Processes, for policies that compute: each reads, draws and measures by itself.
-
-A job whose policy failed is tried again after a pause; what a model does wrong is its trace and is never
-tried again. When inspections fail one after the other, and none between them succeeds, the server is gone for
-everybody: ``PolicyGone`` ends the run instead of spending every job on it.
+"""Run many inspections at once: jobs in, outcomes out as they finish, in threads (policies that wait for a server) or
+processes (policies that compute). A job whose policy failed is retried after a pause; errors of the model are part
+of its trace and are not retried. Many failures in a row end the run (``PolicyUnavailable``).
 """
 
 from __future__ import annotations

@@ -1,14 +1,4 @@
-"""What is to be inspected: files, folders and lists on the command line, to one name a spectrum.
-
-A spectrum is known by its file, as a path relative to the folder of the results, and its target in that file.
-So a run that goes on finds again what it has done, from wherever it is started, and results and spectra can
-be moved together.
-
-A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file whose first line names a
-column ``file`` or ``path``. A list without such a line has a path on each line, ``#`` before a comment; with
-it, it is read as CSV (tabs and semicolons separate too) and may have a column ``target``. A path that is not
-absolute is looked for beside the list first, then in the current folder.
-"""
+"""What to inspect: files, folders and lists from the command line, each spectrum with a stable name."""
 
 from __future__ import annotations
 
@@ -26,15 +16,14 @@ from agent.spectrum.readers import opened
 from agent.text import OneLine
 
 SUFFIXES = (".fits", ".fit", ".fts", ".parquet", ".csv", ".ecsv", ".dat", ".ascii", ".asc", ".txt", ".spec")
-"""What is taken from a folder, also with ``.gz`` after it; a file that is named is read whatever its name."""
+"""Files taken from a folder, also with ``.gz``; a file given by name is read whatever its suffix."""
 
 _LISTS = (".csv", ".txt", ".tsv")
 _COLUMNS = ("file", "path")
 
 
 class SourceError(OneLine, ValueError):
-    """Something to inspect that is not there, or a list that cannot be read: which, what was found, what was
-    wanted."""
+    """A source is missing, or a list cannot be read: which, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +40,23 @@ class Source:
 
     @property
     def key(self) -> str:
-        """The name by which the spectrum is known in the results."""
+        """Name of the spectrum in the results. It is relative to their folder, so that a run can resume from any
+        working directory, and results and spectra can be moved together."""
         return key_of(self.file, self.target)
 
 
 def key_of(file: str, target: str) -> str:
-    """The name of a spectrum: its file, and its target if it has one."""
+    """Return the name of a spectrum: its file, and its target if it has one."""
     return f"{file}#{target}" if target else file
 
 
 def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = None) -> Iterator[Source]:
-    """What the command line names, each once, in its order; folders by name. No spectrum file is opened.
+    """Yield the sources given on the command line, each once, in order; folders sorted by name. Opens no spectrum.
+
+    A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file with a column ``file`` or ``path``
+    in its first line. Without such a line a list has one path per line and ``#`` comments; with it, it is CSV (or
+    tabs, semicolons) and may have a column ``target``. A relative path is searched in the list's folder first, then
+    in the current one.
 
     :param results: the folder that files are named from
     :param stdin: where ``-`` reads its list
@@ -77,11 +72,11 @@ def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = Non
 
 
 def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False) -> Iterator[Source]:
-    """One source for each spectrum of a file, found without reading any; sky fibres are left out.
+    """Yield one source per spectrum of a file, without reading the spectra; sky fibres are left out.
 
-    What cannot be opened is one source: whoever reads it gets the reason.
+    A file that cannot be opened is one source: reading it gives the reason.
 
-    :param is_known: whether a name has been met as that of a spectrum; such a file is not opened
+    :param is_known: whether a name is already known as that of a spectrum; such a file is not opened
     """
     if source.target or is_known(source.key):
         yield source
@@ -119,8 +114,8 @@ def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """The files below a folder that look like spectra, by name; hidden ones are left alone, and so are lists
-    and tables of labels, which lie beside the spectra that they name."""
+    """Yield the files below a folder that look like spectra, by name; hidden files, lists and tables of labels are
+    skipped."""
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
@@ -140,7 +135,7 @@ def _has_columns(path: Path) -> bool:
 
 
 def _column(names: list[str]) -> str:
-    """Which of a list's columns names the file; "" if there is none."""
+    """Return the column that names the file, "" if there is none."""
     return next((name for name in _COLUMNS if name in names), "")
 
 
@@ -192,8 +187,7 @@ def _relative(absolute: Path, base: Path) -> str:
 
 
 class SpectrumFile:
-    """A survey file that stays open from one spectrum to the next; threads read it one after the other. It is
-    closed once nobody holds it any more."""
+    """A survey file that stays open between spectra; threads read it in turn. It closes with its last reference."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -201,7 +195,7 @@ class SpectrumFile:
         self._session: Generator[Spectrum | SpectrumError | None, str, None] | None = None
 
     def read(self, target: str) -> Spectrum | SpectrumError:
-        """The spectrum of that name, "" for the only one; or why it cannot be read."""
+        """Return the spectrum of that name ("" for the only one), or why it cannot be read."""
         with self._lock:
             try:
                 if self._session is None:
@@ -216,7 +210,7 @@ class SpectrumFile:
 
 
 class Reading:
-    """One spectrum, read when it is first asked for."""
+    """One spectrum, read on first use."""
 
     def __init__(self, file: SpectrumFile, target: str) -> None:
         self._lock = threading.Lock()
@@ -225,7 +219,7 @@ class Reading:
         self._found: Spectrum | SpectrumError | None = None
 
     def spectrum(self) -> Spectrum | SpectrumError:
-        """The spectrum, or why there is none; to every thread the same."""
+        """Return the spectrum, or why there is none; the same for every thread."""
         with self._lock:
             if self._found is None and self._file is not None:
                 self._found = self._file.read(self._target)
@@ -235,8 +229,8 @@ class Reading:
 
 
 def _session(path: Path) -> Generator[Spectrum | SpectrumError | None, str, None]:
-    """Answers each name sent with its spectrum. A target that is damaged leaves the file open for the others;
-    whatever else goes wrong is told, by ``opened``, as a ``SpectrumError``."""
+    """Answer each name sent with its spectrum. A damaged target leaves the file open for the others; any other error
+    is raised as a ``SpectrumError``."""
     with opened(path) as targets:
         answer: Spectrum | SpectrumError | None = None
         while True:

@@ -1,4 +1,4 @@
-"""Who thinks in the inspection loop. Each module holds one policy (``agent.loop.Policy``)."""
+"""Policies for the inspection loop (``agent.loop``), one module each, and the sampling settings they share."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Sampling:
-    """Temperature 0 takes the likeliest token each time. ``max_tokens`` limits one assistant turn.
+    """How tokens are sampled. Temperature 0 always takes the most likely token; ``max_tokens`` limits one turn.
 
-    ``seed`` None leaves the choice to the server, which cannot be repeated unless the temperature is 0.
+    ``seed`` None: the server chooses one, so the result is repeatable only at temperature 0.
 
     :raises ValueError: a value outside its range, which the message names
     """
@@ -23,21 +23,21 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and 0 <= self.temperature <= 2):
-            raise ValueError(f"temperature: found {self.temperature}, wanted a number from 0 to 2")
+            raise ValueError(f"temperature: found {self.temperature}, expected a number from 0 to 2")
         if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p: found {self.top_p}, wanted a number above 0, at most 1")
+            raise ValueError(f"top_p: found {self.top_p}, expected a number above 0, at most 1")
         if self.max_tokens < 1:
-            raise ValueError(f"max_tokens: found {self.max_tokens}, wanted 1 or more")
+            raise ValueError(f"max_tokens: found {self.max_tokens}, expected 1 or more")
         if self.seed is not None and not 0 <= self.seed < 2**31:
-            raise ValueError(f"seed: found {self.seed}, wanted a whole number from 0 to {2**31 - 1}")
+            raise ValueError(f"seed: found {self.seed}, expected a whole number from 0 to {2**31 - 1}")
 
     def for_sample(self, number: int) -> Sampling:
-        """The same for sample ``number`` (from 0) of one spectrum: the seed moves on by it, within range."""
+        """Return the settings of sample ``number`` (from 0) of one spectrum: the number is added to the seed."""
         if self.seed is None:
             return self
         return replace(self, seed=(self.seed + number) % 2**31)
 
     def settings(self) -> dict[str, Any]:
-        """As ``Drafter.settings`` keeps it; a seed that was not given is left out."""
+        """Return them as ``Drafter.settings`` stores them; a seed of None is left out."""
         settings = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens}
         return settings if self.seed is None else settings | {"seed": self.seed}

@@ -1,11 +1,7 @@
-"""A model behind an OpenAI-compatible server that calls tools by the API's own means: GPT, and open models
-whose server parses their calls.
+"""Policy for models with tool calls of their own (GPT, open models behind a server that parses calls).
 
-It was not trained on this task, so the system turn tells it how to inspect. What it says becomes tagged text
-(``agent.policies.native``) and, in the turns that follow, messages again, made from that text alone and
-in the same way each time: the beginning of the conversation never changes by a byte, which is what a server's
-prefix cache, and a bill, wants. The Chat Completions API takes no picture in a tool's answer, so the picture
-follows in a user's turn.
+They were not trained on this task, so the system turn explains how to inspect. Replies become tagged text and,
+in later turns, API messages again, always byte for byte the same, as prefix caches need.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ from agent.trajectory.tags import between, parse
 
 TAGS = ("<think>", "</think>", "<tool_call>", "</tool_call>", "<answer>", "</answer>")
 MARKS = (*TAGS, "\\boxed")
-"""Where a thought without tags ends: the model goes on in tags of its own, or answers."""
+"""A thought without tags ends where one of these begins."""
 
 _TAG = re.compile("|".join(TAGS))
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
@@ -53,10 +49,14 @@ class _Call:
 
 
 class Reply:
-    """One reply while it streams: ``add`` and ``end`` give the text that is certain so far.
+    """Converts one streamed reply with native tool calls to tagged text; ``add`` and ``end`` return what is certain.
 
-    ``spoiled`` is whether tags stood in the reasoning. There they are no tags, so they are written ‹so›; else
-    a model that only thinks of ``<answer>`` would have answered.
+    Reasoning becomes ``<think>``, words keep the model's own tags or become ``<think>``, calls become
+    ``<tool_call>`` at the end, because a server may interleave their fragments. Only a possible beginning of a tag
+    is held back, so the text does not depend on how the stream was cut. Nothing is repaired here.
+
+    ``spoiled``: there were tags inside the reasoning. They are written ‹so›; otherwise a model that only considers
+    ``<answer>`` would have answered.
     """
 
     def __init__(self) -> None:
@@ -70,14 +70,14 @@ class Reply:
         self._at: dict[int, _Call] = {}
 
     def add(self, delta: Delta) -> str:
-        """What can be said after this piece of the reply."""
+        """Return the text that is certain after this piece."""
         text = self._said("reasoning", delta.reasoning) + self._said("words", delta.text)
         for piece in delta.calls:
             self._add_call(piece)
         return text
 
     def end(self) -> str:
-        """The rest: what was held back, the end of the thought, the calls."""
+        """Return the rest: held-back text, the end of the thought, the calls."""
         text = self._released() + ("</think>" if self._open else "")
         self._open = False
         return text + "".join(call_text(call.name, call.arguments) for call in self._calls)
@@ -93,13 +93,13 @@ class Reply:
         return before + self._certain(final=False)
 
     def _released(self) -> str:
-        """What was held back, now that nothing more of it comes."""
+        """Return the held-back text, because nothing follows it."""
         text = self._certain(final=True)
         self._held = ""
         return text
 
     def _certain(self, final: bool) -> str:
-        """What of the held text can go out; the rest stays held. White space that begins a run waits."""
+        """Return the certain part of the held text. White space at the start of a run is held back."""
         if not self._begun and not self._held.strip():
             return ""
         return self._reasoning(final) if self._channel == "reasoning" else self._words(final)
@@ -127,22 +127,20 @@ class Reply:
         return before + self._take(() if self._own_tags else MARKS, final)
 
     def _left_to(self, mark: str) -> str:
-        """What goes before the model's own mark: the end of the thought that is open, if it does not end it
-        itself.
-        """
+        """Return what precedes the model's own tag: the end of an open thought, unless the tag ends it."""
         close = "</think>" if self._open and mark != "</think>" else ""
         self._open, self._own_tags = False, True
         return close
 
     def _thinking(self) -> str:
-        """What goes before a thought: the tag, or a blank line where one is open."""
+        """Return what precedes a thought: the tag, or a blank line if one is open."""
         if self._open:
             return "\n\n"
         self._open = True
         return "<think>"
 
     def _take(self, marks: Iterable[str], final: bool) -> str:
-        """Let go of the held text, all but what may become a mark."""
+        """Take the held text except a possible beginning of a tag."""
         upto = len(self._held) - (0 if final else _unfinished(self._held, marks))
         taken, self._held = self._held[:upto], self._held[upto:]
         return taken
@@ -161,8 +159,8 @@ class Reply:
 
 
 def call_text(name: str, arguments: str) -> str:
-    """A call as tagged text. ``arguments`` is JSON as the model wrote it, broken or not; what is no object
-    is passed as a JSON text.
+    """Return a call as tagged text. ``arguments`` is JSON as the model wrote it, broken or not; anything but an
+    object is passed as a JSON text.
     """
     written = arguments if arguments.lstrip()[:1] in ("{", '"') else json.dumps(arguments, ensure_ascii=False)
     named = json.dumps(name, ensure_ascii=False)
@@ -170,8 +168,8 @@ def call_text(name: str, arguments: str) -> str:
 
 
 def assistant_message(text: str, call_id: str) -> dict[str, Any]:
-    """An earlier turn as the API takes it: the words before its first call, and the call that was run, with
-    its arguments as they were written where they say what was run.
+    """Return an earlier turn as an API message: the words before its first call, and the call that was run, with
+    its arguments as the model wrote them if they match.
     """
     call = parse(text).call
     if call is None:
@@ -198,7 +196,7 @@ def _as_written(text: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _unfinished(text: str, marks: Iterable[str]) -> int:
-    """How many characters at the end may be the beginning of a mark."""
+    """Return how many characters at the end may be the beginning of a tag."""
     return max(
         (n for mark in marks for n in range(1, min(len(mark), len(text) + 1)) if text.endswith(mark[:n])),
         default=0,
@@ -241,7 +239,7 @@ _IN_EVERY_PHRASE = re.compile(
 
 @dataclass(frozen=True)
 class Prompts:
-    """The texts, with ``$turns`` and ``$verdict`` where numbers and verdicts go."""
+    """The prompt texts, with ``$turns`` and ``$verdict`` as placeholders."""
 
     instructions: str
     unaided: str
@@ -251,16 +249,16 @@ class Prompts:
 
 @cache
 def prompts() -> Prompts:
-    """The texts that come with the program."""
+    """Return the texts that come with the program."""
     with FILE.open("rb") as opened:
         return Prompts(**{name: text.strip() for name, text in tomllib.load(opened).items()})
 
 
 @dataclass(frozen=True)
 class Guidance:
-    """The known verdict, told to a drafter that writes the inspection which leads to it.
+    """The known verdict, given to a drafter that writes an inspection leading to it.
 
-    It stands in the system turn that is sent, never in the trajectory; the trajectory says that it was told.
+    It is part of the system turn sent to the model, never of the trajectory, whose settings record that it was given.
     """
 
     verdict: Verdict
@@ -271,26 +269,26 @@ class Guidance:
 
 
 def instructions(turns: int) -> str:
-    """How to inspect, and in how many turns."""
+    """Return the instructions for an inspection in so many turns."""
     return Template(prompts().instructions).substitute(turns=turns)
 
 
 def sha256(text: str) -> str:
-    """Of a text before anything is filled in; filled in, it would tell the verdict by which of two it is."""
+    """Hash a text before its placeholders are filled; the hash of the filled text would reveal the verdict."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def mentions_label(text: str) -> str | None:
-    """The words by which a text gives away that its author had been told the answer; None if there are none.
+    """Return the words that reveal that the author of a text knew the answer; None if there are none.
 
-    It knows phrases, not meanings: a reviewer looks at what it finds, and still reads the rest.
+    It finds phrases, not meanings: a reviewer checks what it finds and still reads the rest.
     """
     found = _GIVEAWAYS.search(text)
     return found[0] if found else None
 
 
 def label_mentions(text: str) -> tuple[tuple[int, str], ...]:
-    """All such words of a text, each with the place where it starts."""
+    """Return all such words of a text, each with its start position."""
     if _IN_EVERY_PHRASE.search(text) is None:
         return ()
     return tuple((found.start(), found[0]) for found in _GIVEAWAYS.finditer(text))
@@ -300,7 +298,7 @@ Message = dict[str, Any]
 
 
 class Native:
-    """The policy. ``guidance`` is for drafting alone: the model is told the known verdict."""
+    """The policy. ``guidance`` is only for drafting: it gives the model the known verdict."""
 
     def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None, guidance: Guidance | None = None) -> None:
         self.endpoint = endpoint
@@ -309,7 +307,7 @@ class Native:
 
     @property
     def drafter(self) -> Drafter:
-        """The model with the texts it was told, by hash, and what the server says of itself."""
+        """The model, the hashes of its instructions, and what the server reports about itself."""
         texts = prompts()
         facts = self.endpoint.facts()
         settings: dict[str, Any] = {"dialect": "native", "instructions_sha256": sha256(texts.instructions)}
@@ -323,7 +321,7 @@ class Native:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn as it streams, then what there is to say about it."""
+        """Stream the next turn, then remarks about it."""
         reply = Reply()
         said = ""
         finish: str | None = None
@@ -345,7 +343,10 @@ class Native:
         yield from self._remarks(said, reply.spoiled, finish)
 
     def messages(self, conversation: Conversation) -> list[Message]:
-        """The conversation as the Chat Completions API takes it."""
+        """Return the conversation as messages of the Chat Completions API.
+
+        The API takes no picture in a tool's answer, so each picture follows in a user turn.
+        """
         turns = len(conversation.exchanges) + conversation.turns_left
         told = instructions(turns) if conversation.with_tool else prompts().unaided
         system = [conversation.system, told]
@@ -356,7 +357,7 @@ class Native:
             _shown(conversation.overview, conversation.prompt),
         ]
         for number, exchange in enumerate(conversation.exchanges, start=1):
-            # Nine letters and digits: Mistral's models take no other id.
+            # Nine letters and digits: Mistral's models accept no other id.
             call_id = f"call{number:05d}"
             messages.append(assistant_message(exchange.text, call_id))
             if exchange.observation is None:

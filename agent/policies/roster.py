@@ -1,4 +1,8 @@
-"""Replay: says a stored trajectory again, so that it can be watched and its pictures drawn anew."""
+"""The policies that can be used on this machine: baseline, model servers, local model, replay.
+
+Addresses come from ``servers.toml``, the environment and options, never from a page: otherwise a visitor could
+make this machine send its keys and pictures anywhere.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ from agent.trajectory.tags import turn_text
 
 
 class Replay:
-    """The policy. Each turn is the trajectory's own in canonical text; past its end it says nothing, so that
-    a trace without an answer ends without one again.
+    """Policy that repeats a stored trajectory, so that its pictures are drawn again. Past its end it writes nothing,
+    so that a trace without an answer ends without one again.
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
@@ -36,19 +40,19 @@ class Replay:
 
     @property
     def drafter(self) -> Drafter:
-        """The original's: a replay has no thoughts of its own."""
+        """The original's drafter, marked as replayed."""
         drafter = self.trajectory.drafter
         return replace(drafter, settings=dict(drafter.settings) | {"replayed": True})
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The turn of that number."""
+        """Yield the stored turn of this number."""
         yield from self._turns[len(conversation.exchanges) :][:1]
 
 
 __all__ = ["Entry", "Roster", "RosterError", "default_server", "local_policy"]
 
 URL = "http://127.0.0.1:8000/v1"
-"""Where ``spec-o3 serve``, and vLLM by itself, listens."""
+"""Default address of ``spec-o3 serve`` and of vLLM."""
 SPEC_O3 = "spec-o3"
 SERVER = "SPEC_O3_SERVER"
 SERVERS = "SPEC_O3_SERVERS"
@@ -57,14 +61,14 @@ MODEL = "SPEC_O3_MODEL"
 ADAPTER = "SPEC_O3_ADAPTER"
 FILE = "servers.toml"
 HEALTH_SECONDS = 5.0
-"""Seconds for which a server is taken to be as it was found."""
+"""Seconds for which a server's health is cached."""
 
 Kind = Literal["baseline", "server", "local", "replay"]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One that can be asked. ``samples_ok`` is False for those that say the same each time."""
+    """One policy. ``samples_ok`` is False for those that always give the same answer."""
 
     key: str
     title: str
@@ -75,7 +79,7 @@ class Entry:
 
 
 class Roster:
-    """Baseline first, then the servers and the local model, then replay. For many threads at once."""
+    """The policies: baseline, servers, local model, replay. Safe to use from many threads at once."""
 
     def __init__(
         self,
@@ -85,11 +89,11 @@ class Roster:
     ) -> None:
         self.local = local
         self._clock = clock
-        self._asked = {server.key: _Asked(server, clock) for server in servers}
+        self._servers = {server.key: _ServerEntry(server, clock) for server in servers}
 
     @classmethod
     def load(cls, servers_file: Path | None = None, url: str | None = None, beside: Path | None = None) -> Self:
-        """The roster of this machine. The server "spec-o3" is always on it: as the file defines it, else at
+        """Load the roster of this machine. It always has the server "spec-o3": as the file defines it, else at
         ``url``, else at ``SPEC_O3_SERVER``, else on this machine's port 8000. A model in this process is on
         it where ``SPEC_O3_MODEL`` names one (with ``SPEC_O3_ADAPTER``, if that is set).
 
@@ -107,19 +111,19 @@ class Roster:
         return cls(servers, Weights(model, os.environ.get(ADAPTER) or None) if model else None)
 
     def with_server(self, server: Server) -> Roster:
-        """The same with ``server`` on it, in the place of the one of its key."""
-        servers = {key: asked.server for key, asked in self._asked.items()} | {server.key: server}
+        """Return a copy with ``server``, which replaces the one with its key."""
+        servers = {key: entry.server for key, entry in self._servers.items()} | {server.key: server}
         return Roster(servers.values(), self.local, self._clock)
 
     def with_local(self, weights: Weights) -> Roster:
-        """The same with that model in this process."""
-        return Roster((asked.server for asked in self._asked.values()), weights, self._clock)
+        """Return a copy with that model in this process."""
+        return Roster((entry.server for entry in self._servers.values()), weights, self._clock)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All of them, in the order to show."""
+        """Return all of them, in display order."""
         found = [Entry("baseline", BASELINE, "baseline", None, "measures lines and bands, here", False)]
-        for asked in self._asked.values():
-            server = asked.server
+        for entry in self._servers.values():
+            server = entry.server
             note = f"{server.model or 'the model it serves'}, at {urlsplit(server.url).netloc}"
             found.append(Entry(server.key, server.title or server.key, "server", server.dialect, note, True))
         if self.local is not None:
@@ -129,7 +133,7 @@ class Roster:
         return tuple(found)
 
     def entry(self, key: str) -> Entry:
-        """The one of that key.
+        """Return the entry with that key.
 
         :raises PolicyError: there is none
         """
@@ -141,14 +145,14 @@ class Roster:
         raise PolicyError(f"nobody here is called {key!r:.60}; there are {known}")
 
     def server(self, key: str) -> Server | None:
-        """The server of that key, None for those that are none."""
-        asked = self._asked.get(key)
-        return asked.server if asked else None
+        """Return the server with that key, None if it is not a server."""
+        entry = self._servers.get(key)
+        return entry.server if entry else None
 
     def sampling(self, key: str) -> Sampling:
-        """How that one is asked where nobody says otherwise."""
-        asked = self._asked.get(key)
-        return asked.server.sampling() if asked else Sampling()
+        """Return its default sampling."""
+        entry = self._servers.get(key)
+        return entry.server.sampling() if entry else Sampling()
 
     def health(self, key: str) -> Health:
         """Whether that one can be asked now; a server's is believed for ``BELIEVED`` seconds.
@@ -156,8 +160,8 @@ class Roster:
         :raises PolicyError: there is no such key
         """
         entry = self.entry(key)
-        if key in self._asked:
-            return self._asked[key].health()
+        if key in self._servers:
+            return self._servers[key].health()
         if entry.kind == "local" and self.local is not None:
             return local_policy(self.local).check()
         return Health(True, f"{entry.title}: {entry.note}")
@@ -169,19 +173,19 @@ class Roster:
         trajectory: Trajectory | None = None,
         guidance: Guidance | None = None,
     ) -> Policy:
-        """That one, to be asked.
+        """Make the policy with that key.
 
         :param sampling: None: ``sampling(key)``
-        :param trajectory: what ``replay`` says again
+        :param trajectory: what ``replay`` repeats
         :param guidance: for drafting, by a server of the native dialect
-        :raises PolicyError: there is no such key, or it cannot be asked so
+        :raises PolicyError: there is no such key, or it does not support these arguments
         """
         entry = self.entry(key)
         if guidance is not None and entry.dialect != "native":
             raise PolicyError(f"{entry.title} cannot be told a label: it takes no instructions")
         sampling = sampling or self.sampling(key)
-        if key in self._asked:
-            return self._asked[key].policy(sampling, guidance)
+        if key in self._servers:
+            return self._servers[key].policy(sampling, guidance)
         if entry.kind == "local" and self.local is not None:
             return local_policy(self.local, sampling)
         if entry.kind == "baseline":
@@ -192,7 +196,7 @@ class Roster:
 
 
 def default_server(url: str | None = None) -> Server:
-    """ "spec-o3" where no file defines it.
+    """Return the server "spec-o3" if no file defines it.
 
     :raises RosterError: the address cannot be used
     """
@@ -206,25 +210,25 @@ def default_server(url: str | None = None) -> Server:
 
 
 def local_policy(weights: Weights, sampling: Sampling | None = None) -> Local:
-    """A model in this process."""
+    """Make the policy for a model in this process."""
     return Local(weights.model, weights.adapter, weights.device, weights.dtype, sampling)
 
 
-class _Asked:
-    """A server with its connections and what was last seen of it. While one thread looks, others wait."""
+class _ServerEntry:
+    """A server with its connections and its cached health. While one thread checks it, others wait."""
 
     def __init__(self, server: Server, clock: Callable[[], float]) -> None:
         self.server = server
         self._clock = clock
         self._lock = threading.Lock()
         self._endpoint: tuple[str | None, Endpoint] | None = None
-        self._looking = threading.Lock()
-        self._seen: tuple[float, Health] | None = None
+        self._checking = threading.Lock()
+        self._last: tuple[float, Health] | None = None
 
     def endpoint(self) -> Endpoint:
-        """One for all who ask, made again when the key has changed.
+        """Return the shared endpoint, made again when the key has changed.
 
-        :raises PolicyError: its key cannot be had
+        :raises PolicyError: its key cannot be read
         """
         try:
             key = self.server.api_key()
@@ -236,14 +240,14 @@ class _Asked:
             return self._endpoint[1]
 
     def health(self) -> Health:
-        with self._looking:
-            if self._seen is None or self._clock() - self._seen[0] >= HEALTH_SECONDS:
+        with self._checking:
+            if self._last is None or self._clock() - self._last[0] >= HEALTH_SECONDS:
                 try:
                     health = self.endpoint().check()
                 except PolicyError as problem:
                     health = Health(False, str(problem), self.server.model or "")
-                self._seen = self._clock(), health
-            return self._seen[1]
+                self._last = self._clock(), health
+            return self._last[1]
 
     def policy(self, sampling: Sampling, guidance: Guidance | None) -> Policy:
         if self.server.dialect == "native":

@@ -1,12 +1,6 @@
-"""A conversation as a Spec-o3 model is sent it: the messages of ``agent.trajectory.messages``, pictures as data URLs.
+"""Policy for a served Spec-o3 model, and its conversation as API messages with pictures as data URLs.
 
-Rendered by Qwen2.5-VL's stock chat template this is the text the checkpoints were trained on, byte for byte,
-as long as the server hands the template each block as a block. vLLM finds out by itself to do so for this
-template (``--chat-template-content-format auto`` comes to ``openai``). Under ``string`` it would put every
-picture of a message before its text, and line feeds between its texts: not what the model was trained on.
-
-Turns are sent again exactly as they were written, so what was sent before is always the beginning of what is
-sent next, and a server's prefix cache holds to the last turn.
+Rendered by Qwen2.5-VL's stock chat template the messages are byte for byte what the checkpoints were trained on.
 """
 
 from __future__ import annotations
@@ -31,12 +25,16 @@ Message = dict[str, Any]
 
 TOOL_BLOCK_SHA256 = hashlib.sha256(TOOL_BLOCK.encode()).hexdigest()
 END = "<|im_end|>"
-"""What ends a turn under the template. It writes one itself, so a server that leaves it in the text would
-have it twice."""
+"""End of a turn in the template, which adds it; a server that leaves it in the text would repeat it."""
 
 
 def messages(conversation: Conversation) -> list[Message]:
-    """System turn, with the tool block if there is a tool; the question; then turns and tool results."""
+    """Return system turn (with the tool block if there is a tool), question, then turns and tool results.
+
+    The server must pass blocks to the template as blocks, as vLLM does for this template by itself
+    (``--chat-template-content-format auto`` means ``openai``); ``string`` would reorder pictures and text. Turns are
+    sent again exactly as written, so that the server's prefix cache applies.
+    """
     found = [
         _message("system", _text(conversation.system + (TOOL_BLOCK if conversation.with_tool else ""))),
         _message("user", _picture(conversation.overview), _text("\n" + conversation.prompt)),
@@ -64,7 +62,7 @@ _FINISHED = ("stop", "eos", "tool_calls")
 
 
 class SpecO3:
-    """The policy. It keeps nothing: each turn follows from the conversation, and from the server."""
+    """The policy. It has no state: each turn follows from the conversation and the server."""
 
     def __init__(self, endpoint: Endpoint, sampling: Sampling | None = None) -> None:
         self.endpoint = endpoint
@@ -72,7 +70,7 @@ class SpecO3:
 
     @property
     def drafter(self) -> Drafter:
-        """Which model, how it was asked, by what it was served. Asks the server if no turn has yet."""
+        """The model, its sampling and its server; checks the server if that has not happened yet."""
         facts = self.endpoint.facts()
         settings: dict[str, Any] = {"dialect": "spec-o3", "tool_block_sha256": TOOL_BLOCK_SHA256}
         settings |= self.sampling.settings()
@@ -83,8 +81,8 @@ class SpecO3:
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn, untouched, as it comes. A server that splits the thinking off has it put back in its
-        tags: the model wrote them, and is to see them again.
+        """Stream the next turn unchanged. Reasoning that the server splits off gets its ``<think>`` tags back, which
+        the model wrote and must see again.
         """
         thinking = False
         pieces = self.endpoint.stream(messages(conversation), self.sampling, conversation.stop)

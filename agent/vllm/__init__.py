@@ -1,4 +1,4 @@
-"""A vLLM server for Spec-o3 models: the right flags, its log put into words, started and stopped with us."""
+"""A vLLM server for Spec-o3 models: its command line, its log, and its process."""
 
 from agent.vllm.flags import (
     CONTEXT,

@@ -1,4 +1,4 @@
-"""What is to be served, and the command line of vLLM that does it."""
+"""What to serve, and vLLM's command line for it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ print(json.dumps([importlib.util.find_spec("vllm") is not None, versions]))
 
 
 class ServeError(Exception):
-    """A server that cannot be started, or has ended: what happened and what to do about it."""
+    """A server cannot be started, or has ended: what happened and what to do."""
 
 
 @dataclass(frozen=True)
 class Build:
-    """An installed vLLM. ``cpu``: built to run without a GPU, and only so."""
+    """An installed vLLM. ``cpu``: built for the CPU only."""
 
     python: Path
     version: str
@@ -39,7 +39,7 @@ class Build:
 
 
 def find_build(python: Path | None = None) -> Build:
-    """The vLLM of ``python``, or of the Python that runs this. Nothing of vLLM's is imported.
+    """Find the vLLM of ``python``, or of this Python, without importing it.
 
     :raises ServeError: there is no such Python, or no vLLM in it
     """
@@ -56,21 +56,21 @@ def find_build(python: Path | None = None) -> Build:
 
 
 PATCH = 28
-"""Pixels a side of what becomes one token: patches of 14, merged two by two (arXiv 2502.13923)."""
+"""Side in pixels of the square that becomes one token: patches of 14, merged two by two (arXiv 2502.13923)."""
 LARGEST_OVERVIEW = (832, 472)
 """Width and height in pixels of the largest full picture that ``agent.plot`` draws (over 10,000 pixels)."""
 LARGEST_ZOOM = (747, 432)
 """Width and height in pixels of the largest picture of a window."""
 TURNS = 8
-"""``agent.loop.MAX_TURNS``; said again, for a server is started without loading matplotlib."""
+"""``agent.loop.MAX_TURNS``; repeated, because a server starts without loading matplotlib."""
 PROMPT = 2048
 """Tokens for tool block, guide and first picture (``max_prompt_length`` of the published training)."""
 TOOL_TEXT = 64
-"""Tokens allowed for what the tool says beside a picture, and for the marks of its turn."""
+"""Tokens for the tool's text with a picture, and for the marks of its turn."""
 
 
 def picture_tokens(width: int, height: int) -> int:
-    """Tokens of a picture of so many pixels: sides rounded to multiples of 28, one token for each square.
+    """Return the tokens of a picture: sides rounded to multiples of 28, one token per square.
 
     As Qwen2.5-VL's processor rounds within its limits, 4 and 16,384 tokens, which no picture of ours reaches.
     """
@@ -80,7 +80,7 @@ def picture_tokens(width: int, height: int) -> int:
 def conversation_tokens(
     turns: int = TURNS, max_tokens: int = Sampling().max_tokens, pictures_tokens: int | None = None
 ) -> int:
-    """Tokens of the longest conversation: every turn as long as it may be, a look after each but the last.
+    """Return the tokens of the longest conversation: every turn of full length, a zoom after each but the last.
 
     :param pictures_tokens: of one window's picture; the largest if not given
     """
@@ -90,22 +90,22 @@ def conversation_tokens(
 
 _STEP = 8192
 CONTEXT = -(-conversation_tokens() // _STEP) * _STEP
-"""The default context: what the longest conversation needs, rounded up to a multiple of 8,192. No
-conversation with our default settings can be refused for its length."""
+"""Default context: the longest conversation, rounded up to a multiple of 8,192, so that no conversation with the
+default settings is too long."""
 
 
 CPU_CACHE_GIB = "4"
-"""Main memory for the cache where there is no GPU, unless ``VLLM_CPU_KVCACHE_SPACE`` says another number."""
+"""GiB of main memory for the cache without a GPU, unless ``VLLM_CPU_KVCACHE_SPACE`` says another number."""
 _LEVEL = "VLLM_LOGGING_LEVEL"
 CPU_SEQUENCES = 8
-"""Conversations that are written at once on a CPU; on a GPU vLLM chooses."""
+"""Conversations processed at once on a CPU; on a GPU vLLM decides."""
 LORA_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""What vLLM takes for ``--max-lora-rank``."""
+"""Values that vLLM accepts for ``--max-lora-rank``."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """A PEFT adapter (LoRA) that is asked for by a model name of its own."""
+    """A PEFT adapter (LoRA), served under a model name of its own."""
 
     name: str
     path: Path
@@ -128,8 +128,8 @@ class Adapter:
 
 @dataclass(frozen=True)
 class Service:
-    """A model and how it is served. ``context`` None: ours, or the model's own where that is shorter;
-    ``sequences`` None: vLLM's choice; ``pixels``: pictures are made no larger than this.
+    """A model and how it is served. ``context`` None: ours, or the model's own if shorter; ``sequences`` None:
+    vLLM decides; ``pixels``: largest size of a picture.
     """
 
     model: str
@@ -154,7 +154,7 @@ class Service:
 
     @property
     def served_name(self) -> str:
-        """What clients ask for: the name given, else the folder's or repository's."""
+        """Model name for clients: the given name, otherwise the folder's or repository's."""
         folder = Path(self.model)
         return self.name or (folder.resolve().name if folder.is_dir() else self.model)
 
@@ -166,13 +166,13 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Where a client on this machine asks; a server that listens everywhere is asked at home."""
+        """Address for a client on this machine, also if the server listens on all interfaces."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
 
 def command(service: Service, build: Build) -> list[str]:
-    """The command line. ``extra`` comes last, so that it wins where vLLM has an option twice.
+    """Return the command line. ``extra`` comes last, so that it overrides repeated options.
 
     :raises ServeError: an adapter's folder holds none
     """
@@ -184,9 +184,9 @@ def command(service: Service, build: Build) -> list[str]:
         "--max-model-len": service.context_length,
         "--dtype": "float32" if build.cpu and service.dtype == "auto" else service.dtype,
         "--gpu-memory-utilization": service.memory,
-        # A picture of each turn, and none of vLLM's memory set aside for films.
+        # One picture per turn, and no memory reserved for videos.
         "--limit-mm-per-prompt": json.dumps({"image": service.images, "video": 0}),
-        # Else what a request leaves out comes from the model's folder: Qwen2.5-VL's has a repetition penalty.
+        # Otherwise defaults come from the model's folder: Qwen2.5-VL's has a repetition penalty.
         "--generation-config": "vllm",
     }
     if sequences := max_conversations(service, build):
@@ -203,17 +203,17 @@ def command(service: Service, build: Build) -> list[str]:
 
 
 def max_conversations(service: Service, build: Build) -> int | None:
-    """How many conversations are written at once; None: vLLM's own choice."""
+    """Return how many conversations are processed at once; None: vLLM decides."""
     return service.sequences or (CPU_SEQUENCES if build.cpu else None)
 
 
 def environment(build: Build, given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The child's environment: ours, its log unbuffered, and on a CPU the size of its cache."""
+    """Return the child's environment: ours, an unbuffered log, and on a CPU the size of the cache."""
     wanted = {"PYTHONUNBUFFERED": "1"}
     if build.cpu:
         wanted["VLLM_CPU_KVCACHE_SPACE"] = CPU_CACHE_GIB
     made = wanted | dict(os.environ if given is None else given)
-    # What `serve` tells is read from the log; TRL, for one, turns it down for whatever it leaves behind.
+    # `serve` reads its reports from the log; TRL lowers the level for the processes it starts.
     if made.get(_LEVEL) != "DEBUG":
         made[_LEVEL] = "INFO"
     return made
@@ -229,7 +229,7 @@ def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
 
 
 def _own_context(folder: Path) -> int | None:
-    """The context that a model in a folder was made for; None where its configuration does not say."""
+    """Return the maximum context of a model in a folder; None if its configuration does not state it."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         lengths = (part.get("max_position_embeddings") for part in (config, config.get("text_config", {})))

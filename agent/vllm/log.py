@@ -1,7 +1,6 @@
-"""vLLM's log, read line by line: what somebody who waits wants to know of it.
+"""vLLM's log, read line by line: progress, memory figures, and why a server ended.
 
-What is matched was seen in vLLM 0.32's logs and sources. A line that reads otherwise is passed over; its
-figure is then missing from the report.
+The patterns are from vLLM 0.32. A line that reads otherwise is skipped, and its figure is then not reported.
 """
 
 from __future__ import annotations
@@ -99,9 +98,9 @@ _ERROR = re.compile(r"\b\w*(?:Error|Exception)\b: ")
 
 
 def cause(log: str, status: int | None) -> str:
-    """Why it ended and what to do, one sentence.
+    """Return why it ended and what to do, as one sentence.
 
-    :param log: the end of what it wrote, long enough to hold every process's traceback
+    :param log: the end of its log, long enough to hold every process's traceback
     :param status: its exit status, negative for a signal, as ``subprocess`` gives it
     """
     for pattern, told in _CAUSES:
@@ -114,7 +113,7 @@ def cause(log: str, status: int | None) -> str:
     return f"vLLM's own words: {(errors or lines or ['none'])[-1]}"
 
 
-KEPT = 2000  # lines in which the cause of an end is looked for
+KEPT = 2000  # last lines, searched for the cause of an end
 
 _ENGINE = re.compile(r"^\(\w+ pid=\d+\)")
 _MARKS = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[^\]]*\] )?")
@@ -129,10 +128,10 @@ _PASSED_ON = re.compile(
 
 
 class VllmLog:
-    """What the log has told so far.
+    """The figures in the log so far.
 
-    ``weights`` and ``cache`` are GiB of each engine, ``tokens`` what the caches of all engines hold; None
-    where the log has not said.
+    ``weights`` and ``cache`` are GiB per engine, ``tokens`` the capacity of the caches of all engines; None if not
+    logged yet.
     """
 
     def __init__(self) -> None:
@@ -147,12 +146,12 @@ class VllmLog:
 
     @property
     def last(self) -> str:
-        """The last line that says anything, without process, time and place."""
+        """The last line that is not empty, without process, time and place."""
         words = (_MARKS.sub("", line).strip() for line in reversed(self._tail))
         return next(filter(None, words), "")
 
     def read(self, line: str) -> str | None:
-        """Take a line in; what of it is for the person who waits, if anything."""
+        """Read a line; return what to report of it, if anything."""
         line = line.strip()
         if not line:
             return None
@@ -173,5 +172,5 @@ class VllmLog:
         return found[0] if found else None
 
     def why(self, status: int | None) -> str:
-        """Why the server ended, and what to do. ``status`` is its exit status, negative for a signal."""
+        """Return why the server ended, and what to do. ``status`` is its exit status, negative for a signal."""
         return cause("\n".join(self._tail), status)

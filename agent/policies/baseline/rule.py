@@ -1,4 +1,8 @@
-"""What the baseline says: measurements as sentences an astronomer can check."""
+"""The baseline: a policy without a model that measures what the task file names and adds up points.
+
+It is a floor for trained models, a drafter without key or GPU, and a check that task files name measurable things.
+It reads the numbers, not the pictures, but zooms so that a reviewer sees where they come from (docs/baseline.md).
+"""
 
 from __future__ import annotations
 

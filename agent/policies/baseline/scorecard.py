@@ -1,17 +1,7 @@
-"""The baseline's rule: a scorecard a class, with points for each feature of its task file.
+"""The baseline's rule: a scorecard per class, with points for each feature of its task file.
 
-A feature counts as present where what is measured lies within the bounds that its task file gives, with
-their reference. Near a bound nobody knows, so presence is a probability: that the true value lies inside,
-for a Gaussian of the measured error widened by a tolerance for what errors from ivar do not know
-(resolution, flux calibration, the choice of continuum). A feature adds its points for present times that
-probability and its points for absent times the rest; a feature outside the data adds nothing. The answer is
-YES where the sum, with the class's ``start``, is above 0. Points are natural-log odds, so that a sum of +2
-means odds of e² to 1 on the spectra the points come from.
-
-``scorecards.toml`` holds the points. They were fitted to simulated spectra alone
-(``tests/benchmarks/fit_baseline.py``), under the condition that the presence of what the task file calls primary
-or secondary never speaks against the class, nor that of a confuser for it. A task without a scorecard (a
-user's own) gets ``PLAIN`` points by role.
+The answer is YES if the sum, with the class's ``start``, is above 0. Points are natural-log odds, fitted to
+simulated spectra alone (``tests/benchmarks/fit_baseline.py``) and stored in ``scorecards.toml``.
 """
 
 from __future__ import annotations
@@ -34,7 +24,10 @@ FILE = Path(__file__).with_name("scorecards.toml")
 
 @dataclass(frozen=True)
 class Points:
-    """What a feature adds to the sum when it is surely present, and when it is surely absent."""
+    """What a feature adds to the sum if it is certainly present, and if it is certainly absent.
+
+    Fitted so that a primary or secondary feature never counts against its class, nor a confuser for it.
+    """
 
     present: float
     absent: float
@@ -113,7 +106,12 @@ def assess(spectrum: Spectrum, task: Task) -> Assessment:
 
 
 def presence(feature: Feature, measured: Measured) -> float:
-    """Probability that the feature is present: that the true value lies between its bounds."""
+    """Return the probability that the true value lies between the feature's bounds.
+
+    Gaussian with the measured error, widened by a tolerance for what errors from ivar do not include (resolution,
+    flux calibration, choice of continuum). A feature adds its points for present times this probability and its
+    points for absent times the rest; a feature outside the data adds nothing.
+    """
     probability = 1.0
     for bound, side in ((feature.above, 1), (feature.below, -1)):
         if bound is not None:

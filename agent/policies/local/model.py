@@ -1,4 +1,8 @@
-"""Which model a process is to hold, and whether that can be: what can be said without loading it."""
+"""A model in this process with transformers: which weights, loading them, and writing one turn token by token.
+
+torch and transformers are imported when a model is loaded. All runs on one thread, because torch's random state and
+GPU memory are shared by the process. Each turn reads the whole conversation again: no cache between turns.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ NEEDED = ("torch", "torchvision", "transformers")
 
 @dataclass(frozen=True)
 class Weights:
-    """Which model, and how it is to be held.
+    """Which model to load, and how.
 
     :param model: a folder, or the name of a repository on the Hugging Face Hub
     :param adapter: the same of a PEFT adapter that is put on it
@@ -36,11 +40,11 @@ class Weights:
 
     @property
     def name(self) -> str:
-        """Without the folders around it, which are nobody's business in a trace."""
+        """Name without parent folders, which do not belong in a trace."""
         return " + ".join(_name(one) for one in (self.model, self.adapter) if one)
 
     def problem(self) -> str | None:
-        """What keeps it from being loaded, as far as can be seen without loading it; None if nothing does."""
+        """Return why it cannot be loaded, as far as can be seen without loading it; None if nothing is wrong."""
         found = _not_there(self.model, "config.json", "a model")
         if found is None and self.adapter:
             found = _not_there(self.adapter, "adapter_config.json", "a PEFT adapter")
@@ -53,7 +57,7 @@ class Weights:
 
 
 def versions() -> dict[str, str]:
-    """Of the libraries that decide what a model writes."""
+    """Return the versions of the libraries that determine a model's output."""
     found = {}
     for package in ("torch", "transformers", "peft"):
         try:
@@ -64,13 +68,13 @@ def versions() -> dict[str, str]:
 
 
 def source(given: str) -> str:
-    """What the libraries are to be given: a folder's path, or a name on the Hub."""
+    """Return what the libraries accept: a folder's path, or a name on the Hub."""
     folder = Path(given).expanduser()
     return str(folder) if folder.exists() else given
 
 
 def _not_there(given: str, file: str, what: str) -> str | None:
-    """Why ``given`` is neither a folder with ``file`` nor a name on the Hub; None if it may be."""
+    """Return why ``given`` is neither a folder with ``file`` nor a name on the Hub; None if it may be one."""
     folder = Path(given).expanduser()
     if not folder.exists():
         owner, slash, name = given.partition("/")
@@ -93,7 +97,7 @@ Put = Callable[[Piece], None]
 
 
 class TurnStopped(Exception):
-    """Nobody waits for this turn any more."""
+    """The turn was stopped."""
 
 
 def _never() -> bool:
@@ -102,8 +106,8 @@ def _never() -> bool:
 
 @dataclass
 class Loaded:
-    """A model with its processor. Whether to go on is asked before each layer: a turn can be left while it is
-    still reading a long conversation, which without a GPU takes minutes.
+    """A model with its processor. A stop is checked before each layer, because reading a long conversation without
+    a GPU takes minutes.
     """
 
     model: Any
@@ -230,8 +234,8 @@ class Loaded:
 
 
 class _Writer:
-    """What ``generate`` streams its token ids to; puts them as text. Tokens that are no whole character yet
-    wait for the next; only the marks that end a turn are left out.
+    """Streamer for ``generate``: turns token ids into text. Incomplete characters are held back; only end-of-turn
+    tokens are left out.
     """
 
     def __init__(self, tokenizer: Any, ends: frozenset[int], put: Callable[[str], None]) -> None:
@@ -270,7 +274,7 @@ class _Writer:
 
 
 def _chosen(sampling: Sampling) -> dict[str, Any]:
-    """The sampling in transformers' words: nothing but what it says decides."""
+    """Return the sampling as arguments of ``generate``, with the model's own defaults switched off."""
     if sampling.temperature == 0:
         return {"do_sample": False, "repetition_penalty": 1.0}
     return {

@@ -1,7 +1,6 @@
-"""A Spec-o3 model in this process, without a server: one spectrum at a time, on a GPU or slowly without.
+"""Policy for a Spec-o3 model in this process, without a server.
 
-One model is held at a time, loaded when it is first asked, and one turn is written at a time; whoever comes
-meanwhile waits, and can be stopped while waiting.
+One model is loaded at a time, on first use, and one turn is written at a time; other conversations wait.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from agent.policies.spec_o3 import TOOL_BLOCK_SHA256, messages
 from agent.trajectory import Drafter
 
 _worker = ThreadPoolExecutor(1, thread_name_prefix="local model")
-# Touched by the worker alone, but for a look at what is there.
+# Modified only by the worker.
 _held: dict[Weights, Loaded] = {}
 
 
 class _End:
-    """Nothing more comes; ``error`` says why, if it should have."""
+    """End of the pieces; ``error`` if it came too early."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -51,7 +50,7 @@ class Local:
 
     @property
     def drafter(self) -> Drafter:
-        """The model, how it was asked, and by which libraries; where it ran once it is loaded."""
+        """The model, its sampling and the library versions; also the device once it is loaded."""
         settings: dict[str, Any] = {
             "dialect": "spec-o3",
             "tool_block_sha256": TOOL_BLOCK_SHA256,
@@ -66,7 +65,7 @@ class Local:
         return Drafter("model", self.weights.name, settings)
 
     def check(self) -> Health:
-        """Whether it can be loaded, as far as can be seen without; where it is once it is."""
+        """Check whether it can be loaded, without loading it."""
         name = self.weights.name
         if problem := self.weights.problem():
             return Health(False, problem, name)
@@ -78,7 +77,7 @@ class Local:
         return Health(True, sentence, name, "transformers", found["transformers"], context)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn as it is written."""
+        """Stream the next turn."""
         pieces: SimpleQueue[Piece | _End] = SimpleQueue()
         closed = Event()
         stop = conversation.stop
@@ -100,7 +99,7 @@ class Local:
     def _write(
         self, conversation: Conversation, put: Callable[[Piece | _End], None], halted: Callable[[], bool]
     ) -> None:
-        """On the worker's thread."""
+        """Write the turn; runs on the worker's thread."""
         try:
             if not halted():
                 loaded = _loaded(self.weights)
@@ -115,7 +114,7 @@ class Local:
 
 
 def _loaded(weights: Weights) -> Loaded:
-    """The model, loaded now if another or none is held. Two would seldom fit."""
+    """Return the model, loading it if needed. It replaces another one: two seldom fit into memory."""
     if weights not in _held:
         _held.clear()
         _held[weights] = Loaded.load(weights)

@@ -355,12 +355,12 @@ def test_every_task_has_look_alikes_that_are_no_member_of_its_class() -> None:
     ("options", "words"),
     [
         (["--task", "xx"], "--task: no task 'xx'; there are cv, cc"),
-        (["--kinds", "cv,xx"], "--kinds: found 'xx', wanted one of cv, cc"),
-        (["--survey", "HST"], "--survey: found 'HST', wanted one of LAMOST, SDSS, DESI"),
-        (["--n", "0"], "--n: found 0, wanted 1 to"),
-        (["--snr", "0:3"], "--snr: found 0, wanted more than 0"),
-        (["--seed", "-1"], "--seed: found -1, wanted 0 or more"),
-        (["--redshift=-2:0"], "--redshift: found -2, wanted more than -1"),
+        (["--kinds", "cv,xx"], "--kinds: found 'xx', expected one of cv, cc"),
+        (["--survey", "HST"], "--survey: found 'HST', expected one of LAMOST, SDSS, DESI"),
+        (["--n", "0"], "--n: found 0, expected 1 to"),
+        (["--snr", "0:3"], "--snr: found 0, expected more than 0"),
+        (["--seed", "-1"], "--seed: found -1, expected 0 or more"),
+        (["--redshift=-2:0"], "--redshift: found -2, expected more than -1"),
     ],
 )
 def test_what_cannot_be_simulated_is_told_in_a_line(
@@ -376,7 +376,7 @@ def test_what_cannot_be_simulated_is_told_in_a_line(
 def test_a_folder_with_files_in_it_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     assert app.main(["simulate", str(tmp_path), "--n", "1"]) == 2
-    assert "wanted a new or an empty folder" in capsys.readouterr().err
+    assert "expected a new or an empty folder" in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
 
 

@@ -314,7 +314,7 @@ def test_the_key_of_a_file_does_not_go_to_another_address(file, tmp_path):
         ("--policy replay", "none was given"),
         ("--policy replay --trajectory nowhere.json", "--trajectory nowhere.json: .*No such file"),
         ("--policy spec-o3 --server h:8000", "--server: address: found 'h:8000'"),
-        ("--policy spec-o3 --temperature 3", "temperature: found 3.0, wanted a number from 0 to 2"),
+        ("--policy spec-o3 --temperature 3", "temperature: found 3.0, expected a number from 0 to 2"),
         ("--policy spec-o3 --api-key-file nowhere", "api_key_file: found .*No such file"),
         ("--servers nowhere.toml", "nowhere.toml: file: found .*No such file"),
     ],

@@ -185,11 +185,11 @@ def test_samples_of_one_spectrum_have_seeds_of_their_own():
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [
-        ({"temperature": -0.1}, "temperature: found -0.1, wanted a number from 0 to 2"),
-        ({"temperature": float("nan")}, "temperature: found nan, wanted a number from 0 to 2"),
-        ({"top_p": 0.0}, "top_p: found 0.0, wanted a number above 0, at most 1"),
-        ({"max_tokens": 0}, "max_tokens: found 0, wanted 1 or more"),
-        ({"seed": -1}, "seed: found -1, wanted a whole number from 0 to 2147483647"),
+        ({"temperature": -0.1}, "temperature: found -0.1, expected a number from 0 to 2"),
+        ({"temperature": float("nan")}, "temperature: found nan, expected a number from 0 to 2"),
+        ({"top_p": 0.0}, "top_p: found 0.0, expected a number above 0, at most 1"),
+        ({"max_tokens": 0}, "max_tokens: found 0, expected 1 or more"),
+        ({"seed": -1}, "seed: found -1, expected a whole number from 0 to 2147483647"),
     ],
 )
 def test_a_setting_out_of_range_is_refused(wrong, wanted):
