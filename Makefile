@@ -35,7 +35,7 @@ types: $(VENV)/test
 	$(BIN)/mypy
 
 unit: $(VENV)/test
-	$(BIN)/pytest -n $(PYTEST_WORKERS) -m "not browser and not models"
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models"
 
 # One at a time: each browser test has a server and a Chromium of its own, and two cores are soon full.
 browser: $(VENV)/test

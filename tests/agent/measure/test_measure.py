@@ -272,7 +272,7 @@ def value(found: object) -> Measured:
     centre=st.floats(6550, 6575),
     tilt=st.floats(-0.002, 0.002),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_equivalent_width_of_a_gaussian_is_its_area_on_any_sloped_continuum(
     depth: float, sigma: float, centre: float, tilt: float
 ) -> None:
@@ -355,7 +355,7 @@ def test_side_bands_full_of_lines_make_the_error_larger_than_noise_alone() -> No
 
 
 @given(lo=st.floats(6505, 6550), width=st.floats(0.3, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_pixel_parts_fill_a_window_exactly(lo: float, width: float) -> None:
     pixels = cells(gaussian_line(), (lo, lo + width))
     assert pixels.width.sum() == pytest.approx(width, rel=1e-9)
@@ -414,7 +414,7 @@ def test_a_window_outside_the_data_gives_a_reason_not_a_number() -> None:
     flux=st.lists(st.floats(-1e30, 1e30), min_size=40, max_size=40),
     ivar=st.lists(st.floats(0, 1e10), min_size=40, max_size=40),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_nothing_ever_returns_nan_or_raises(flux: list[float], ivar: list[float]) -> None:
     spectrum = Spectrum(np.linspace(6400, 6720, 40), flux, ivar, medium="air", frame="rest")
     found = [
