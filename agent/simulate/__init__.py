@@ -25,7 +25,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.random import Generator
 
-from agent.simulate import compact, emitters, stars
+from agent.simulate import emitters, stars
+from agent.simulate import stars as compact
 from agent.simulate.instrument import SURVEYS, observe
 from agent.simulate.profiles import C_KM_S, FloatArray, grid, reddening
 from agent.simulate.stars import Recipe

@@ -7,9 +7,8 @@ from numpy.random import Generator
 
 from agent.lines import air_to_vacuum
 from agent.simulate import atoms
-from agent.simulate.compact import hydrogen_white_dwarf
 from agent.simulate.profiles import FloatArray, absorb_stark, emit_disc, emit_gaussian, power_law
-from agent.simulate.stars import Recipe, cool_star, m_dwarf
+from agent.simulate.stars import Recipe, cool_star, hydrogen_white_dwarf, m_dwarf
 
 _HELIUM_IN_DISCS = {4471.5: 0.22, 4921.9: 0.10, 5015.7: 0.12, 5875.6: 0.30, 6678.2: 0.18, 7065.2: 0.15}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from PIL import Image
 
-from agent.plot.png import png_bytes
+from agent.plot import png_bytes
 from agent.tool import TOOL_BLOCK
 from agent.trajectory.steps import Step, TrajectoryError, Zoom
 from agent.trajectory.tags import turn_text

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from agent import tool
-from agent.plot import RENDERER, pixels_sha256
-from agent.plot.png import png_bytes
+from agent.plot import RENDERER, pixels_sha256, png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from agent.trajectory.tags import read_response, turn_text

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-from agent.plot import pixels_sha256
-from agent.plot.png import png_bytes
+from agent.plot import pixels_sha256, png_bytes
 from agent.processes import cores
 from agent.text import OneLine
 

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.plot import PlotError, draw, pixels_sha256, png, reference
+from agent.plot import PlotError, draw, pixels_sha256, png, png_bytes, reference
 from agent.plot.curve import Curve, pixels_to_draw
 from agent.plot.exact import render
 from agent.plot.exact.layout import NotPromised
-from agent.plot.png import png_bytes
 
 RNG = np.random.default_rng(2601)
 WAVELENGTH = np.geomspace(3700.0, 9100.0, 600)

@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 
 from agent.spectrum.readers import desi, fits_image, fits_table, lamost, marz, other, own, parquet, sdss, text
 from agent.spectrum.readers.fits import FitsFile
-from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.pixels import Targets
 from agent.spectrum.record import Spectrum, SpectrumError
 
 CHUNK = 2**20

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.spectrum.readers.fits import FitsFile, Hdu
-from agent.spectrum.readers.pixels import spectrum
-from agent.spectrum.readers.targets import Targets
+from agent.spectrum.readers.pixels import Targets, spectrum
 from agent.spectrum.record import FloatArray, Scalar, Spectrum
 
 FLUX_UNIT = "1e-17 erg s-1 cm-2 Å-1"

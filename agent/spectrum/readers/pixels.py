@@ -1,22 +1,14 @@
-"""From the arrays of a file to the arrays of a ``Spectrum``: the rules every reader shares.
-
-- Descending wavelengths are turned round. Repeated or unsorted ones are refused, by ``Spectrum``: which of
-  two pixels of one wavelength is meant cannot be known.
-- A pixel whose flux is NaN or infinite gets ivar 0 and the straight line between its neighbours as flux.
-  Drawn, that looks as if the pixel were left out, which is what the published tool does with it.
-- An ivar that is NaN, infinite or negative is 0: no data.
-- Where a file states no errors, five or more exact zeros in a row, or any at the ends, are no data (STELIB,
-  Pickles and many text files mark them so). The array keeps its extent.
-"""
+"""What every reader returns: a ``Spectrum`` built from a file's arrays, and ``Targets``, the spectra of a file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.spectrum.record import BoolArray, FloatArray, Spectrum, SpectrumError, ivar_from_scatter
+from agent.spectrum.record import BoolArray, FloatArray, SeveralSpectra, Spectrum, SpectrumError, ivar_from_scatter
 
 # Fewer are a photometric table or a fragment; the coarsest standards (Oke 1974) have 60.
 MIN_PIXELS = 10
@@ -37,7 +29,14 @@ def spectrum(
     mask: Array | None = None,
     **fields: Any,
 ) -> Spectrum:
-    """A ``Spectrum`` from one file's arrays (n,), by the rules above; ``fields`` go to it unchanged.
+    """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
+
+    - Descending wavelengths are reversed. Repeated or unsorted ones are refused, by ``Spectrum``.
+    - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. In a
+      picture that looks as if the pixel were left out, as in the published tool.
+    - An ivar that is NaN, infinite or negative is 0: no data.
+    - Where a file states no errors, five or more exact zeros in a row, or any at the ends, are no data (STELIB,
+      Pickles and many text files mark missing data so). The array keeps its extent.
 
     :param wavelength: Å
     :param ivar: 1/flux²; None where the file states no errors
@@ -103,3 +102,76 @@ def _noise(flux: FloatArray, seen: BoolArray) -> FloatArray:
     ivar: FloatArray = np.zeros(flux.shape)
     ivar[seen] = ivar_from_scatter(flux[seen])
     return ivar
+
+
+Loader = Callable[[], Spectrum]
+
+
+class Targets:
+    """The spectra of one file, in file order, each by its name and a function that reads it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._loaders: dict[str, Loader] = {}
+        self._skipped: set[str] = set()
+
+    @classmethod
+    def single(cls, name: str, loader: Loader) -> Targets:
+        """A file of one spectrum, which needs no name."""
+        targets = cls(name)
+        targets.add("", loader)
+        return targets
+
+    def add(self, target: str, loader: Loader, skip: bool = False) -> None:
+        """:param skip: it is there to be asked for (a sky fibre), but no object of its own"""
+        self._loaders.setdefault(target, loader)
+        if skip:
+            self._skipped.add(target)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of those that ``read_all`` would try, in file order; ("",) for a file of one spectrum."""
+        return tuple(target for target in self._loaders if target not in self._skipped)
+
+    def read(self, target: str | None) -> Spectrum:
+        """The one named, or the only one.
+
+        :raises SeveralSpectra: there are several and none was named
+        :raises SpectrumError: there is none of that name, or it is no spectrum
+        """
+        if target is None and len(self._loaders) == 1:
+            return _loaded(next(iter(self._loaders.values())))
+        if target is None:
+            raise SeveralSpectra(self.name, list(self._loaders))
+        if target not in self._loaders:
+            there = ", ".join(list(self._loaders)[:5]) if "" not in self._loaders else "one spectrum without a name"
+            raise SpectrumError(self.name, there, f"a target {target}")
+        return _loaded(self._loaders[target])
+
+    def read_all(self) -> Iterator[Spectrum]:
+        """Each in turn, without those to be skipped and those without data.
+
+        :raises SpectrumError: one of them is damaged, or none is left
+        """
+        left_out, given = 0, 0
+        for target, loader in self._loaders.items():
+            if target in self._skipped:
+                left_out += 1
+                continue
+            try:
+                spectrum = _loaded(loader)
+            except NoDataError:
+                if len(self._loaders) == 1:
+                    raise
+                left_out += 1
+                continue
+            given += 1
+            yield spectrum
+        if not given:
+            raise SpectrumError(self.name, f"{left_out} spectra, sky or without data", "a spectrum with data")
+
+
+def _loaded(loader: Loader) -> Spectrum:
+    # Absurd numbers in a damaged file overflow on the way; what comes of them is checked.
+    with np.errstate(all="ignore"):
+        return loader()

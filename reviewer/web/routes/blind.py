@@ -13,7 +13,7 @@ from fastapi import APIRouter, Response
 from PIL import Image
 from pydantic import Field
 
-from agent.plot.png import png_bytes
+from agent.plot import png_bytes
 from agent.spectrum import Spectrum
 from agent.trajectory import Trajectory
 from reviewer.blind.plan import CANNOT_TELL, SCORES, Preference

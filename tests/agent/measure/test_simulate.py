@@ -167,8 +167,7 @@ def _depth(spectrum, line, off):
 
 def test_white_dwarf_lines_are_wider_than_those_of_an_a_star():
     """At 40 Å from Hβ the wing of a DA of 12,000 K is still deep, an A dwarf's is nearly gone."""
-    from agent.simulate.compact import hydrogen_white_dwarf
-    from agent.simulate.stars import hot_star
+    from agent.simulate.stars import hot_star, hydrogen_white_dwarf
 
     wavelength = grid(4300, 5400)
     dwarf = hydrogen_white_dwarf(wavelength, 12000)

@@ -21,7 +21,7 @@ from PIL import Image
 
 from agent.batch.labels import Labels, LabelsError
 from agent.batch.sources import SourceError, sources_from
-from agent.plot.png import png_bytes
+from agent.plot import png_bytes
 from agent.policies.servers import RosterError
 from agent.policies.servers import read_servers as read_servers
 from agent.spectrum import SpectrumError

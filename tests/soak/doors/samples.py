@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from agent.plot import pixels_sha256
-from agent.plot.png import png_bytes
+from agent.plot import pixels_sha256, png_bytes
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.spectrum.readers import own

@@ -18,7 +18,7 @@ from typing import Any
 
 from agent import tool
 from agent.conversation import SYSTEM
-from agent.plot.png import png_bytes
+from agent.plot import png_bytes
 from agent.tasks import Task
 from agent.tool import TOOL_NAME
 from training.bench.build import Taken
