@@ -232,9 +232,9 @@ def test_the_command_can_be_seen_without_being_run(serve):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--context", "12"], "found '12', wanted a whole number, 1024 or more"),
-        (["--memory", "90"], "found '90', wanted a share above 0, at most 1"),
-        (["--adapter", "folder"], "found 'folder', wanted NAME=FOLDER"),
+        (["--context", "12"], "found '12', expected a whole number, 1024 or more"),
+        (["--memory", "90"], "found '90', expected a fraction above 0, at most 1"),
+        (["--adapter", "folder"], "found 'folder', expected NAME=FOLDER"),
         (["--adapter", "a=nowhere"], "found no adapter in nowhere"),
         (["--model", "./nowhere"], "found no folder ./nowhere"),
         (["--python", "nowhere"], "nowhere: found no Python that runs"),
