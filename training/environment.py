@@ -1,4 +1,4 @@
-"""What a run ran on: libraries, devices, and which version of this program. Not on whose machine."""
+"""The environment of a run: libraries, devices and the version of this program, without the name of the machine."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def environment() -> dict[str, Any]:
 
 
 def missing() -> str | None:
-    """What training needs and this Python has not; None if nothing."""
+    """Return what training needs and this Python lacks; None if nothing."""
     wanted = ("torch", "torchvision", "transformers", "trl", "peft", "datasets", "accelerate")
     absent = [package for package in wanted if find_spec(package) is None]
     return f"training needs {' and '.join(absent)}: pip install 'spec-o3[train]'" if absent else None
 
 
 def quiet() -> None:
-    """The libraries' own bars and reports are left out: what matters of them is said in our words."""
+    """Switch off the libraries' own progress bars and reports; ours replace them."""
     from logging import ERROR, getLogger
 
     from transformers.utils import logging
@@ -60,7 +60,7 @@ def quiet() -> None:
 
 
 def is_first_process() -> bool:
-    """Whether this one prints and writes: of those that a launcher started, the first."""
+    """Return whether this is the first process, which prints and writes."""
     return int(os.environ.get("RANK", "0")) == 0
 
 
@@ -72,7 +72,7 @@ def launch_problem() -> str | None:
     if count < 2 or "LOCAL_RANK" in os.environ:
         return None
     return (
-        f"{count} GPUs are there and one process: start one a GPU with `accelerate launch`, "
+        f"{count} GPUs are there and one process: start one per GPU with `accelerate launch`, "
         "or show this one a single GPU with CUDA_VISIBLE_DEVICES=0"
     )
 
@@ -94,10 +94,10 @@ def _commit() -> str | None:
         return None
     line = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
-        told = subprocess.run(line, capture_output=True, text=True, check=True, timeout=30)
+        described = subprocess.run(line, capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip() or None
+    return described.stdout.strip() or None
 
 
 def _devices() -> list[str]:

@@ -1,8 +1,7 @@
-"""The model that learns: loaded, told which of its parts learn, and saved as live vetting loads it.
+"""The model that is trained: loading, choosing the trained parts, and saving for live vetting.
 
-What is computed in bfloat16 is still learned in float32: at the published rate of 2e-5 most updates are
-smaller than the distance between two neighbouring bfloat16 numbers, and would be lost. So weights that learn
-are held in float32 here, unless DeepSpeed does that itself; frozen weights are held as they are computed in.
+Trained weights are held in float32 even where computation is in bfloat16 (unless DeepSpeed does that itself): at the
+published rate of 2e-5 most updates are smaller than the step between two neighbouring bfloat16 numbers.
 """
 
 from __future__ import annotations
@@ -198,7 +197,7 @@ def _weights(settings: ModelSettings) -> Any:
         attn_implementation=settings.attention,
         output_loading_info=True,
     )
-    # transformers draws what it does not find at random and says so in its log only.
+    # transformers initialises missing weights at random and mentions it only in its log.
     wrong = sorted(map(str, [*found["missing_keys"], *found["mismatched_keys"]]))
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
@@ -210,7 +209,7 @@ def _with_adapter(model: Any, settings: ModelSettings) -> Any:
     from peft import PeftModel
 
     with warnings.catch_warnings():
-        # PEFT only warns of an adapter some of whose weights are not there, and leaves those untaught.
+        # PEFT only warns of an adapter some of whose weights are not there, and leaves those untrained.
         warnings.filterwarnings("error", message="Found missing adapter keys")
         lora = settings.method == "lora"
         model = PeftModel.from_pretrained(

@@ -1,14 +1,8 @@
 r"""A conversation as the token ids that a Spec-o3 model reads, each marked as spoken by the assistant or not.
 
-One rendering serves SFT, GRPO and the printout of masks, so that what a loss is taken on cannot differ
-between them. The text is the published chat template's, tool block included. It is tokenized piece by piece,
-as it comes to be in an inspection: a model writes after ``<|im_start|>assistant\n`` and ends its turn with
-``<|im_end|>``; what follows is the tool's. The pieces meet at line feeds and special tokens, where the
-tokenizer splits anyway, so the ids are those of the whole text (tests hold that).
-
-Spoken, and so learned, are the assistant's words and the ``<|im_end|>`` that ends them. The published SFT
-(LLaMA-Factory) also took the loss on the line feed that the template writes after it, which no model is ever
-asked to write; here it is not spoken.
+One rendering serves SFT, GRPO and the printed mask. The published chat template is tokenized in pieces, at line feeds
+and special tokens, so the ids are those of the whole text. Spoken tokens are the assistant's text and its
+``<|im_end|>``; the published SFT also trained on the line feed after it, which no model generates.
 """
 
 from __future__ import annotations
@@ -57,20 +51,20 @@ class Renderer:
         self._image = self._tokenizer.convert_tokens_to_ids(IMAGE)
 
     def opening(self, system: str, prompt: str, overview: Image.Image, with_tool: bool = True) -> Rendered:
-        """System turn and question, up to where the assistant begins to speak."""
-        told = system + (TOOL_BLOCK if with_tool else "")
+        """Render the system turn and the question, up to the beginning of the assistant's turn."""
+        instructions = system + (TOOL_BLOCK if with_tool else "")
         return (
-            self._text(f"{START}system\n{told}{END}\n{START}user\n")
+            self._text(f"{START}system\n{instructions}{END}\n{START}user\n")
             + self._picture(overview)
             + self._text(f"\n{prompt}{END}\n{ASSISTANT}")
         )
 
     def speech(self, text: str) -> Rendered:
-        """An assistant turn and its end."""
+        """Render an assistant turn and its end token."""
         return self._text(text + END, spoken=True)
 
     def result(self, observation: str, image: Image.Image | None) -> Rendered:
-        """What the tool answered, from the end of one assistant turn to where the next begins."""
+        """Render a tool result, from the end of one assistant turn to the beginning of the next."""
         return (
             self._text(f"\n{START}user\n<tool_response>\n")
             + (Rendered() if image is None else self._picture(image))
@@ -78,7 +72,7 @@ class Renderer:
         )
 
     def example(self, trajectory: Trajectory, pictures: Sequence[Image.Image], with_tool: bool = True) -> Rendered:
-        """A whole trajectory. Without the tool: its thoughts in their order as one turn, then the answer.
+        """Render a whole trajectory; without the tool, its thoughts and the answer as one turn.
 
         :param pictures: the overview, then one for each zoom that got one; without the tool only the first is
             shown
@@ -86,11 +80,11 @@ class Renderer:
         """
         wanted = 1 + sum(zoom.ok for zoom in trajectory.zooms)
         if len(pictures) != wanted:
-            raise ValueError(f"pictures: found {len(pictures)}, wanted {wanted}: the overview and one a zoom")
+            raise ValueError(f"pictures: found {len(pictures)}, wanted {wanted}: the overview and one per zoom")
         rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
         if not with_tool:
-            said = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
-            return rendered + self.speech(turn_text(said))
+            steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))
+            return rendered + self.speech(turn_text(steps))
         shown = iter(pictures[1:])
         for turn in trajectory.turns():
             rendered += self.speech(turn_text(turn))
@@ -99,7 +93,7 @@ class Renderer:
         return rendered
 
     def image_tokens(self, image: Image.Image) -> int:
-        """How many tokens the model sees of a picture."""
+        """Return the number of tokens of a picture."""
         merged: int = self._image_processor.merge_size**2
         patches: int = self._image_processor.get_number_of_image_patches(image.height, image.width, {})
         return patches // merged
@@ -119,7 +113,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNSPOKEN = -100
-"""The label of a token that no loss is taken on, as torch and transformers have it."""
+"""The label of a token without loss, as in torch and transformers."""
 
 
 def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:

@@ -1,9 +1,8 @@
-r"""The published reward, to the last oddity.
+r"""The published reward, including its oddities, because the models were trained against exactly this.
 
 ``recipe/spec_o3/spec_o3.py`` of github.com/Maxwell-Jia/spec-o3 (commit dd6eb91): 1 for the right class, less
-``alpha`` for bad form, nothing for using the tool. The models were trained against exactly this, oddities
-included: the order of think and answer is not checked, and without a box YES is looked for before NO, so that
-"no, not yes" is read as YES.
+``alpha`` for wrong form, nothing for using the tool. Without a box YES is searched before NO: "no, not yes" is read
+as YES.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from agent.trajectory.tags import read_response
 
 @dataclass(frozen=True)
 class Reward:
-    """``score``; ``predicted``, the class or whatever stood in its place; whether the form was right."""
+    """``score``; ``predicted``, the class or the text in its place; whether the form was right."""
 
     score: float
     predicted: str
@@ -24,10 +23,10 @@ class Reward:
 
 
 def score(response: str, ground_truth: str, alpha: float = 0.2) -> Reward:
-    """Score everything an assistant said in one inspection, its turns in one text.
+    """Score everything the assistant wrote in one inspection, its turns as one text.
 
     :param ground_truth: "YES" or "NO"
-    :param alpha: what bad form costs; 0.2 in the published code, not stated in the paper
+    :param alpha: penalty for wrong form; 0.2 in the published code, not stated in the paper
     """
     well_formed, predicted = read_response(response)
     predicted = _one_line(predicted)

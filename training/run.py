@@ -1,11 +1,7 @@
-"""A run is a folder: what it was told, what it was given, what it measured, what it learned.
+"""A training run is a folder: settings, data card, environment, lineage, log, traces, checkpoints and model.
 
-``settings.yaml``, ``data_card.json`` and ``.md``, ``environment.json`` (an entry a sitting), ``lineage.json``
-(from the base to here), ``log.jsonl`` (one object a step), ``traces/``, ``checkpoint-N/`` to go on from, and
-``model/``, which is there once the run has finished and is what live vetting and the bench load.
-
-A checkpoint counts once it is complete: the file that says so is written last, so a process killed while it
-saves leaves nothing that is taken for one.
+``environment.json`` has one entry per start, ``log.jsonl`` one object per step; ``model/`` appears when the run is
+finished. A checkpoint counts only once it is marked complete, so a killed process leaves none that is cut short.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 Start = Literal["new", "resume", "again"]
-"""Begin in a folder that holds no run; go on with the run there; throw away the run there and begin."""
+"""Begin in a folder without a run; resume the run there; delete the run there and begin again."""
 
 COMPLETE = "complete"
 SETTINGS, LOG, LINEAGE, ENVIRONMENT = "settings.yaml", "log.jsonl", "lineage.json", "environment.json"
@@ -40,18 +36,18 @@ _OURS = ("data_card.json", "data_card.md", LOG, LINEAGE, ENVIRONMENT, SETTINGS)
 
 @dataclass(frozen=True)
 class CardFiles:
-    """A data card as it is kept: as plain values, and as Markdown."""
+    """A data card as it is saved: plain values and Markdown."""
 
     plain: Mapping[str, Any]
     markdown: str
 
 
 class RunError(OneLine, ValueError):
-    """A folder that this run cannot be kept in: what is there, and what to do about it."""
+    """A folder that cannot hold this run: what is there, and what to do about it."""
 
 
 class Run:
-    """A run in its folder. ``begin`` first; with several processes only the first of them."""
+    """A run in its folder. Call ``begin`` first; with several processes, only in the first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,14 +60,14 @@ class Run:
         return self.model.is_dir()
 
     def begin(self, kind: str, settings: Any, start: Start = "new") -> Path | None:
-        """Make the folder ready; the checkpoint to go on from, None to begin at the first step.
+        """Prepare the folder; return the checkpoint to resume from, None to begin at the first step.
 
-        Going on forgets what was logged and drawn after that checkpoint: those steps come again.
+        Log lines and checkpoints after that checkpoint are deleted: those steps are repeated.
 
         :param kind: "sft", "grpo", ...
         :param settings: a dataclass; its ``model`` says what the run starts from
-        :raises RunError: a run that is there already, finished or not, or with other settings, unless
-            ``start`` says what is to become of it; nothing to resume
+        :raises RunError: there is already a run, finished or not, or with other settings, unless
+            ``start`` says what to do with it; nothing to resume
         """
         self.check(settings, start)
         if start == "again":
@@ -94,15 +90,15 @@ class Run:
             if start == "resume":
                 raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")
             if self.folder.is_dir() and any(self.folder.iterdir()):
-                raise RunError(f"{self.folder} holds something that is no run: choose another --output")
+                raise RunError(f"{self.folder} holds other files: choose another --output")
             return
         if start == "again":
             return
         if self.finished:
-            raise RunError(f"{self.folder} holds a finished run: choose another --output, or --overwrite to lose it")
+            raise RunError(f"{self.folder} holds a finished run: choose another --output, or --overwrite to delete it")
         if start == "new":
             raise RunError(
-                f"{self.folder} holds an unfinished run: --resume to go on, --overwrite to begin again, or "
+                f"{self.folder} holds an unfinished run: --resume to continue, --overwrite to begin again, or "
                 "choose another --output"
             )
         self._refuse_other(settings)
@@ -125,7 +121,7 @@ class Run:
         return [json.loads(line) for line in whole.splitlines()]
 
     def callback(self) -> TrainerCallback:
-        """What a trainer of transformers or TRL is given, to log here and to mark its checkpoints."""
+        """Return a callback for a trainer of transformers or TRL: it logs here and marks complete checkpoints."""
         return _callback(self)
 
     def append(self, line: Mapping[str, Any]) -> None:
@@ -248,10 +244,10 @@ def _write_json(path: Path, value: Any) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text, "utf-8")
-    os.replace(beside, path)
+    """Write atomically."""
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.write_text(text, "utf-8")
+    os.replace(unfinished, path)
 
 
 def _line(error: BaseException) -> str:

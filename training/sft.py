@@ -46,21 +46,21 @@ class SftSettings:
 
     :param data: exports, our JSON lines, or the published set; what ``training.data.examples`` reads
     :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
-    :param test: test data; whose sources are among the examples is refused, or dropped with ``drop_leaks``
+    :param test: test data; examples of its spectra are refused, or dropped with ``drop_leaks``
     :param output: the folder of the run
-    :param with_tool: whether the model learns to look closer; without, its thoughts and answer are one turn
+    :param with_tool: train with the tool; without it the thoughts and the answer are one turn
     :param max_length: tokens; a longer example is dropped, never cut
-    :param batch_size: examples a GPU and forward pass; ``accumulation`` of these make one step
-    :param beta2: how long AdamW remembers the size of gradients; the default is transformers'
+    :param batch_size: examples per GPU and forward pass; ``accumulation`` of these make one step
+    :param beta2: AdamW's second decay rate; the default is that of transformers
     :param schedule: of the learning rate, as transformers names it
     :param warmup: share of all steps in which the rate rises
     :param max_steps: stop after so many, None: after ``epochs``
-    :param save_steps: a checkpoint every so many steps, of which the last ``keep_checkpoints`` are kept
-    :param held_out: share of sources that are not learned from; their loss is measured at each checkpoint.
+    :param save_steps: steps between checkpoints, of which the last ``keep_checkpoints`` are kept
+    :param held_out: share of spectra held out; their loss is measured at each checkpoint.
         Published: none
     :param deepspeed: a DeepSpeed file, where the launcher's own settings do not name one
-    :param merge: what LoRA learned is worked into the weights at the end, and saved whole
-    :param workers: processes a GPU that read pictures ahead
+    :param merge: merge the LoRA adapter into the weights at the end
+    :param workers: processes per GPU that load pictures in advance
     """
 
     model: ModelSettings
@@ -97,34 +97,32 @@ class SftSettings:
 
 Item = TypeVar("Item")
 Progress = Callable[[Sequence[Item]], Iterable[Item]]
-"""Gives the same items, and shows how far it is."""
+"""Yields the same items and shows a progress bar."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Examples to learn from, those whose loss is only measured, and the card of both and of what was left
-    out.
-    """
+    """Training examples, held-out examples, and the data card of both and of what was left out."""
 
     examples: tuple[Example, ...]
     held_out: tuple[Example, ...]
     card: DataCard
 
 
-def prepare(settings: SftSettings, renderer: Renderer, watched: Progress[Example] = iter) -> Prepared:
-    """Read and check all of it: every picture is opened, so that none is found missing at night.
+def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Example] = iter) -> Prepared:
+    """Read and check all data: every picture is opened, so that a missing one is found before training.
 
     :raises DataError: nothing to learn from, data that cannot be used, or sources of the test data in it
     """
     if not settings.data:
-        raise DataError("data: found nothing, wanted an export, JSON lines or train_sharegpt.json (--data)")
+        raise DataError("data: found nothing, expected an export, JSON lines or train_sharegpt.json (--data)")
     dropped: list[Dropped] = []
     spectra = Path(settings.spectra).expanduser() if settings.spectra else None
     found: Sequence[Example] = examples(settings.data, spectra=spectra, dropped=dropped)
     if settings.test:
         found = _without_test(found, settings, spectra, dropped)
     kept, lengths = [], []
-    for one in watched(found):
+    for one in progress(found):
         length = len(rendered(one, renderer, settings.with_tool))
         if length <= settings.max_length:
             kept.append(one)
@@ -171,7 +169,7 @@ if TYPE_CHECKING:
     from trl import SFTConfig, SFTTrainer
 
 OnStep = Callable[[int, int, Mapping[str, Any]], None]
-"""Told of each step: its number, how many there will be, and its numbers."""
+"""``on_step(step, total, metrics)``, called after each step."""
 
 
 class Collator:
@@ -196,13 +194,13 @@ def train(
     held_out: Sequence[Example] = (),
     card: CardFiles | None = None,
     start: Start = "new",
-    told: OnStep | None = None,
+    on_step: OnStep | None = None,
 ) -> Run:
     """Learn from ``examples``; the finished run. With several processes all of them call it.
 
     :param examples: none longer than ``max_length``
     :raises ModelError: the model cannot be loaded, or does not fit
-    :raises RunError: the folder holds a run, unless ``start`` says what is to become of it
+    :raises RunError: the folder holds a run, unless ``start`` says what to do with it
     """
     import torch
 
@@ -220,10 +218,10 @@ def train(
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, examples, held_out, arguments)
     trainer.add_callback(run.callback())
-    if told is not None and is_first_process():
-        trainer.add_callback(_step_callback(told))
+    if on_step is not None and is_first_process():
+        trainer.add_callback(_step_callback(on_step))
     if checkpoint is not None:
-        # TRL counts from nought again.
+        # TRL starts counting at 0 again.
         trainer._total_train_tokens = next(
             (line["num_tokens"] for line in reversed(run.logged()) if "num_tokens" in line), 0
         )
@@ -236,7 +234,7 @@ def train(
 
 
 def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
-    """The settings in TRL's words."""
+    """Return the settings as TRL's arguments."""
     import torch
     from trl import SFTConfig
 
@@ -261,7 +259,7 @@ def arguments_of(settings: SftSettings, evaluates: bool) -> SFTConfig:
         use_cpu=not (gpu or torch.backends.mps.is_available()),
         gradient_checkpointing=settings.gradient_checkpointing,
         deepspeed=settings.deepspeed,
-        # Every example has a picture, and what learns is used by every picture and word.
+        # Every example has a picture, so every trained parameter is used.
         ddp_find_unused_parameters=False,
         save_strategy="steps",
         save_steps=settings.save_steps,
@@ -298,7 +296,7 @@ def trainer_of(
 
     class Sft(Resumable, SFTTrainer):  # type: ignore[misc]
         def create_model_card(self, *args: Any, **options: Any) -> None:
-            """Left out: what a run is stands in its own files."""
+            """Omitted: a run describes itself in its own files."""
 
     trainer = Sft(
         model=loaded.model,
@@ -309,7 +307,7 @@ def trainer_of(
         eval_dataset=places(len(examples), len(held_out)) if held_out else None,
     )
     # Qwen2.5-VL says that it takes no number of tokens of a whole batch, and transformers then counts none:
-    # each forward pass would weigh the same, however little is said in it. TRL divides by that number itself.
+    # each forward pass would have the same weight, whatever its number of tokens. TRL divides by that number itself.
     trainer.model_accepts_loss_kwargs = True
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -324,13 +322,13 @@ def steps(settings: SftSettings, examples: int) -> dict[str, int]:
     return {"steps": settings.max_steps or total, "examples_a_step": a_step}
 
 
-def _step_callback(told: OnStep) -> Any:
+def _step_callback(on_step: OnStep) -> Any:
     from transformers import TrainerCallback
 
     class Telling(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if logs and "loss" in logs:
-                told(state.global_step, state.max_steps, logs)
+                on_step(state.global_step, state.max_steps, logs)
 
     return Telling()
 
@@ -348,7 +346,7 @@ _BRACKETS: dict[Kind, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """How many tokens the assistant spoke, were asked, were told by the tool, and are pictures."""
+    """Numbers of tokens: of the assistant, the prompt, the tool results and the pictures."""
 
     spoken: int
     prompt: int

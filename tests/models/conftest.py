@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -11,30 +12,36 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.models.support.learned_traces import INSPECTED, inspected
 from tests.models.support.real_server import CONTEXT, ENDLESS, PATIENCE, TRAINED, VllmServer
 
-HERE = Path(__file__).resolve().parent
-ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
-LEARNED = (HERE / "support" / "tiny.py", ROOT / "training" / "miniature" / "model.py")
+INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "miniature" / "model.py")
+"""The files that decide what the tiny models are; a change of one makes them anew."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Group the tests for ``pytest -n 2 --dist loadgroup``: one worker per module, and one for the vLLM server."""
+    for item in items:
+        uses_server = {"vllm_server", "policy"} & set(getattr(item, "fixturenames", ()))
+        item.add_marker(pytest.mark.xdist_group("server" if uses_server else item.path.stem))
 
 
 @pytest.fixture(scope="session")
 def tiny_model() -> Path:
-    """The tiny Qwen2.5-VL that plays the game; trained once, and again after a change to what it learns."""
+    """The trained tiny Qwen2.5-VL; kept in ``.cache`` until one of its inputs changes."""
     return _made("tiny")
 
 
 @pytest.fixture(scope="session")
 def random_model() -> Path:
-    """The same as it was before it learned anything."""
+    """The same model with its random initial weights."""
     return _made("random", "--random")
 
 
@@ -46,44 +53,48 @@ def adapter(tiny_model: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def vllm_server(tiny_model: Path, adapter: Path) -> Iterator[VllmServer]:
-    """A real vLLM, started by ``spec-o3 serve`` and ended with it."""
-    _wants("vllm")
+    """A real vLLM, started and stopped by ``spec-o3 serve``, once per session."""
+    _require("vllm")
     log = CACHE / f"vllm-{os.getpid()}.log"
     line = [sys.executable, ROOT / "app.py", "serve", "--json", "--log", log, "--port", _free_port()]
     line += ["--model", tiny_model, "--name", TRAINED, "--adapter", f"{ENDLESS}={adapter}"]
     line += ["--context", CONTEXT, "--", "--enable-prompt-tokens-details"]
-    # A small cache, so that it starts on a laptop; nothing is asked of the network.
+    # A small cache, so that it starts on a laptop; no network access.
     variables = os.environ | {"VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
     with subprocess.Popen(list(map(str, line)), env=variables, stdout=subprocess.PIPE, text=True) as serve:
         assert serve.stdout is not None
         try:
-            told = serve.stdout.readline()
-            assert told, f"vLLM did not start; its log is {log}"
-            yield VllmServer(json.loads(told))
+            facts = serve.stdout.readline()
+            assert facts, f"vLLM did not start; its log is {log}"
+            yield VllmServer(json.loads(facts))
         finally:
             serve.send_signal(signal.SIGTERM)
         assert serve.wait(PATIENCE) == 0
-    assert not Path(f"/proc/{json.loads(told)['pid']}").exists(), "spec-o3 serve left its server behind"
+    assert not Path(f"/proc/{json.loads(facts)['pid']}").exists(), "spec-o3 serve left its server behind"
 
 
 def _made(name: str, *options: str) -> Path:
-    """What ``tiny.py`` makes, now or earlier; the folder's name ends with a hash of what decides it."""
-    _wants("torch", "transformers", "peft")
-    sources = [file.read_text(encoding="utf-8") for file in LEARNED]
+    """Return the folder that ``tiny.py`` made, now or earlier; its name ends with a hash of its inputs."""
+    _require("torch", "transformers", "peft")
+    sources = [file.read_text(encoding="utf-8") for file in INPUTS]
     texts = [text for key in INSPECTED for text in inspected(key).texts]
     digest = hashlib.sha256("\0".join(sources + texts).encode()).hexdigest()
     folder = CACHE / f"{name}-{digest[:12]}"
-    if not folder.is_dir():
-        unfinished = CACHE / f"{name}-{os.getpid()}"
-        subprocess.run([sys.executable, "-m", "tests.models.support.tiny", unfinished, *options], cwd=ROOT, check=True)
-        # Another session may have made the same meanwhile.
-        with suppress(OSError):
+    CACHE.mkdir(exist_ok=True)
+    # Two workers need the same model at the same time: the second waits for the first.
+    with (CACHE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            unfinished = CACHE / f"{name}-{os.getpid()}"
+            made = [sys.executable, "-m", "tests.models.support.tiny", unfinished, *options]
+            subprocess.run(made, cwd=ROOT, check=True)
+            for old in CACHE.glob(f"{name}-????????????"):
+                shutil.rmtree(old)
             unfinished.rename(folder)
-        shutil.rmtree(unfinished, ignore_errors=True)
     return folder
 
 
-def _wants(*packages: str) -> None:
+def _require(*packages: str) -> None:
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         pytest.skip(f"no {' and '.join(missing)} in this Python: run make test-models")

@@ -135,7 +135,7 @@ def one_round(tiny_model: Path, data: Path, asked: list[Question], tmp_path_fact
             Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens),
             Drafter("model", "again"),
         )
-    return Round(trainer, loaded, renderer, output, again.rolled)
+    return Round(trainer, loaded, renderer, output, again.rollouts)
 
 
 def spoken_of(one: Round) -> Any:
@@ -143,7 +143,7 @@ def spoken_of(one: Round) -> Any:
 
 
 def whole(one: Rollout) -> Rendered:
-    return one.prompt + one.said
+    return one.prompt + one.completion
 
 
 def test_what_is_learned_from_is_what_was_sampled_token_by_token(one_round: Round) -> None:
@@ -154,10 +154,10 @@ def test_what_is_learned_from_is_what_was_sampled_token_by_token(one_round: Roun
         asked = output["prompt_ids"][row][output["prompt_mask"][row].bool()]
         assert asked.tolist() == list(one.prompt.ids)
         said = output["completion_mask"][row].bool()
-        assert output["completion_ids"][row][said].tolist() == list(one.said.ids)
-        assert spoken[row][said].tolist() == list(one.said.spoken)
+        assert output["completion_ids"][row][said].tolist() == list(one.completion.ids)
+        assert spoken[row][said].tolist() == list(one.completion.spoken)
         assert not spoken[row][~said].any()
-    assert output["num_items_in_batch"] == sum(sum(one.said.spoken) for one in one_round.rolled)
+    assert output["num_items_in_batch"] == sum(sum(one.completion.spoken) for one in one_round.rolled)
     assert output["num_images"] == [len(one.images) for one in one_round.rolled]
 
 
@@ -166,7 +166,7 @@ def test_what_is_spoken_is_the_turns_of_the_trace(one_round: Round) -> None:
     for one in one_round.rolled:
         runs: list[list[int]] = []
         before = False
-        for token, spoken in zip(one.said.ids, one.said.spoken, strict=True):
+        for token, spoken in zip(one.completion.ids, one.completion.spoken, strict=True):
             if spoken and not before:
                 runs.append([])
             if spoken:
@@ -189,7 +189,7 @@ def test_well_formed_traces_have_the_published_rendering(one_round: Round) -> No
     for one in well_formed:
         wanted = one_round.renderer.example(one.trajectory, one.images)
         assert tokenizer.decode(whole(one).ids) == tokenizer.decode(wanted.ids)
-        assert one.said.images == wanted.images[1:]
+        assert one.completion.images == wanted.images[1:]
 
 
 def test_rewards_are_scores_and_advantages_those_of_the_group(one_round: Round) -> None:
@@ -218,9 +218,9 @@ def test_the_trainers_probabilities_are_those_of_the_conversation_alone(one_roun
         with torch.no_grad():
             foretold = model(**batch).logits[0].log_softmax(-1)
         start = len(one.prompt)
-        ids = torch.tensor(one.said.ids)
+        ids = torch.tensor(one.completion.ids)
         alone = foretold[start - 1 : -1].gather(1, ids[:, None])[:, 0]
-        spoken = torch.tensor(one.said.spoken)
+        spoken = torch.tensor(one.completion.spoken)
         assert torch.allclose(told[row, : len(ids)][spoken], alone[spoken], atol=2e-4)
     trainer.model.train()
 
@@ -258,7 +258,7 @@ def test_dapo_is_the_mean_over_spoken_tokens_by_hand(one_round: Round) -> None:
     rows = {key: value for key, value in output.items() if key != "old_per_token_logps"}
     trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
     loss = trainer.compute_loss(trainer.model, rows).item()
-    counts = [sum(one.said.spoken) for one in one_round.rolled]
+    counts = [sum(one.completion.spoken) for one in one_round.rolled]
     advantages = output["advantages"].tolist()
     wanted = -sum(a * n for a, n in zip(advantages, counts, strict=True)) / sum(counts)
     assert loss == pytest.approx(wanted, abs=1e-5)
@@ -393,10 +393,11 @@ def test_sample_traces_open_in_review(learned: Run, tmp_path: Path) -> None:
     assert imported["problems"] == []
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: GrpoSettings, asked: list[Question]) -> None:
-    """Killed for good, with SIGKILL, after a round: then rollouts, log and weights are those of a run left
-    alone. Two of three questions a round: an epoch is one round."""
-    whole_run = Run(Path(settings.output + "-whole"))
+def test_a_killed_run_goes_on_as_if_it_had_not_been(
+    settings: GrpoSettings, learned: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed with SIGKILL after a round and resumed: rollouts, log and weights are those of an uninterrupted run.
+    Two of three questions per round: an epoch is one round."""
     killed = Run(Path(settings.output))
     config = Path(settings.output + ".yaml")
     config.write_text(to_yaml(settings))
@@ -409,17 +410,15 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: GrpoSettings, aske
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     assert not killed.finished
-    again = [*line, "--resume", "--json"]
-    done = subprocess.run(again, env=variables, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["last"]["round"] == 2
-    train(replace(settings, output=str(whole_run.folder)), asked)
-    assert numbers(killed) == numbers(whole_run)
-    # Something was learned before it was killed, so going on from elsewhere would show.
+    status, out, err = told(capsys, settings, "--resume", "--json")
+    assert status == 0, err
+    assert json.loads(out)["last"]["round"] == 2
+    assert numbers(killed) == numbers(learned)
+    # The weights changed before the kill, so resuming from another state would show.
     assert [line["grad_norm"] > 0 for line in numbers(killed)] == [True] * 2
-    for run in (killed, whole_run):
+    for run in (killed, learned):
         assert sorted(one.name for one in run.traces.iterdir()) == [f"round-{n:05d}.jsonl" for n in (1, 2)]
-    weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, whole_run)]
+    weights = [(run.model / "model.safetensors").read_bytes() for run in (killed, learned)]
     assert weights[0] == weights[1]
 
 
@@ -463,7 +462,7 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
         (["--set", "rolouts=4"], "rolouts: found an unknown field, expected one of "),
         (["--set", "mini_batch=3"], "mini_batch: found 3, wanted a divisor of prompts (2)"),
         (["--set", "prompts=4"], "prompts: found 4 a round, but only 3 questions"),
-        (["--set", "response_tokens=32768"], "wanted no more than the 8192 tokens of"),
+        (["--set", "response_tokens=32768"], "expected at most the 8192 tokens of"),
         (["--set", "prompt_tokens=100"], "prompt_tokens: "),
         (["--set", "tasks=[cv, ss]"], "tasks: found no question of ss"),
         (["--data", "/no/where"], "/no/where: found no such"),
@@ -563,19 +562,19 @@ def seen(pictures: int = 1) -> Rendered:
 @pytest.mark.parametrize("mode", ["colocate", "server"])
 def test_vllm_reads_what_the_model_that_learns_reads(mode: str) -> None:
     writer, engine, _ = vllm_writer(mode)
-    assert writer.anybody(2)
+    assert writer.any_waiting(2)
     written = writer.write([Request(seen(2), 6), Request(seen(1), 3)])
     assert [len(one.ids) for one in written] == [6, 3]
     assert [one.logprobs for one in written] == [(-0.5,) * 6, (-0.5,) * 3]
-    assert not writer.anybody(0)
+    assert not writer.any_waiting(0)
     assert engine.calls == [2]
 
 
 def test_vllm_that_counts_a_picture_otherwise_is_found_out() -> None:
     writer, _, _ = vllm_writer("colocate")
     short = Rendered((9, 8, 2, 2, 8), (False,) * 5, seen().images)
-    writer.anybody(1)
-    with pytest.raises(RuntimeError, match="vLLM read 8 tokens where the model that learns reads 5"):
+    writer.any_waiting(1)
+    with pytest.raises(RuntimeError, match="vLLM read 8 tokens where the trained model reads 5"):
         writer.write([Request(short, 3)])
 
 
@@ -592,19 +591,19 @@ def test_weights_go_to_vllm_once_an_update() -> None:
 def test_processes_that_share_a_vllm_call_it_together(mode: str, tensor_parallel: int) -> None:
     """As often as the one that waits longest, with as many requests as the one that has most."""
     writer, engine, trainer = vllm_writer(mode, others=[3], tensor_parallel=tensor_parallel)
-    assert writer.anybody(1)
+    assert writer.any_waiting(1)
     assert len(writer.write([Request(seen(), 4)])) == 1
     trainer.accelerator.others = [2]
-    assert writer.anybody(0)
+    assert writer.any_waiting(0)
     assert writer.write([]) == []
     trainer.accelerator.others = [0]
-    assert not writer.anybody(0)
+    assert not writer.any_waiting(0)
     assert engine.calls == [3, 2]
 
 
 def test_processes_with_a_vllm_each_do_not_wait_for_others() -> None:
     writer, engine, _ = vllm_writer("colocate", others=[3])
-    assert not writer.anybody(0)
-    assert writer.anybody(1)
+    assert not writer.any_waiting(0)
+    assert writer.any_waiting(1)
     writer.write([Request(seen(), 4)])
     assert engine.calls == [1]

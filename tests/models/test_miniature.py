@@ -15,6 +15,7 @@ import pytest
 from agent.loop import Ended, inspect
 from agent.policies import Sampling
 from agent.policies.local.policy import Local
+from app import main
 from tests.conftest import ROOT
 from training.miniature.examples import questions
 from training.miniature.model import shrunk
@@ -94,12 +95,14 @@ def test_its_model_inspects_live(proof: tuple[Path, dict[str, object], float]) -
     assert last.usage.completion > 0
 
 
-def test_a_finished_proof_is_not_done_again(proof: tuple[Path, dict[str, object], float]) -> None:
+def test_a_finished_proof_is_not_done_again(
+    proof: tuple[Path, dict[str, object], float], capsys: pytest.CaptureFixture[str]
+) -> None:
     folder, result, _ = proof
     log = folder / "seed-0" / "grpo" / "log.jsonl"
     before = log.stat().st_mtime_ns
-    again = subprocess.run(command(folder), capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert json.loads(again.stdout) == result
+    assert main(command(folder)[2:]) == 0
+    assert json.loads(capsys.readouterr().out) == result
     assert log.stat().st_mtime_ns == before
 
 

@@ -197,8 +197,10 @@ def test_what_the_run_was_stands_in_its_folder(settings: SftSettings, learned: l
     assert [line["step"] for line in run.logged() if "eval_loss" in line] == [2]
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: SftSettings, learned: list[Example]) -> None:
-    """Killed for good, with SIGKILL, between two checkpoints; then the log is that of a run left alone."""
+def test_a_killed_run_goes_on_as_if_it_had_not_been(
+    settings: SftSettings, learned: list[Example], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed with SIGKILL between two checkpoints and resumed: the log is that of an uninterrupted run."""
     settings = replace(settings, epochs=3)
     killed = Run(Path(settings.output))
     config = Path(settings.output + ".yaml")
@@ -213,8 +215,8 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(settings: SftSettings, learn
         assert process.wait() == -signal.SIGKILL
     assert killed.checkpoint() is not None
     assert not killed.finished
-    again = subprocess.run([*line, "--resume"], env=variables, capture_output=True, text=True, timeout=PATIENCE)
-    assert again.returncode == 0, again.stderr
+    status, _, err = _told(capsys, settings, "--resume")
+    assert status == 0, err
     alone = train(replace(settings, output=settings.output + "-alone"), learned)
     assert _numbers(killed) == _numbers(alone)
     assert len(_numbers(killed)) == 6
@@ -309,7 +311,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(
     [
         (["--set", "lerning_rate=1"], "lerning_rate: found an unknown field, expected one of "),
         (["--data", "/no/where"], "/no/where: found no such file or folder"),
-        (["--set", "data=[]"], "data: found nothing, wanted an export"),
+        (["--set", "data=[]"], "data: found nothing, expected an export"),
         (["--set", "model.name=/no/where"], "/no/where: no such folder; wanted a model"),
         (["--resume"], "holds no run to resume"),
         (["--set", "max_length=100"], "found no example of 100 tokens or fewer among 3"),
@@ -360,7 +362,7 @@ def test_a_folder_that_holds_a_run_is_kept(
     assert "holds a finished run: choose another --output, or --overwrite" in err
     (run.model).rename(run.folder / "moved")
     status, _, err = _told(capsys, settings)
-    assert "holds an unfinished run: --resume to go on" in err
+    assert "holds an unfinished run: --resume to continue" in err
     status, _, err = _told(capsys, settings, "--resume", "--set", "learning_rate=1e-4")
     assert (status, err.count("\n")) == (2, 1)
     assert "other settings (learning_rate: 0.001 there, 0.0001 now)" in err

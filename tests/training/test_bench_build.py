@@ -20,7 +20,7 @@ from agent.simulate.files import write as write_spectra
 from agent.spectrum import Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers import own
 from agent.tasks import load
-from training.bench.build import Built, Entry, Part, Recipe, Weak, build
+from training.bench.build import Built, Entry, Part, Recipe, WeakClassifier, build
 from training.cli import bench_build
 from training.data import DataError, Dropped, questions
 from training.data import survey_files as survey_files_module
@@ -67,7 +67,7 @@ def entries(kind: str, number: int) -> list[Entry]:
 def made(
     positives: int = 10,
     candidates: Sequence[Entry] | None = None,
-    weak: Weak | None = None,
+    weak: WeakClassifier | None = None,
     placed: dict[str, Part] | None = None,
     **recipe: Any,
 ) -> Built:

@@ -24,9 +24,9 @@ from agent.simulate import files
 from agent.spectrum import SpectrumError
 from tests.support.bench import Broken, Wayward, question, some_questions, way_of
 from tests.support.model_server import BadServer, Status, answer, look, talking
-from training.bench.answers import FILE, SITTINGS, Answers, Run, limited, place
+from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
 from training.bench.outcomes import OutcomesError
-from training.bench.run import Asking, Made, ask_all, called, contender, stage
+from training.bench.run import Asking, SessionResult, ask_all, row_name, stage, system_of
 from training.bench.table import of_run
 from training.data.records import Question
 
@@ -293,7 +293,7 @@ def test_a_training_runs_folder_stands_for_its_model_and_its_stage(tmp_path: Pat
         model.mkdir(parents=True)
         (model / "config.json").write_text("{}")
         (tmp_path / name / "lineage.json").write_text(json.dumps(LINEAGE[:number]))
-    found = {name: contender(str(tmp_path / name)) for name in ("base", "sft", "sft-rl")}
+    found = {name: system_of(str(tmp_path / name)) for name in ("base", "sft", "sft-rl")}
     assert [(one.name, one.stage) for one in found.values()] == [
         ("base", ""),
         ("sft", "SFT"),
@@ -304,7 +304,7 @@ def test_a_training_runs_folder_stands_for_its_model_and_its_stage(tmp_path: Pat
     adapter = tmp_path / "sft" / "model"
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text('{"base_model_name_or_path": "Qwen/Qwen2.5-VL-3B-Instruct"}')
-    lora = contender(str(tmp_path / "sft"))
+    lora = system_of(str(tmp_path / "sft"))
     assert (lora.model, lora.adapter) == ("Qwen/Qwen2.5-VL-3B-Instruct", str(adapter))
 
 
@@ -312,8 +312,8 @@ def test_stages_are_called_as_the_ablations_are() -> None:
     assert stage(LINEAGE[:1]) == "base"
     assert stage([LINEAGE[0], LINEAGE[2]]) == "RL without SFT"
     assert stage([*LINEAGE, LINEAGE[2]]) == "SFT + RL"
-    assert called("x", "SFT + RL", with_tool=False) == "x (SFT + RL, without the tool)"
-    assert called("x", "", with_tool=True) == "x"
+    assert row_name("x", "SFT + RL", with_tool=False) == "x (SFT + RL, without the tool)"
+    assert row_name("x", "", with_tool=True) == "x"
 
 
 SETTINGS = {
@@ -330,7 +330,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "PAUSE", 0.001)
 
 
-def ask(folder: Path, questions: list[Question], asking: Asking, settings=SETTINGS, **how) -> Made:
+def ask(folder: Path, questions: list[Question], asking: Asking, settings=SETTINGS, **how) -> SessionResult:
     with Answers(folder, questions, settings) as answers:
         return ask_all(questions, asking, answers, **how)
 
@@ -435,7 +435,7 @@ def test_what_is_done_is_not_asked_again(tmp_path: Path) -> None:
 
     assert ask(tmp_path, questions, Asking(nobody)).asked == 0
     assert (tmp_path / FILE).read_bytes() == before
-    assert len((tmp_path / SITTINGS).read_text().splitlines()) == 1
+    assert len((tmp_path / SESSIONS).read_text().splitlines()) == 1
 
 
 def test_a_line_that_was_cut_is_removed_and_its_question_asked_again(tmp_path: Path) -> None:

@@ -19,8 +19,7 @@ from training.bench.outcomes import (
     read_predictions,
     write_predictions,
 )
-from training.bench.pairs import compare, mcnemar
-from training.bench.scores import Value, groups, percent, resampled_counts, scores
+from training.bench.scores import Value, compare, groups, mcnemar, percent, resampled_counts, scores
 
 DRAWS = 200
 

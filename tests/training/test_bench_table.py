@@ -19,7 +19,7 @@ from agent.batch import run as batch
 from tests.support.bench import Broken, Wayward, outcomes, question, some_questions, under
 from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
-from training.bench.build.candidates import KINDS, chosen, kinds, totals
+from training.bench.gallery import KINDS, chosen, kinds, totals
 from training.bench.outcomes import Outcome, write_predictions
 from training.bench.run import Asking, ask_all
 from training.bench.scores import scores
@@ -79,11 +79,11 @@ def test_the_paper_has_its_own_rows_with_where_they_were_read() -> None:
 
 def test_only_published_rows_with_a_task_in_common_are_shown() -> None:
     o_star = [a_row("a", outcomes("+-", "+-", "o"))]
-    assert [one.name for one in table.shown(o_star)] == [
+    assert [one.name for one in table.published_shown(o_star)] == [
         "Spec-o3-7B, not trained on these: mean of o, b, a",
         "o3, mean of o, b, a",
     ]
-    assert table.shown([a_row("a", outcomes("+-", "+-", "agn"))]) == []
+    assert table.published_shown([a_row("a", outcomes("+-", "+-", "agn"))]) == []
 
 
 def test_a_benchs_size_tells_whether_it_is_the_published_one() -> None:
@@ -117,7 +117,7 @@ def test_on_the_published_bench_the_figures_may_be_held_against_each_other() -> 
 def test_what_has_no_value_or_is_not_of_all_tasks_is_said_beneath() -> None:
     few = a_row("few", outcomes("+-", "+-"))
     more = a_row("more", [*outcomes("+-", "+-"), *outcomes("--", "--", "wd")])
-    told = table.told([few, more], False)
+    told = table.notes([few, more], False)
     assert "more: wd: F1 not defined: no positives, and nothing was called positive" in told
     assert "more: the mean F1 is that of cv" in told
     assert "few: the mean F1 is that of cv" in told

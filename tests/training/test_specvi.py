@@ -17,8 +17,8 @@ from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
 from tests.support.training_data import published_set, specvi_file, specvi_row
-from training.bench.build import Entry, Taken
-from training.bench.build.specvi_file import write
+from training.bench.build import Entry, Selected
+from training.bench.build.record import write_parquet
 from training.data import DataError, examples, questions, refuse_leaks, shared_sources, source_of, split, without
 from training.data.records import Question
 
@@ -79,7 +79,7 @@ def test_a_benchmark_built_here_says_survey_and_noise_and_gives_the_whole_spectr
     spectrum = simulate("wd", "DESI", 12.0, 3)
     entry = Entry("key", spectrum.name, lambda: spectrum)
     path = tmp_path / "test_wd.parquet"
-    write(path, [Taken(entry, "YES", None, None, 12.0, spectrum.survey, True)], load()["wd"])
+    write_parquet(path, [Selected(entry, "YES", None, None, 12.0, spectrum.survey, True)], load()["wd"])
     (question,) = questions([path])
     assert (question.survey, question.snr, question.simulated) == ("simulated DESI", 12.0, True)
     assert question.task.prompt == load()["wd"].prompt

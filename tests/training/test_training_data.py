@@ -262,7 +262,7 @@ def test_pictures_with_other_pixels_than_the_model_saw_are_refused(tmp_path: Pat
     spectrum = a_spectrum()
     trace = a_trace(spectrum, overview="ab" * 32)
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (trace, spectrum))])
-    with pytest.raises(DataError, match="drawn with other pixels here, wanted those of abab"):
+    with pytest.raises(DataError, match="drawn with different pixels here, wanted those of abab"):
         example.pictures()
 
 

@@ -83,7 +83,7 @@ def test_lineage_goes_back_to_the_base_through_runs(run: Run, told: Told, tmp_pa
 
 def test_a_run_is_not_written_over(run: Run, told: Told) -> None:
     run.begin("sft", told)
-    assert "holds an unfinished run: --resume to go on, --overwrite" in _refused(run, told, "new")
+    assert "holds an unfinished run: --resume to continue, --overwrite" in _refused(run, told, "new")
     run.model.mkdir()
     for start in ("new", "resume"):
         assert "holds a finished run: choose another --output" in _refused(run, told, start)  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ def test_other_folders_are_left_alone(run: Run, told: Told) -> None:
     (run.folder / "thesis.tex").touch()
     starts: tuple[Start, ...] = ("new", "again")
     for start in starts:
-        assert "holds something that is no run" in _refused(run, told, start)
+        assert "holds other files" in _refused(run, told, start)
     assert (run.folder / "thesis.tex").exists()
     file = Run(run.folder / "thesis.tex")
     assert "is a file; wanted a folder" in _refused(file, told, "new")

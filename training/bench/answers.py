@@ -1,9 +1,7 @@
-"""The journal of a bench: a line a question, with the trace, what was said, and what it took.
+"""The journal of a bench run: one line per question, with the trace, the assistant's text, and time and tokens.
 
-It is that of ``spec-o3 inspect`` (``agent.batch.journal``), with ``question`` and ``said`` in each line: a
-process killed at any moment goes on with what is missing, a line that was cut is removed, and a run with
-other settings or other questions is refused. ``spec-o3 import`` takes the file as it is. ``questions.jsonl``
-beside it lists what is asked, without the spectra.
+It is the journal of ``spec-o3 inspect`` with ``question`` and ``said`` in each line, so an interrupted run resumes with
+the missing questions, and ``spec-o3 import`` reads the file. ``questions.jsonl`` lists the questions without spectra.
 """
 
 from __future__ import annotations
@@ -19,13 +17,13 @@ from typing import Any
 from agent.batch.journal import Journal, JournalError, append_line, json_lines, write_atomic
 from agent.batch.run import Outcome as Inspected
 from agent.trajectory import Trajectory
-from training.bench.outcomes import Outcome, OutcomesError, asked, failed, judged
+from training.bench.outcomes import Outcome, OutcomesError, failed, judged, question_fields
 from training.data.records import Question
 
 FILE = "answers.jsonl"
 SETTINGS = f"{FILE}.run.json"
 QUESTIONS = "questions.jsonl"
-SITTINGS = "sittings.jsonl"
+SESSIONS = "sittings.jsonl"
 LABEL_SOURCE = "bench"
 
 
@@ -34,8 +32,8 @@ def place(question: Question) -> str:
     return f"{question.task.key} {question.key}"
 
 
-def about(questions: Iterable[Question]) -> dict[str, Any]:
-    """What may not change of the questions from one sitting to the next: how many, and their digest."""
+def questions_digest(questions: Iterable[Question]) -> dict[str, Any]:
+    """Return the number of questions and their digest, which may not change from one session to the next."""
     digest, number = hashlib.sha256(), 0
     for one in sorted(questions, key=place):
         number += 1
@@ -50,15 +48,15 @@ class Answers:
     def __init__(self, folder: Path, questions: Sequence[Question], settings: Mapping[str, Any]) -> None:
         """Open the journal, or begin it.
 
-        :param settings: what may not change from one sitting to the next, as JSON values
+        :param settings: what may not change from one session to the next, as JSON values
         :raises JournalError: another process writes there, the settings differ, or the file is damaged
         """
         self.folder = folder
         self._questions = {place(one): one for one in questions}
         if len(self._questions) < len(questions):
             raise ValueError("questions: found two of one key and task")
-        self._journal = Journal(folder / FILE, {**settings, **about(questions)})
-        lines = (json.dumps(asked(one), ensure_ascii=False) + "\n" for one in questions)
+        self._journal = Journal(folder / FILE, {**settings, **questions_digest(questions)})
+        lines = (json.dumps(question_fields(one), ensure_ascii=False) + "\n" for one in questions)
         write_atomic(folder / QUESTIONS, "".join(lines))
 
     @property
@@ -78,13 +76,13 @@ class Answers:
         if outcome.trajectory is not None:
             labelled = replace(outcome.trajectory, label=question.label, label_source=LABEL_SOURCE)
             outcome = replace(outcome, trajectory=labelled)
-        told = {"question": asked(question, outcome.spectrum), "said": list(outcome.said)}
-        self._journal.add(outcome, told)
+        detail = {"question": question_fields(question, outcome.spectrum), "said": list(outcome.said)}
+        self._journal.add(outcome, detail)
 
-    def sat(self, asked: int, seconds: float) -> None:
-        """Note what a sitting took. One that was killed leaves no note."""
-        line = {"asked": asked, "seconds": round(seconds, 3)}
-        append_line(self.folder / SITTINGS, json.dumps(line) + "\n")
+    def add_session(self, questions: int, seconds: float) -> None:
+        """Record the time of a session; a killed session leaves no record."""
+        line = {"asked": questions, "seconds": round(seconds, 3)}
+        append_line(self.folder / SESSIONS, json.dumps(line) + "\n")
 
     def close(self) -> None:
         self._journal.close()
@@ -104,7 +102,7 @@ class Run:
     :param failed: the sentences of those, by the question's name in the journal
     :param unread: of the questions whose spectrum could not be read: they were not asked, and do not count
     :param open: questions that have not been asked yet
-    :param wall: seconds a question while the run went, many at a time; None where nobody took the time
+    :param wall: seconds a question while the run went, many at a time; None if not measured
     """
 
     folder: Path
@@ -129,16 +127,16 @@ class Run:
         except (OSError, JournalError) as error:
             raise OutcomesError(f"{folder} holds no run of the bench: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
-            told = f"{type(error).__name__}: {error}"
-            raise OutcomesError(f"{folder} holds a run of the bench that is damaged: {told}") from error
+            detail = f"{type(error).__name__}: {error}"
+            raise OutcomesError(f"{folder} holds a run of the bench that is damaged: {detail}") from error
         return cls(
             folder,
             settings,
             tuple(sorted(found.values(), key=lambda one: (one.task, one.key))),
-            {name: told for name, (reason, told) in failures.items() if reason == "policy failed"},
-            {name: told for name, (reason, told) in failures.items() if reason != "policy failed"},
+            {name: detail for name, (reason, detail) in failures.items() if reason == "policy failed"},
+            {name: detail for name, (reason, detail) in failures.items() if reason != "policy failed"},
             len(questions.keys() - found.keys() - failures.keys()),
-            _wall(folder / SITTINGS),
+            _wall(folder / SESSIONS),
         )
 
     def traces(self) -> Iterator[tuple[Outcome, Trajectory, tuple[str, ...]]]:
@@ -174,14 +172,14 @@ def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str,
 
 
 def _wall(path: Path) -> float | None:
-    sittings = list(_rows(path)) if path.is_file() else []
-    asked = sum(one["asked"] for one in sittings)
-    return sum(one["seconds"] for one in sittings) / asked if asked else None
+    sessions = list(_rows(path)) if path.is_file() else []
+    questions = sum(one["asked"] for one in sessions)
+    return sum(one["seconds"] for one in sessions) / questions if questions else None
 
 
 def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Question]:
-    """At most ``most`` of each task, drawn by their names and the seed: in whatever order and company they
-    come, the same ones, and a smaller draw is part of a larger one of the same label. Order is kept.
+    """At most ``most`` of each task, selected by their names and the seed: the same ones whatever the order or
+    the other questions; a smaller selection is part of a larger one of the same label. Order is kept.
 
     Each label that there is has at least one, if ``most`` is 2 or more.
     """

@@ -3,6 +3,7 @@ what it should have been."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -17,7 +18,6 @@ from agent.trajectory import Trajectory
 from agent.trajectory.messages import data_url
 from agent.trajectory.steps import Answer, Step, Think, Zoom
 from training.bench.answers import Run
-from training.bench.build.candidates import KINDS, chosen, kinds, totals
 from training.bench.outcomes import Outcome
 from training.bench.table import Row
 from training.data.records import Question
@@ -25,6 +25,65 @@ from training.data.records import Question
 FILE = "gallery.html"
 PER_KIND = 12
 _PAGE = Path(__file__).with_name(FILE)
+
+KINDS: Mapping[str, str] = {
+    "false positive": "said YES, the truth is NO",
+    "false negative": "said NO, the truth is YES",
+    "no answer": "no YES or NO in what was said",
+    "bad form": "not in the published form, whatever was meant",
+    "tool error": "a call that the tool answered with an error",
+}
+"""What can go wrong, in the order in which it is shown; a question may be of several kinds."""
+
+
+def kinds(outcome: Outcome) -> tuple[str, ...]:
+    """What went wrong with one; empty if nothing did."""
+    is_kind = {
+        "false positive": outcome.predicted == "YES" and outcome.label == "NO",
+        "false negative": outcome.predicted == "NO" and outcome.label == "YES",
+        "no answer": outcome.predicted is None,
+        "bad form": outcome.format_ok is False,
+        "tool error": outcome.errors > 0,
+    }
+    return tuple(kind for kind in KINDS if is_kind[kind])
+
+
+def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How many there are of each kind."""
+    found = dict.fromkeys(KINDS, 0)
+    for one in outcomes:
+        for kind in kinds(one):
+            found[kind] += 1
+    return found
+
+
+def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
+    """At most so many of each kind: task by task in turn, and of each task those with the highest
+    signal-to-noise first, because a mistake about a good spectrum is nobody else's fault.
+    """
+    failures = [one for one in outcomes if kinds(one)]
+    taken: dict[tuple[str, str], Outcome] = {}
+    for kind in KINDS:
+        for one in _in_turn([one for one in failures if kind in kinds(one)])[:most]:
+            taken[one.task, one.key] = one
+    return sorted(taken.values(), key=lambda one: (_place(one), one.task, _order(one)))
+
+
+def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
+    by_task: dict[str, list[Outcome]] = defaultdict(list)
+    for one in sorted(failures, key=_order):
+        by_task[one.task].append(one)
+    ranked = [(rank, task, one) for task, several in by_task.items() for rank, one in enumerate(several)]
+    return [one for _, _, one in sorted(ranked, key=lambda entry: entry[:2])]
+
+
+def _order(one: Outcome) -> tuple[float, str]:
+    return (-one.snr if one.snr is not None else float("inf"), one.key)
+
+
+def _place(one: Outcome) -> int:
+    return list(KINDS).index(kinds(one)[0])
+
 
 SpectrumOf = Callable[[Outcome], Spectrum | None]
 """The spectrum of a question; None where it is not to be had any more."""

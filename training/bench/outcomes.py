@@ -1,9 +1,8 @@
-"""What came of each question of a bench, whoever answered it: a model, the baseline, a specialist.
+"""The outcome of each question of a bench, answered by a model, the baseline or a specialist.
 
-**Whose reading counts.** The class that is scored is the one that the published reward reads out of
-everything the assistant said (``training.reward``): published scores were made so, with its oddities, such as
-a YES found in the thoughts where nothing was answered. What the loop of live vetting read as the answer is
-kept beside it, and the report gives the F1 that it would have had.
+The scored class is the one that the published reward reads from everything the assistant wrote
+(``training.reward``), with its oddities; the answer as the loop of live vetting reads it is kept too, and the report
+gives the F1 for that reading as well.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from training.data.records import Question
 from training.reward import score
 
 Reading = Literal["published", "loop"]
-"""Which reading of what was said is scored: that of the published reward, or that of the loop."""
+"""Which reading of the assistant's text is scored: that of the published reward, or that of the loop."""
 
 
 class OutcomesError(OneLine):
@@ -32,7 +31,7 @@ class OutcomesError(OneLine):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One question and what was said to it.
+    """One question and its outcome.
 
     :param source: which spectrum; what is resampled
     :param predicted: as the published reward reads it; None where that is neither YES nor NO
@@ -79,15 +78,15 @@ class Outcome:
 
 
 def judged(
-    question: Mapping[str, Any], said: Iterable[str], trajectory: Trajectory, ended: str, **counted: Any
+    question: Mapping[str, Any], texts: Iterable[str], trajectory: Trajectory, ended: str, **counted: Any
 ) -> Outcome:
     """The outcome of an inspection.
 
     :param question: as ``asked`` gives it
-    :param said: what the assistant wrote, a text a turn
+    :param texts: what the assistant wrote, one text per turn
     :param counted: ``seconds``, ``prompt_tokens``, ``completion_tokens``
     """
-    reward = score("\n".join(said), question["label"])
+    reward = score("\n".join(texts), question["label"])
     answer = trajectory.answer
     return Outcome(
         **question,
@@ -106,12 +105,12 @@ def failed(question: Mapping[str, Any]) -> Outcome:
     return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed")
 
 
-def asked(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:
+def question_fields(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:
     """What an outcome says of its question.
 
     :param spectrum: once it has been read, it tells more: files are not opened to be listed
     """
-    told = {
+    row = {
         "key": question.key,
         "source": question.source,
         "task": question.task.key,
@@ -121,10 +120,10 @@ def asked(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any
         "simulated": question.simulated,
     }
     if spectrum is not None:
-        told["survey"] = question.survey or spectrum.survey
-        told["snr"] = spectrum.snr_typical if question.snr is None else question.snr
-        told["simulated"] = question.simulated or bool(spectrum.meta.get("simulated", False))
-    return told
+        row["survey"] = question.survey or spectrum.survey
+        row["snr"] = spectrum.snr_typical if question.snr is None else question.snr
+        row["simulated"] = question.simulated or bool(spectrum.meta.get("simulated", False))
+    return row
 
 
 def predicted(
@@ -135,8 +134,8 @@ def predicted(
     :param probability: of YES
     :param more: ``seconds``
     """
-    told = asked(question, spectrum)
-    return Outcome(**told, predicted=verdict, answered=verdict, probability=probability, **more)
+    row = question_fields(question, spectrum)
+    return Outcome(**row, predicted=verdict, answered=verdict, probability=probability, **more)
 
 
 def write_predictions(path: Path, found: Iterable[Outcome]) -> None:

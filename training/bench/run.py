@@ -47,9 +47,9 @@ class Asking:
 
 
 @dataclass
-class Made:
-    """What a sitting came to: questions asked, failures (the first sentences), the sentence that ended it
-    early, if one did."""
+class SessionResult:
+    """The result of a session: questions asked, failures (the first messages), and the message that ended it
+    early, if any."""
 
     asked: int = 0
     failed: int = 0
@@ -66,15 +66,15 @@ def ask_all(
     processes: int = 0,
     stop: Stop | None = None,
     progress: Callable[[int], None] = lambda _: None,
-) -> Made:
+) -> SessionResult:
     """Ask what the journal lacks, and write down each answer as it comes.
 
     :param concurrency: conversations at a time, in threads
     :param processes: ask in so many processes instead; for policies that compute
-    :param stop: set from another thread, it ends the sitting; what is under way is asked again the next time
-    :param progress: called with the number of questions done in this sitting
+    :param stop: set from another thread, it ends the session; unfinished questions are asked again the next time
+    :param progress: called with the number of questions done in this session
     """
-    made, since = Made(), monotonic()
+    made, since = SessionResult(), monotonic()
     open_ones = [one for one in questions if not answers.has(one)]
     with closing(_outcomes(open_ones, asking, concurrency, processes, stop or Stop())) as outcomes:
         try:
@@ -89,13 +89,12 @@ def ask_all(
             made.gone = str(gone)
     made.seconds = monotonic() - since
     if made.asked:
-        answers.sat(made.asked, made.seconds)
+        answers.add_session(made.asked, made.seconds)
     return made
 
 
-class _Posed:
-    """A question on its way to whoever asks it; its spectrum is read there, or, to be sent to a process,
-    before."""
+class _PreparedQuestion:
+    """A question for a worker; its spectrum is read by a thread, or before it is sent to a process."""
 
     def __init__(self, question: Question) -> None:
         self.job = Job(place(question), Path(question.source))
@@ -118,12 +117,12 @@ class _Posed:
         assert self._found is not None
         return self._found
 
-    def read(self) -> _Posed:
+    def read(self) -> _PreparedQuestion:
         self.spectrum()
         return self
 
 
-class _Asks:
+class _Worker:
     """What a thread or a process does with a question; the policy is kept."""
 
     def __init__(self, asking: Asking) -> None:
@@ -133,7 +132,7 @@ class _Asks:
     def _policy_for(self) -> Callable[[int], Policy]:
         return cache(self.asking.policy_for)
 
-    def __call__(self, posed: _Posed, stop: Stop) -> list[Outcome]:
+    def __call__(self, posed: _PreparedQuestion, stop: Stop) -> list[Outcome]:
         asking = self.asking
         plan = Plan(posed.task, asking.policy_for, asking.max_turns, asking.retries, asking.with_tool)
         return [inspect_one(posed.job, posed, plan, self._policy_for(0), stop)]
@@ -142,8 +141,8 @@ class _Asks:
 def _outcomes(
     questions: Iterable[Question], asking: Asking, concurrency: int, processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
-    inner, asks = Stop(), _Asks(asking)
-    posed = (_Posed(one) for one in questions)
+    inner, asks = Stop(), _Worker(asking)
+    posed = (_PreparedQuestion(one) for one in questions)
     with stop.waking(inner.set):
         if processes:
             # How a question gets its spectrum (an open table, a closure) need not be fit to be sent.
@@ -159,7 +158,7 @@ def _outcomes(
 
 
 def _submitted(
-    pool: ThreadPoolExecutor, asks: _Asks, posed: Iterable[_Posed], stop: Stop
+    pool: ThreadPoolExecutor, asks: _Worker, posed: Iterable[_PreparedQuestion], stop: Stop
 ) -> Iterator[Future[list[Outcome]]]:
     for one in posed:
         yield pool.submit(asks, one, stop)
@@ -176,7 +175,7 @@ WITHOUT_TOOL = "without the tool"
 
 
 @dataclass(frozen=True)
-class Contender:
+class System:
     """Weights to be loaded, what to call them, and how they came to be ("" where that is not known)."""
 
     name: str
@@ -185,7 +184,7 @@ class Contender:
     stage: str = ""
 
 
-def contender(model: str, adapter: str | None = None) -> Contender:
+def system_of(model: str, adapter: str | None = None) -> System:
     """The weights that ``--model`` means: those of a training run where it is one's folder.
 
     :raises ModelError: an adapter that does not name its base, or one on another
@@ -198,9 +197,9 @@ def contender(model: str, adapter: str | None = None) -> Contender:
     found = resolved(given)
     runs = lineage(given)
     is_of_a_run = any(one.get("kind") != "base" for one in runs)
-    # Of weights without a lineage nobody knows what they were trained on.
+    # Of weights without a lineage the training data are unknown.
     name = Path(adapter or model).expanduser().name
-    return Contender(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
+    return System(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
 
 
 def stage(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -209,7 +208,7 @@ def stage(runs: Sequence[Mapping[str, Any]]) -> str:
     return STAGES.get(kinds, " + ".join(kinds))
 
 
-def called(name: str, stage: str, with_tool: bool) -> str:
+def row_name(name: str, stage: str, with_tool: bool) -> str:
     """The row's name: who, and in brackets what was done or left out."""
-    said = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
-    return f"{name} ({said})" if said else name
+    details = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
+    return f"{name} ({details})" if details else name

@@ -16,9 +16,19 @@ from agent.batch.report import table as markdown_table
 from agent.text import CsvTable
 from training.bench.answers import FILE, Run
 from training.bench.outcomes import Outcome, OutcomesError, read_predictions
-from training.bench.pairs import Comparison, compare
-from training.bench.run import called
-from training.bench.scores import Scores, Simulated, Value, number, points, scores, short, simulated
+from training.bench.run import row_name
+from training.bench.scores import (
+    Comparison,
+    Scores,
+    Simulated,
+    Value,
+    compare,
+    number,
+    points,
+    scores,
+    short,
+    simulated,
+)
 
 PUBLISHED_FILE = Path(__file__).with_name("published.toml")
 OTHER_DATA = "other data than the rows above"
@@ -77,7 +87,7 @@ class Row:
     :param name: with the stage of training, and "without the tool", where that is so
     :param data: what was asked, in words
     :param open: questions not asked yet; ``unread``: those whose spectrum could not be read
-    :param wall: seconds a question while the run ran, many at a time; None where nobody took the time
+    :param wall: seconds a question while the run ran, many at a time; None if not measured
     """
 
     name: str
@@ -142,7 +152,7 @@ def of_run(run: Run) -> Row:
     """The row of a run. :raises OutcomesError: nothing was answered yet"""
     settings = run.settings
     policy = settings["policy"]
-    name = called(settings["name"], settings["stage"], settings["with_tool"])
+    name = row_name(settings["name"], settings["stage"], settings["with_tool"])
     return Row(
         name=name,
         path=run.folder,
@@ -184,7 +194,7 @@ def tasks_of(rows: Iterable[Row]) -> list[str]:
     return [task for task in _ORDER if task in there] + sorted(there - set(_ORDER))
 
 
-def shown(rows: Sequence[Row]) -> list[Published]:
+def published_shown(rows: Sequence[Row]) -> list[Published]:
     """The paper's rows that have a task in common with these."""
     tasks = set(tasks_of(rows))
     return [one for one in published() if tasks & set(one.tasks)]
@@ -198,9 +208,9 @@ def text(rows: Sequence[Row], with_published: bool = True) -> str:
     head = "  ".join(cell.ljust(w) for cell, w in zip(headings, widths, strict=True)).rstrip()
     rule = "  ".join("─" * width for width in widths)
     body = [line.rstrip() for line in lines]
-    if with_published and shown(rows):
+    if with_published and published_shown(rows):
         body.insert(len(rows), f"── published ({_note(rows)}) ".ljust(len(rule), "─"))
-    return "\n".join([head, rule, *body, "", *told(rows, with_published)])
+    return "\n".join([head, rule, *body, "", *notes(rows, with_published)])
 
 
 def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
@@ -209,11 +219,11 @@ def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
         line[0] = f"{line[0]} (published)"
     shielded = [[escaped(line[0]), *line[1:-1], escaped(line[-1])] for line in cells]
     body = markdown_table([escaped(one) for one in headings], shielded)
-    notes = "\n".join(f"- {escaped(line)}" for line in told(rows, with_published))
-    return f"{body}\n\n{notes}\n"
+    listed = "\n".join(f"- {escaped(line)}" for line in notes(rows, with_published))
+    return f"{body}\n\n{listed}\n"
 
 
-def told(rows: Sequence[Row], with_published: bool) -> list[str]:
+def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
     """What there is to say beneath: meanings, notes on rows, comparisons, sources."""
     lines = [MEANING]
     lines += [f"{row.name}: {row.note}" for row in rows if row.note]
@@ -226,8 +236,8 @@ def told(rows: Sequence[Row], with_published: bool) -> list[str]:
             of = ", ".join(row.scores.f1_of) or "no task"
             lines.append(f"{row.name}: the mean F1 is that of {of}")
     lines += [compared(rows[0], other) for other in rows[1:]]
-    if with_published and shown(rows):
-        sources = "; ".join(dict.fromkeys(one.source for one in shown(rows)))
+    if with_published and published_shown(rows):
+        sources = "; ".join(dict.fromkeys(one.source for one in published_shown(rows)))
         lines.append(
             f"Published figures are from arXiv:2601.06498 ({_note(rows)}), means over cv, cc, ss, gm and wd "
             f"where the row does not say otherwise: {sources}."
@@ -276,7 +286,7 @@ def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
         means = [*_three(scores.f1), *[""] * 6, *_three(scores.accuracy)]
         positives = sum(task.positives for task in scores.tasks)
         table.row([*head, "mean", scores.n, positives, *means, row.note])
-    for one in shown(rows) if with_published else ():
+    for one in published_shown(rows) if with_published else ():
         head = [f"{one.name} (published)", one.kind, "published", "no"]
         for key, f1 in one.f1.items():
             numbers = [str(f1), *[""] * 8, str(one.accuracy.get(key, "")), "", ""]
@@ -298,7 +308,7 @@ def to_json(rows: Sequence[Row], with_published: bool = True) -> dict[str, Any]:
         ],
         "published": [
             {"name": one.name, "f1": dict(one.f1), "accuracy": dict(one.accuracy), "source": one.source}
-            for one in (shown(rows) if with_published else ())
+            for one in (published_shown(rows) if with_published else ())
         ],
         "published_note": _note(rows),
     }
@@ -326,7 +336,7 @@ def _cells(rows: Sequence[Row], with_published: bool) -> tuple[list[str], list[l
                 row.data,
             ]
         )
-    for one in shown(rows) if with_published else ():
+    for one in published_shown(rows) if with_published else ():
         f1 = [number(one.f1.get(task)) if task in one.tasks else "" for task in tasks]
         mean = [number(one.f1.get("mean")), number(one.accuracy.get("mean"))]
         cells.append([one.name, "", *f1, *mean, "", "", "", "", "published"])

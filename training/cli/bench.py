@@ -15,7 +15,7 @@ from agent.cli.policy_options import add_policy_options
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
-    from training.bench.run import Asking, Contender, Made
+    from training.bench.run import Asking, SessionResult, System
     from training.bench.table import Row
     from training.data import DataCard, Dropped
     from training.data.records import Question
@@ -31,34 +31,37 @@ def add(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="what to ask: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
+        help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
     )
     parser.add_argument("--task", metavar="KEYS", help="only these classes, such as cv,wd; with --labels: of what")
     parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help="where the spectra are that JSON lines name")
+    parser.add_argument("--spectra", type=Path, metavar="DIR", help="the folder of the spectra named in the JSON lines")
     parser.add_argument(
         "--against",
         nargs="+",
         type=Path,
         metavar="PATH",
-        help="what was trained on: refuse a test set that shares a spectrum with it",
+        help="training data: refuse a test set that shares a spectrum with it",
     )
-    parser.add_argument("--no-tool", action="store_true", help="tell the policy of no tool: one turn, no look")
-    parser.add_argument("--name", help="how the table is to call it (its model's name)")
+    parser.add_argument("--no-tool", action="store_true", help="without the tool: one turn, no zooms")
+    parser.add_argument("--name", help="its name in the table (default: the model's name)")
     parser.add_argument("--output", type=Path, metavar="DIR", help=f"the run's folder ({RUNS}/NAME)")
-    parser.add_argument("--limit", type=_whole, metavar="N", help="only N questions of each task, labels in share")
-    parser.add_argument("--limit-seed", type=int, default=0, metavar="N", help="which N (0)")
+    parser.add_argument("--limit", type=_whole, metavar="N", help="only N questions per task, labels in the same share")
+    parser.add_argument("--limit-seed", type=int, default=0, metavar="N", help="seed that selects the N (default 0)")
     parser.add_argument(
-        "--concurrency", type=_whole, metavar="N", help="at a time: with a server 64, the baseline one a core"
+        "--concurrency",
+        type=_whole,
+        metavar="N",
+        help="at the same time (64 with a server; baseline: one per core)",
     )
-    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns an inspection (8)")
+    parser.add_argument("--max-turns", type=_whole, default=8, metavar="N", help="turns per inspection (default 8)")
     parser.add_argument(
         "--gallery",
         type=_count,
         default=12,
         metavar="N",
-        help="failures of each kind in gallery.html (12; 0: none)",
+        help="failures of each kind in gallery.html (default 12; 0: none)",
     )
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
     add_policy_options(parser)
@@ -101,30 +104,30 @@ def run(arguments: Namespace) -> int:
     return CHECK_FAILED if row.open or row.unread or row.failed else DONE
 
 
-def _contender(arguments: Namespace) -> Contender | None:
+def _contender(arguments: Namespace) -> System | None:
     """The weights that a local policy is to load, which ``arguments`` then name; a training run's folder
     stands for what it learned."""
-    from training.bench.run import contender
+    from training.bench.run import system_of
     from training.model import ModelError
     from training.run import LINEAGE, Run
 
     if arguments.policy == "replay":
-        raise CannotRun("--policy replay says one stored trace again; wanted somebody who can be asked")
+        raise CannotRun("--policy replay repeats one stored trace; expected a policy that can answer questions")
     if arguments.policy != "local" or arguments.model is None:
         return None
     folder = Path(arguments.model).expanduser()
     if (folder / LINEAGE).is_file() and not Run(folder).finished:
         raise CannotRun(f"--model {arguments.model}: found an unfinished training run, without {Run(folder).model}")
     try:
-        found = contender(arguments.model, arguments.adapter)
+        found = system_of(arguments.model, arguments.adapter)
     except ModelError as error:
         raise CannotRun(f"--model: {error}") from error
     arguments.model, arguments.adapter = found.model, found.adapter
     return found
 
 
-def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[str, Any]]:
-    """How everything is asked, and what of it may not change from one sitting to the next."""
+def _asking(arguments: Namespace, who: System | None) -> tuple[Asking, dict[str, Any]]:
+    """Return how questions are asked, and what of it may not change from one session to the next."""
     from agent.cli.inspect import MACHINE_SETTINGS, baseline
     from agent.cli.policy_options import choice_from, roster_from
     from training.bench.run import Asking
@@ -150,7 +153,7 @@ def _asking(arguments: Namespace, who: Contender | None) -> tuple[Asking, dict[s
 
 
 def _keep(card: DataCard, folder: Path) -> None:
-    """The data card, beside what comes of the data."""
+    """Save the data card in the run's folder."""
     from agent.batch.journal import write_atomic
 
     write_atomic(folder / "data_card.md", card.markdown())
@@ -164,7 +167,7 @@ def _ask(
     folder: Path,
     settings: Mapping[str, Any],
     stop: Stop,
-) -> Made:
+) -> SessionResult:
     from agent.batch.run import THREADS
     from agent.cli.inspect import LOCAL_CONCURRENCY
     from training.bench.answers import Answers
@@ -210,7 +213,7 @@ def _report(arguments: Namespace, questions: Sequence[Question], folder: Path) -
     return row, result
 
 
-def _told(row: Row, made: Made) -> str:
+def _told(row: Row, made: SessionResult) -> str:
     from training.bench import table
 
     lines = [table.text([row]), ""]
@@ -253,11 +256,11 @@ def add_table(parser: ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="RUN",
-        help="folders of runs of the bench, files of predictions; the others are held against the first",
+        help="folders of runs of the bench, files of predictions; the others are compared with the first",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, a line a system and task")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write it as CSV too, one line per system and task")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown too")
-    parser.add_argument("--no-published", action="store_true", help="leave the paper's own figures out")
+    parser.add_argument("--no-published", action="store_true", help="omit the published figures")
     parser.add_argument("--json", action="store_true", help="print it as one JSON object")
 
 

@@ -13,7 +13,7 @@ from agent.cli.simulate import ratio
 
 if TYPE_CHECKING:
     from agent.tasks import Task
-    from training.bench.build import Built, Entry, Ratio, Recipe, Weak
+    from training.bench.build import Built, Entry, Ratio, Recipe, WeakClassifier
 
 
 def add(parser: ArgumentParser) -> None:
@@ -30,16 +30,16 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="PATH",
-        help="an archive to draw negatives from, besides what the labels call NO",
+        help="an archive to select negatives from, beside the spectra labelled NO",
     )
     parser.add_argument(
         "--weak",
         type=Path,
         metavar="FILE",
-        help="probabilities to go by, instead of a classifier trained here",
+        help="probabilities to use instead of a classifier trained here",
     )
     parser.add_argument(
-        "--keep", type=_share, default=0.8, metavar="P", help="keep negatives with a P(YES) above this (0.8)"
+        "--keep", type=_share, default=0.8, metavar="P", help="keep negatives with P(YES) above this (default 0.8)"
     )
     parser.add_argument(
         "--positives-split",
@@ -56,9 +56,9 @@ def add(parser: ArgumentParser) -> None:
             metavar="YES:NO",
             help=f"of the {part} set ({default[0]}:{default[1]})",
         )
-    parser.add_argument("--snr-min", type=float, default=10.0, metavar="X", help="least S/N a pixel (10)")
-    parser.add_argument("--fill", action="store_true", help="fill up with random negatives, marked as such")
-    parser.add_argument("--seed", type=int, default=0, help="another seed, another draw (0)")
+    parser.add_argument("--snr-min", type=float, default=10.0, metavar="X", help="lowest S/N per pixel (default 10)")
+    parser.add_argument("--fill", action="store_true", help="complete the set with random negatives, marked as such")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random selection (default 0)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
@@ -66,26 +66,26 @@ def run(arguments: Namespace) -> int:
     from agent.batch.journal import JournalError
     from agent.batch.sources import SourceError
     from agent.spectrum import SpectrumError
-    from training.bench.build import card
+    from training.bench.build import record
     from training.data import DataError
     from training.specialist import SpecialistError
 
     task = _task(arguments)
     try:
         arguments.output.mkdir(parents=True, exist_ok=True)
-        placed = card.placed(arguments.output, task.key)
+        placed = record.placed(arguments.output, task.key)
         recipe = _recipe(arguments, task)
-        built, said = _built(arguments, recipe, task, placed)
+        built, description = _built(arguments, recipe, task, placed)
         if built.short:
-            print_result(arguments, {"built": False, **said}, _wanting(built, recipe))
+            print_result(arguments, {"built": False, **description}, _wanting(built, recipe))
             return CHECK_FAILED
-        _write(arguments.output, built, task, said)
+        _write(arguments.output, built, task, description)
     except (DataError, JournalError, SourceError, SpecialistError, SpectrumError) as error:
         raise CannotRun(str(error)) from error
     except OSError as error:
         raise CannotRun(f"{error.filename or arguments.output}: {error.strerror}") from error
-    text = card.markdown(said, task)
-    print_result(arguments, {"built": True, **said}, f"{text}\n{arguments.output}")
+    text = record.markdown(description, task)
+    print_result(arguments, {"built": True, **description}, f"{text}\n{arguments.output}")
     return DONE
 
 
@@ -116,17 +116,17 @@ def _recipe(arguments: Namespace, task: Task) -> Recipe:
 
 def _built(arguments: Namespace, recipe: Recipe, task: Task, placed: Any) -> tuple[Built, dict[str, Any]]:
     from training.bench.build import build
-    from training.bench.build.card import told
+    from training.bench.build.record import build_record
 
     positives, candidates = _entries(arguments, task)
     weak = _weak(arguments, task)
     with ProgressBar(None, "negatives found") as bar:
         built = build(recipe, positives, candidates, weak, placed, bar.at)
-    return built, told(built, recipe, weak.told())
+    return built, build_record(built, recipe, weak.description())
 
 
-def _weak(arguments: Namespace, task: Task) -> Weak:
-    from training.bench.build.candidates import Predictions, Trained
+def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
+    from training.bench.build.weak_classifier import Predictions, TrainedClassifier
     from training.specialist import SpecialistSettings
 
     if arguments.weak is not None:
@@ -136,11 +136,11 @@ def _weak(arguments: Namespace, task: Task) -> Weak:
             "the weak classifier is trained with torch, which is not installed: "
             "pip install 'spec-o3[train]', or bring predictions with --weak"
         )
-    return Trained(task, SpecialistSettings(seed=arguments.seed))
+    return TrainedClassifier(task, SpecialistSettings(seed=arguments.seed))
 
 
 def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]]:
-    """The positives, and what negatives may be drawn from. :raises DataError: there are none to be used"""
+    """The positives, and the candidates for negatives. :raises DataError: there are none to be used"""
     from agent.batch.sources import sources_from, spectra_in
     from agent.spectrum import read
     from training.bench.build import Entry
@@ -169,12 +169,12 @@ def _known(arguments: Namespace) -> dict[str, Task]:
     return tasks.load_all([arguments.tasks] if arguments.tasks else [])[0]
 
 
-def _write(folder: Path, built: Built, task: Task, said: dict[str, Any]) -> None:
+def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) -> None:
     """The two files, then what says how they were made: where that is, the benchmark is whole."""
     import json
 
     from agent.batch.journal import write_atomic
-    from training.bench.build import card, specvi_file
+    from training.bench.build import record
 
     (folder / "data").mkdir(exist_ok=True)
     done = 0
@@ -185,17 +185,17 @@ def _write(folder: Path, built: Built, task: Task, said: dict[str, Any]) -> None
             done += 1
             bar.at(done)
 
-        for part in card.PARTS:
-            path = folder / "data" / card.file_name(part, task.key)
-            specvi_file.write(path, built.part(part), task, one_more)
-    write_atomic(folder / f"card_{task.key}.md", card.markdown(said, task))
-    write_atomic(folder / f"build_{task.key}.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
+        for part in record.PARTS:
+            path = folder / "data" / record.file_name(part, task.key)
+            record.write_parquet(path, built.part(part), task, one_more)
+    write_atomic(folder / f"card_{task.key}.md", record.markdown(description, task))
+    write_atomic(folder / f"build_{task.key}.json", json.dumps(description, indent=1, ensure_ascii=False) + "\n")
 
 
 def _wanting(built: Built, recipe: Recipe) -> str:
     wanted = sum(built.needed.values())
     return (
-        f"found {wanted - built.short} of {wanted} hard negatives: {built.accepted} of {built.looked} "
+        f"found {wanted - built.short} of {wanted} hard negatives: {built.accepted} of {built.scored} "
         f"candidates have P > {recipe.keep:g}; {built.short} are missing (train {built.missing('train')}, "
         f"test {built.missing('test')}), and nothing is written. Name more --candidates, lower --keep, or "
         "let --fill take random ones, marked"

@@ -26,23 +26,23 @@ def add(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a setting: rounds=5, model.method=lora; may be given again",
+        help="change a setting: rounds=5, model.method=lora; may be repeated",
     )
     parser.add_argument(
         "--data",
         nargs="+",
         metavar="PATH",
-        help="what to ask: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
+        help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
     )
     parser.add_argument(
         "--test", nargs="+", metavar="PATH", help="test data: what shares a spectrum with it is refused"
     )
-    parser.add_argument("--model", metavar="MODEL", help="what to start from; a base: the ablation without SFT")
+    parser.add_argument("--model", metavar="MODEL", help="the model to start from (a base model: no SFT)")
     parser.add_argument("--output", metavar="DIR", help="the run's folder")
     parser.add_argument("--no-tool", action="store_true", help="the ablation without the tool: one turn")
     begin = parser.add_mutually_exclusive_group()
-    begin.add_argument("--resume", action="store_true", help="go on from the run's last checkpoint")
-    begin.add_argument("--overwrite", action="store_true", help="lose the run that is there, and begin again")
+    begin.add_argument("--resume", action="store_true", help="continue from the run's last checkpoint")
+    begin.add_argument("--overwrite", action="store_true", help="delete the run that is there, and begin again")
     parser.add_argument("--dry-run", action="store_true", help="only check the settings and count the data")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
@@ -110,21 +110,21 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
 
     with ProgressBar(None, "rounds learned from") as bar:
 
-        def told(number: int, total: int, numbers: Mapping[str, Any]) -> None:
+        def on_step(number: int, total: int, numbers: Mapping[str, Any]) -> None:
             bar.expect(total)
             bar.at(number)
             if not arguments.json:
-                print(_told(numbers, total), flush=True)
+                print(_round_text(numbers, total), flush=True)
 
         card = CardFiles(prepared.card.to_json(), prepared.card.markdown())
-        run = train(settings, prepared.questions, card, start, told)
+        run = train(settings, prepared.questions, card, start, on_step)
     if is_first_process():
         result = {"run": str(run.folder), "model": str(run.model), "last": run.logged()[-1]}
         print_result(arguments, result, f"learned: {run.model}")
     return DONE
 
 
-def _told(numbers: Mapping[str, Any], total: int) -> str:
+def _round_text(numbers: Mapping[str, Any], total: int) -> str:
     shown = [f"{name} {numbers[name]:.3g}" for name in SHOWN if numbers.get(name) is not None]
     return f"round {numbers['round']} of {total}: {', '.join(shown)}"
 

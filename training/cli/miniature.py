@@ -18,7 +18,7 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         default=RUNS,
         metavar="DIR",
-        help=f"the proof's folder; it goes on there ({RUNS})",
+        help=f"the proof's folder; a proof there is continued ({RUNS})",
     )
     parser.add_argument(
         "--seeds", type=_seeds, default=(0, 1), metavar="N,N", help="one process each, side by side (0,1)"

@@ -29,18 +29,18 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument("--data", nargs="+", metavar="PATH", help="exports, JSON lines, train_sharegpt.json")
     parser.add_argument("--output", metavar="FOLDER", help="the folder of the run")
     there = parser.add_mutually_exclusive_group()
-    there.add_argument("--resume", action="store_true", help="go on with the run in that folder")
-    there.add_argument("--overwrite", action="store_true", help="throw away the run in that folder")
+    there.add_argument("--resume", action="store_true", help="continue the run in that folder")
+    there.add_argument("--overwrite", action="store_true", help="delete the run in that folder and begin again")
     parser.add_argument(
         "--show-mask",
         type=int,
         nargs="?",
         const=1,
         metavar="N",
-        help="print the Nth example's tokens by mask, and stop (1)",
+        help="print the Nth example with its loss mask, and stop (default 1)",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="print card, mask, what would learn and how long, and stop"
+        "--dry-run", action="store_true", help="print data card, mask, trained parameters and steps, and stop"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -93,7 +93,7 @@ def _run(arguments: Namespace, settings: SftSettings) -> int:
         # Before the data is read, which takes a while.
         Run(Path(settings.output)).check(settings, start)
     renderer = Renderer(processor(settings.model))
-    prepared = prepare(settings, renderer, _watched)
+    prepared = prepare(settings, renderer, _with_progress)
     if is_first_process() and not arguments.json:
         print(prepared.card.text(), flush=True)
     if looks_only:
@@ -146,7 +146,7 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
 
     card = CardFiles(prepared.card.to_json(), prepared.card.markdown())
     with _Watch() as watch:
-        finished = train(settings, prepared.examples, prepared.held_out, card, start, watch.told)
+        finished = train(settings, prepared.examples, prepared.held_out, card, start, watch.on_step)
     if is_first_process():
         last: dict[str, Any] = next((one for one in reversed(finished.logged()) if "loss" in one), {})
         result = {"run": str(finished.folder), "model": str(finished.model), **last}
@@ -155,12 +155,12 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
 
 
 class _Watch:
-    """A bar on a terminal; elsewhere a line a step, so that a log file tells how far it is."""
+    """A progress bar on a terminal; elsewhere one line per step, for log files."""
 
     def __init__(self) -> None:
         self._bar = ProgressBar(None, "learning")
 
-    def told(self, step: int, steps: int, numbers: Mapping[str, Any]) -> None:
+    def on_step(self, step: int, steps: int, numbers: Mapping[str, Any]) -> None:
         if sys.stderr.isatty():
             self._bar.expect(steps)
             self._bar.at(step, f"loss {_short(numbers)}")
@@ -175,7 +175,7 @@ class _Watch:
         self._bar.__exit__(*error)
 
 
-def _watched(examples: Sequence[Example]) -> Iterable[Example]:
+def _with_progress(examples: Sequence[Example]) -> Iterable[Example]:
     from training.environment import is_first_process
 
     return _bar(examples) if is_first_process() else examples

@@ -38,7 +38,7 @@ def add(parser: ArgumentParser) -> None:
     )
     train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="other settings, such as seed=1")
     train.set_defaults(run=run_train)
-    predict = does.add_parser("predict", help="let one judge labelled spectra", description="Let one judge.")
+    predict = does.add_parser("predict", help="classify labelled spectra", description="Classify labelled spectra.")
     predict.add_argument(
         "models", nargs="+", type=Path, metavar="MODEL", help="folders of `specialist train`, one a class"
     )
@@ -76,8 +76,8 @@ def run_train(arguments: Namespace) -> int:
 
     _refuse_without_torch()
     settings = _settings(arguments)
-    asked = _questions(arguments, arguments.task, "train")
-    questions, rows = _sampled(progress(asked, len(asked), "reading"))
+    question_fields = _questions(arguments, arguments.task, "train")
+    questions, rows = _sampled(progress(question_fields, len(question_fields), "reading"))
     try:
         with ProgressBar(settings.epochs, "epochs") as bar:
             specialist = train(questions, settings, lambda line: bar.at(int(line["epoch"])), rows)
@@ -92,9 +92,9 @@ def run_train(arguments: Namespace) -> int:
         f"{_counted(card['held_out'])} held out, F1 {card['held_out_f1']:.3f} at P ≥ "
         f"{specialist.threshold:.3f}, which was chosen on them"
     )
-    told = {key: value for key, value in card.items() if key not in ("log", "sources")}
+    summary = {key: value for key, value in card.items() if key not in ("log", "sources")}
     result = {"folder": str(arguments.output), "task": specialist.task, "threshold": specialist.threshold}
-    print_result(arguments, result | told, text)
+    print_result(arguments, result | summary, text)
     return DONE
 
 
@@ -164,14 +164,14 @@ def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
 
 
 def _judged(specialist: Specialist, questions: Sequence[Question]) -> Iterator[Outcome]:
-    from training.bench.outcomes import Outcome, asked
+    from training.bench.outcomes import Outcome, question_fields
 
     waiting = iter(questions)
     while some := list(islice(waiting, _AT_ONCE)):
         known, rows = _sampled(some)
         for one, p in zip(known, specialist.of_sampled(rows), strict=True):
-            said = specialist.verdict(p)
-            yield Outcome(**asked(one), predicted=said, answered=said, probability=round(float(p), 6))
+            verdict = specialist.verdict(p)
+            yield Outcome(**question_fields(one), predicted=verdict, answered=verdict, probability=round(float(p), 6))
 
 
 def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question]) -> None:
@@ -206,4 +206,4 @@ def _percent(value: float | None) -> str:
     return "not defined" if value is None else f"{100 * value:.1f} %"
 
 
-COMMAND = Command("specialist", "Train a small 1-D network for a class, and let it judge.", add, run)
+COMMAND = Command("specialist", "Train a small 1-D network for a class, and classify spectra with it.", add, run)

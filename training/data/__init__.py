@@ -1,9 +1,7 @@
-"""Training data, whatever it came in: approved exports, our JSON lines, the published cold-start set,
-SpecVI-Bench, and spectra of one's own with a label table.
+"""Training data: approved exports, JSON lines, the published cold-start set, SpecVI-Bench, and labelled spectra.
 
-``examples`` are learned from, ``questions`` are asked. What stands in a file but cannot be used is either an
-error that stops (``DataError``: which file, row and field) or a row that is left out and counted
-(``Dropped``).
+``examples`` are learned from, ``questions`` are asked. A row that cannot be used is either an error that stops
+(``DataError``: which file, row and field) or is left out and counted (``Dropped``).
 """
 
 from __future__ import annotations

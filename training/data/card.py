@@ -1,7 +1,7 @@
-"""The data card: what is about to be trained on or asked, counted, before a step is made.
+"""The data card: counts of the training data or questions, made before the first step.
 
-``card`` counts; ``Card`` tells it as text for a terminal, as Markdown and as plain values. The same records
-give the same card, whatever their order.
+``card`` counts; ``DataCard`` gives text for a terminal, Markdown and plain values. The same records give the same card,
+whatever their order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class TrajectoryStatistics:
-    """What the trajectories did, and who made them; counts are trajectories unless said otherwise.
+    """What the trajectories did, and who made them; counts are of trajectories unless stated otherwise.
 
     :param windows: by task the windows most often asked for, whole Å in the frame shown, and how often
     :param calls: trajectories by how often they call the tool; ``turns`` by how often the assistant speaks
@@ -262,7 +262,7 @@ def _tables(card: DataCard) -> Iterator[_Table]:
         yield _counts("Surveys", "survey", card.surveys)
     spreads: list[tuple[str, Spread]] = []
     if card.snr is not None:
-        spreads.append(("signal-to-noise a pixel", card.snr))
+        spreads.append(("signal-to-noise per pixel", card.snr))
     if card.tokens is not None:
         spreads.append(("tokens", card.tokens.spread))
     if spreads:
@@ -272,7 +272,7 @@ def _tables(card: DataCard) -> Iterator[_Table]:
         yield from _looked(card.looks)
     if card.dropped:
         rows = [[one.reason, f"{one.rows:,}", ", ".join(one.named)] for one in card.dropped]
-        yield _Table("Left out", ["why", "rows", "such as"], rows)
+        yield _Table("Left out", ["why", "rows", "e.g."], rows)
 
 
 def _looked(looks: TrajectoryStatistics) -> Iterator[_Table]:

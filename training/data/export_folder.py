@@ -1,7 +1,8 @@
-"""An export folder as ``spec-o3 export`` writes it: what it is believed for, and what is checked first.
+"""An export folder of ``spec-o3 export``: its manifest and hashes, and the check that its tool is ours.
 
-``manifest.json`` is written last and has the SHA-256 of every file, so a folder without it is no whole export
-and a file that was changed since is found before a single row of it is learned from.
+``manifest.json`` is written last and has the SHA-256 of every file: a folder without it is incomplete, and a changed
+file is found before a row is used. Data made with a different tool are refused, because our tool block would describe
+it wrongly.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class ExportFolder:
         if manifest.get("renderer") != RENDERER:
             raise DataError(
                 f"{where}: renderer: found {manifest.get('renderer')!r:.60}, wanted {RENDERER!r}: pictures "
-                "drawn otherwise than the model will be shown them; export again with this version"
+                "drawn differently from those that the model will see; export again with this version"
             )
         files = manifest.get("files")
         if not isinstance(files, Mapping):
@@ -122,7 +123,7 @@ class ExportFolder:
             raise DataError(f"{folder}: found an empty export, wanted approved trajectories in it")
 
     def rows(self, pictures: bool = True) -> Iterator[tuple[Row, tuple[Path, ...]]]:
-        """Every row of ours with its picture files, all of which have been checked against the manifest.
+        """Yield every row with its picture files, all of which have been checked against the manifest.
 
         :param pictures: False leaves the pictures unread and unnamed
         :raises DataError: a file is missing, or is another than the manifest says

@@ -1,4 +1,4 @@
-"""The pictures of a trajectory, fetched when they are asked for: from files, or drawn again and checked."""
+"""The pictures of a trajectory, loaded when needed: from files, or drawn again and checked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def file_beside(rows: Path, path: object) -> Path:
 class PictureFiles:
     """Pictures in files, in the order of the messages.
 
-    :param hashes: SHA-256 of the RGBA bytes of each, None where nobody has said it
+    :param hashes: SHA-256 of the RGBA bytes of each, None if unknown
     """
 
     key: str
@@ -102,7 +102,7 @@ class Drawn:
             raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture")
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
-                f"{self.key}: a picture is drawn with other pixels here, wanted those of {sha256:.12}… "
+                f"{self.key}: a picture is drawn with different pixels here, wanted those of {sha256:.12}… "
                 f"(renderer {RENDERER})"
             )
         return image

@@ -1,11 +1,7 @@
-"""What training works on: an ``Example`` is a trajectory to learn from, a ``Question`` a spectrum to judge.
+"""Records of training data: an ``Example`` is a trajectory to learn from, a ``Question`` a spectrum to judge.
 
-Pictures and spectra are fetched when they are asked for and not kept: a thousand trajectories with five
-pictures each would fill the memory of a laptop.
-
-``source`` says which spectrum a row is of, whatever file it came in; splits are made and checked by it alone.
-It is the name of the survey's file without its folder and compression (``spec-56414-HD…_sp07-098.fits``),
-with ``#target`` where a file holds several; a spectrum without a name is known by its SHA-256.
+``source`` identifies the spectrum of a row in whatever file: the survey's file name without folder and compression,
+with ``#target`` where a file holds several, else its SHA-256. Splits are made and checked by it alone.
 """
 
 from __future__ import annotations
@@ -26,13 +22,13 @@ from agent.trajectory.steps import Verdict
 
 @dataclass(frozen=True)
 class Example:
-    """A trajectory with its pictures: the overview, then one a zoom that got one.
+    """A trajectory with its pictures: the overview, then one per zoom that produced one.
 
-    :param key: names the row in messages: its file and its place there
+    :param key: identifies the row in messages: its file and row number
     :param source: which spectrum it is of
     :param pictures: gives the pictures, RGB or RGBA
-    :param survey: where its row or the file's name says so, else ""
-    :param snr: signal-to-noise a pixel where its row says so
+    :param survey: from its row or the file's name, else ""
+    :param snr: signal-to-noise per pixel if the row has it
     """
 
     key: str
@@ -48,12 +44,12 @@ class Question:
     """A spectrum, the task, and the truth.
 
     A list of ten thousand files is made without reading one, so ``survey``, ``snr`` and ``simulated`` may be
-    wanting until the spectrum has been read: ``known`` adds them.
+    missing until the spectrum has been read: ``known`` adds them.
 
     :param task: its ``prompt`` is what the model reads: a published row's own words where it has them
     :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...; "" where only
         the spectrum says it
-    :param snr: median signal-to-noise a pixel, None where nobody knows, or only the spectrum does
+    :param snr: median signal-to-noise per pixel; None if unknown until the spectrum is read
     :param spectrum: gives the spectrum
     """
 
@@ -67,7 +63,7 @@ class Question:
     spectrum: Callable[[], Spectrum] = field(compare=False)
 
     def known(self, spectrum: Spectrum) -> Question:
-        """The same question with what its spectrum says of survey, signal-to-noise and simulation."""
+        """Return the question with survey, signal-to-noise and simulation taken from its spectrum."""
         return replace(
             self,
             survey=self.survey or spectrum.survey or "unknown",
@@ -76,12 +72,12 @@ class Question:
         )
 
 
-_NAMELESS = ("", "spectrum")  # the second is what a ``Spectrum`` is called whom nobody named
+_NAMELESS = ("", "spectrum")  # the second is the default name of a ``Spectrum``
 _LAMOST = re.compile(r"spec-\d{5}-.+_sp\d\d-\d{3}\.fits")
 
 
 def source_of(name: str, target: str = "", sha256: str | None = None) -> str:
-    """The name of the survey's file without folder and compression, with ``#target`` where it holds several.
+    """Return the name of the survey's file without folder and compression, with ``#target`` where it holds several.
 
     :param name: as a row has it; a ``#target`` may stand in it
     :param sha256: of the spectrum; what identifies one without a name
@@ -93,22 +89,22 @@ def source_of(name: str, target: str = "", sha256: str | None = None) -> str:
         file = file[:-3]
     if file.lower() in _NAMELESS:
         if not sha256:
-            raise ValueError("found neither name nor hash of the spectrum, wanted one of them")
+            raise ValueError("found neither name nor hash of the spectrum, expected one of them")
         return f"sha256:{sha256}"
     target = target or inside
     return f"{file}#{target}" if target else file
 
 
 def survey_of(source: str) -> str:
-    """LAMOST where the file's name is one that only LAMOST gives, else ""."""
+    """Return LAMOST if the file name has LAMOST's own pattern, else ""."""
     return "LAMOST" if _LAMOST.fullmatch(source) else ""
 
 
 class DataError(OneLine, ValueError):
-    """Data that cannot be used: which file, row and field, what was found, what was wanted. One line."""
+    """Data that cannot be used: which file, row and field, what was found, what was expected. One line."""
 
     def __init__(self, message: str) -> None:
-        # A row may hold half characters, which no terminal can be sent.
+        # A row may hold lone surrogates, which cannot be printed.
         super().__init__(" ".join(message.encode("utf-8", "replace").decode().split()))
 
 

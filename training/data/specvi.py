@@ -1,9 +1,7 @@
-"""SpecVI-Bench: Parquet files ``{train,test}_{cc,cv,gm,ss,wd}.parquet``, a question a row.
+"""SpecVI-Bench: Parquet files ``{train,test}_{cc,cv,gm,ss,wd}.parquet``, one question per row.
 
-A file's list of questions is made without its spectra. These are copied, at the first one asked for, to an
-uncompressed temporary file that is mapped into memory, about 64 kB a row of 3,900 pixels: a Parquet file can
-be read from the front only, and training asks in any order. The copy has no name by then and goes when the
-questions do.
+Questions are listed without their spectra. At the first use the spectra of a file are copied to an uncompressed
+temporary file mapped into memory (64 kB per row), because Parquet is read in order and training in any order.
 """
 
 from __future__ import annotations
@@ -67,7 +65,7 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
 
 
 def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
-    """A question for each row, in its own words.
+    """Yield a question for each row, in the row's own words.
 
     :raises DataError: the file is damaged or no benchmark, or a field of a row is wrong
     """
@@ -133,7 +131,7 @@ def _words(prompt: object) -> str:
 
 
 class _Spectra:
-    """The spectra of one file, each found at once in a temporary copy of them."""
+    """The spectra of one file, read at random from a temporary copy."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

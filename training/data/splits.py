@@ -1,6 +1,6 @@
-"""Dividing records so that no spectrum is on two sides, and finding out where one is.
+"""Splits in which no spectrum is on two sides, and checks for spectra shared between training and test data.
 
-Everything goes by ``source``: two rows of one spectrum stay together, whatever their task, file or key.
+Everything goes by ``source``: rows of one spectrum stay together, whatever their task, file or key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) -> dict[str, list[Record]]:
-    """The records in parts, each in the order given.
+    """Split the records into parts, each in the given order.
 
     Sources are stratified by the tasks and labels of their rows: of every kind of source each part gets its
     fraction, to within one. Which ones depends on the seed and the names of the sources alone, not on the
@@ -60,12 +60,12 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
 
 
 def shared_sources(one: Iterable[AnyRecord], other: Iterable[AnyRecord]) -> list[str]:
-    """The spectra that are in both, by name."""
+    """Return the names of the spectra that are in both."""
     return sorted({record.source for record in one} & {record.source for record in other})
 
 
 def without(records: Iterable[Record], sources: Iterable[str]) -> tuple[list[Record], list[Record]]:
-    """The records that are not of these sources, and those that are."""
+    """Return the records that are not of these sources, and those that are."""
     unwanted = set(sources)
     kept: list[Record] = []
     dropped: list[Record] = []

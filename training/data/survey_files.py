@@ -1,7 +1,6 @@
-"""Spectra of one's own with a label table: other surveys, other classes, whatever ``agent.spectrum.readers`` reads.
+"""Labelled spectra of any survey that ``agent.spectrum.readers`` reads, with a label table.
 
-Files are opened to see which spectra they hold, and not read. The table may say ``survey`` and ``snr`` of
-each, so that they are known before it is read.
+Files are opened only to list their spectra. The table may give ``survey`` and ``snr``, known before a file is read.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def _inside(
     except SpectrumError as error:
         dropped.append(Dropped(source.key, f"cannot be read: found {error.found}"))
         for one, target in labelled:
-            one.of(source.path.name, target)  # told of once is enough
+            one.of(source.path.name, target)  # reported once
         return
     only = [source.target] if source.target else list(dict.fromkeys(target for _, target in labelled))
     for target in names if "" in only or not only else only:

@@ -1,7 +1,6 @@
-"""Rows of trajectories, in our form or in the published cold-start layout, to examples and to questions.
+"""Rows of trajectories, in our form or the published cold-start layout, to examples and questions.
 
-A row of ours stands alone with ``spectrum_data`` in it; else its spectrum is looked for in a folder. A
-published row comes with picture files instead and has no spectrum.
+A row of ours has its spectrum in ``spectrum_data`` or in a folder; a published row has picture files and no spectrum.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Who writes the turns of a rollout: the model that learns itself, or a vLLM that is given its weights.
+"""Generators of turns: the trained model itself through transformers, or a vLLM that receives its weights.
 
-Both sample from the model's own probabilities: no repetition penalty (Qwen's generation settings have one)
-and no other setting of the checkpoint but the tokens that end a turn. The marks that pictures stand for are
-never written: a conversation would have more pictures than it has pixels.
+Both sample from the model's own probabilities: no repetition penalty and no other setting of the checkpoint except
+the end tokens. Picture tokens are never generated: a conversation would have more pictures than pixels.
 """
 
 from __future__ import annotations
@@ -20,27 +19,27 @@ _FORBIDDEN_BIAS = -100.0  # as a bias on the logits, the most that vLLM's server
 
 
 class RoundGenerator(Generator, Protocol):
-    """A writer that is told of each round before it writes for it."""
+    """A generator that is notified of each round before it generates for it."""
 
     def round(self, number: int) -> Any:
-        """A context in which the turns of one round are written, with the weights as they are now."""
+        """Return a context in which the turns of one round are generated, with the present weights."""
         ...
 
 
 def stop_ids(trainer: Any) -> frozenset[int]:
-    """The ids that end a turn: ``<|im_end|>``, and what else the model's generation settings name."""
+    """Return the ids that end a turn: ``<|im_end|>``, and what else the model's generation settings name."""
     return frozenset((trainer.processing_class.tokenizer.convert_tokens_to_ids(END), *trainer.eos_token_ids))
 
 
 def forbidden_ids(tokenizer: Any) -> list[int]:
-    """The ids that stand for pixels."""
+    """Return the ids that stand for pixels."""
     known = tokenizer.get_vocab()
     return [known[token] for token in (IMAGE, VIDEO) if token in known]
 
 
 class TransformersGenerator:
-    """The model that learns writes itself, ``at_once`` turns a time. Under DeepSpeed and FSDP each process
-    gathers all weights for the length of a round, and then writes on its own.
+    """Generation by the trained model itself, ``at_once`` turns at a time. Under DeepSpeed and FSDP each process
+    gathers all weights for the duration of a round, and then generates on its own.
 
     :param trainer: TRL's ``GRPOTrainer``
     """
@@ -74,7 +73,7 @@ class TransformersGenerator:
         trainer = self._trainer
         self._place, self._calls = (number, trainer.accelerator.process_index), 0
         with (
-            # Over the checkpoint's settings too: transformers fills in from those what looks like a default.
+            # Set explicitly: transformers replaces values that equal its defaults by those of the checkpoint.
             unwrap_model_for_generation(
                 trainer.model_wrapped,
                 trainer.accelerator,
@@ -88,11 +87,11 @@ class TransformersGenerator:
             yield
         self._model = None
 
-    def anybody(self, waiting: int) -> bool:
+    def any_waiting(self, waiting: int) -> bool:
         return waiting > 0
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        # Neighbours in length share a batch, which is padded to its longest.
+        # Requests of similar length share a batch, which is padded to its longest.
         order = sorted(range(len(requests)), key=lambda n: len(requests[n].so_far), reverse=True)
         written: dict[int, GeneratedTurn] = {}
         for start in range(0, len(order), self._at_once):
@@ -119,16 +118,16 @@ class TransformersGenerator:
         return [GeneratedTurn(self._cut(row, one.limit)) for row, one in zip(rows, requests, strict=True)]
 
     def _cut(self, row: list[int], limit: int) -> tuple[int, ...]:
-        """Without what follows the end, which is padding."""
+        """Remove the padding after the end token."""
         last = next((at for at, token in enumerate(row) if token in self.ends), len(row) - 1)
         return tuple(row[: min(last + 1, limit)])
 
 
 class VllmGenerator:
-    """A vLLM writes, through TRL's ``VLLMGeneration``, which also carries the weights to it.
+    """Generation by vLLM, through TRL's ``VLLMGeneration``, which also sends it the weights.
 
     Where processes share a vLLM (a server, or one colocated over several GPUs) all of them must call it
-    together with equally many requests: one that has fewer repeats its last, and drops what comes of it.
+    together with equally many requests: a process with fewer repeats its last request, and drops the result.
 
     :param trainer: TRL's ``GRPOTrainer`` with ``use_vllm``
     """
@@ -148,39 +147,39 @@ class VllmGenerator:
     @contextmanager
     def round(self, number: int) -> Iterator[None]:
         trainer = self._trainer
-        # TRL's own mark for the weights that vLLM has.
+        # TRL's own counter of the step whose weights vLLM has.
         if trainer.state.global_step != trainer._last_loaded_step:
             self._vllm.sync_weights()
             trainer._last_loaded_step = trainer.state.global_step
         yield
 
-    def anybody(self, waiting: int) -> bool:
+    def any_waiting(self, waiting: int) -> bool:
         self._most = self._most_of(waiting) if self._together else waiting
         return self._most > 0
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        asked = self._filled(requests)
-        # One limit for all that are asked together; the rest of what is longer is dropped below.
-        self._vllm.max_completion_length = max(one.limit for one in asked)
-        read, ids, logprobs, _ = self._vllm.generate(
-            prompts=[self._prompt(one) for one in asked],
-            images=[list(one.so_far.images) for one in asked],
+        requested = self._filled(requests)
+        # vLLM takes one limit for all requests; longer turns are cut below.
+        self._vllm.max_completion_length = max(one.limit for one in requested)
+        prompt_ids, ids, logprobs, _ = self._vllm.generate(
+            prompts=[self._prompt(one) for one in requested],
+            images=[list(one.so_far.images) for one in requested],
             num_generations=1,
         )
         written = []
-        for one, seen, row, told in zip(asked, read, ids, logprobs, strict=True):
+        for one, seen, row, token_logprobs in zip(requested, prompt_ids, ids, logprobs, strict=True):
             if list(seen) != list(one.so_far.ids):
                 raise RuntimeError(
-                    f"vLLM read {len(seen)} tokens where the model that learns reads {len(one.so_far)}: "
-                    "its processor counts pictures otherwise; start it from the same folder, or use "
+                    f"vLLM read {len(seen)} tokens where the trained model reads {len(one.so_far)}: "
+                    "its processor counts picture tokens differently; start it from the same folder, or use "
                     "`vllm.mode: none`"
                 )
-            chosen = tuple(0.0 if p[0] is None else p[0] for p in told[: one.limit])
+            chosen = tuple(0.0 if p[0] is None else p[0] for p in token_logprobs[: one.limit])
             written.append(GeneratedTurn(tuple(row[: one.limit]), chosen))
         return written[: len(requests)]
 
     def _prompt(self, request: Request) -> list[int]:
-        """A colocated vLLM makes one mark the tokens of a picture itself; a server wants them there."""
+        """Return the prompt: a colocated vLLM expands one picture token itself; a server expects all of them."""
         ids = request.so_far.ids
         if self._server:
             return list(ids)
@@ -204,5 +203,5 @@ class VllmGenerator:
 
 
 def vllm_options(tokenizer: Any) -> dict[str, Any]:
-    """What a vLLM is told besides TRL's settings."""
+    """Return sampling options for vLLM beside TRL's settings."""
     return {"logit_bias": dict.fromkeys(forbidden_ids(tokenizer), _FORBIDDEN_BIAS)}

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def trainer_class(asking: RoundRunner) -> Any:
+def trainer_class(runner: RoundRunner) -> Any:
     """The trainer's class; its ``writer`` has to be set before it trains."""
     from trl import GRPOTrainer
 
     class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
-        """TRL's trainer with ``asking`` as its generation."""
+        """TRL's trainer with ``runner`` as its generation."""
 
         writer: RoundGenerator
 
@@ -54,7 +54,7 @@ def trainer_class(asking: RoundRunner) -> Any:
             return output
 
         def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
-            found = asking.ask(self._asked, self.writer, self.is_world_process_zero())
+            found = runner.run(self._asked, self.writer, self.is_world_process_zero())
             return (
                 found.prompt_ids,
                 found.completion_ids,
@@ -82,7 +82,7 @@ def trainer_class(asking: RoundRunner) -> Any:
 
         def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
             if "loss" in logs:
-                logs = _log_line(self, asking, logs)
+                logs = _log_line(self, runner, logs)
             # Ours are in ``logs`` already, under one name each.
             self._metrics["train"].clear()
             super().log(logs, start_time)
@@ -101,7 +101,7 @@ def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
     return float((gap.exp() - 1 - gap).sum())
 
 
-def _log_line(trainer: Any, asking: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
+def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
     """The round's line in the log: what was asked, and what TRL says of learning from it."""
     import torch
 
@@ -111,8 +111,8 @@ def _log_line(trainer: Any, asking: RoundRunner, logs: Mapping[str, float]) -> d
         values = metrics.get(name)
         return sum(values) / len(values) if values else None
 
-    told = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
-    total = trainer.accelerator.reduce(told.to(trainer.accelerator.device), reduction="sum")
+    divergence = torch.tensor(trainer._divergence, dtype=torch.float64, device="cpu")
+    total = trainer.accelerator.reduce(divergence.to(trainer.accelerator.device), reduction="sum")
     named = {
         "clip_low": "clip_ratio/low_mean",
         "clip_high": "clip_ratio/high_mean",
@@ -121,15 +121,15 @@ def _log_line(trainer: Any, asking: RoundRunner, logs: Mapping[str, float]) -> d
         "vllm_gap": "sampling/sampling_logp_difference/mean",
     }
     seconds = sum(metrics["step_time"])
-    rolled = asking.seconds_writing + asking.seconds_drawing
+    rolled = runner.seconds_writing + runner.seconds_drawing
     return {
-        "round": asking.round,
-        **asking.numbers,
+        "round": runner.round,
+        **runner.numbers,
         **{name: logs[name] for name in ("loss", "grad_norm", "learning_rate") if name in logs},
         **{name: value for name, key in named.items() if (value := mean(key)) is not None},
         "kl_old": float(total[0] / max(float(total[1]), 1.0)),
-        "seconds_writing": round(asking.seconds_writing, 3),
-        "seconds_drawing": round(asking.seconds_drawing, 3),
+        "seconds_writing": round(runner.seconds_writing, 3),
+        "seconds_drawing": round(runner.seconds_drawing, 3),
         "seconds_learning": round(seconds - rolled, 3),
     }
 
@@ -139,11 +139,11 @@ if TYPE_CHECKING:
     from trl import GRPOConfig, GRPOTrainer
 
 OnStep = Callable[[int, int, Mapping[str, Any]], None]
-"""Told of each round: its number, how many there will be, and its numbers."""
+"""``on_step(round, rounds, metrics)``, called after each round."""
 
 
 def processes() -> int:
-    """How many a launcher started."""
+    """Return the number of processes that a launcher started."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -152,13 +152,13 @@ def train(
     questions: Sequence[Question],
     card: CardFiles | None = None,
     start: Start = "new",
-    told: OnStep | None = None,
+    on_step: OnStep | None = None,
 ) -> Run:
-    """Learn by inspecting ``questions``; the finished run. With several processes all of them call it.
+    """Train by inspecting ``questions`` and return the finished run. With several processes all of them call it.
 
     :raises SettingsError: a round cannot be divided so, or does not fit the model's context
     :raises ModelError: the model cannot be loaded, or does not fit
-    :raises RunError: the folder holds a run, unless ``start`` says what is to become of it
+    :raises RunError: the folder holds a run, unless ``start`` says what to do with it
     """
     import torch
 
@@ -178,8 +178,8 @@ def train(
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, questions, run, arguments)
     trainer.add_callback(run.callback())
-    if told is not None and is_first_process():
-        trainer.add_callback(_step_callback(told, total))
+    if on_step is not None and is_first_process():
+        trainer.add_callback(_step_callback(on_step, total))
     try:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
@@ -189,7 +189,7 @@ def train(
 
 
 def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
-    """The settings in TRL's words, for ``total`` rounds."""
+    """Return the settings as TRL's arguments, for ``total`` rounds."""
     import torch
     from trl import GRPOConfig
 
@@ -203,7 +203,7 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         gradient_accumulation_steps=share.accumulated,
         steps_per_generation=share.round,
         num_generations=settings.rollouts,
-        # The rows are in the order in which they are asked.
+        # The rows are already in the order of the rounds.
         shuffle_dataset=False,
         learning_rate=settings.learning_rate,
         lr_scheduler_type="constant",
@@ -218,17 +218,17 @@ def arguments_of(settings: GrpoSettings, total: int) -> GRPOConfig:
         temperature=settings.temperature,
         top_p=settings.top_p,
         max_completion_length=settings.turn_tokens or settings.response_tokens,
-        # What was sampled and what is learned must be as likely under the same weights.
+        # Sampling and training must give the same probabilities under the same weights.
         disable_dropout=True,
         bf16=dtype == "bfloat16",
         fp16=dtype == "float16",
         use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),
         gradient_checkpointing=settings.gradient_checkpointing,
         deepspeed=settings.deepspeed,
-        # Every trajectory has a picture, and what learns is used by every picture and word.
+        # Every trajectory has a picture, so every trained parameter is used.
         ddp_find_unused_parameters=False,
         save_strategy="steps",
-        # Within a round there is nothing to go on from: what was rolled is not kept.
+        # A round cannot be resumed in the middle: its rollouts are not kept.
         save_steps=settings.save_rounds * share.updates,
         save_total_limit=settings.keep_checkpoints,
         logging_steps=share.updates,
@@ -267,22 +267,21 @@ def trainer_of(
     run: Run,
     arguments: GRPOConfig,
 ) -> GRPOTrainer:
-    """TRL's trainer, which asks ``questions`` by our inspections."""
+    """Return TRL's trainer with our inspections of ``questions`` as its generation."""
     from transformers import PrinterCallback
 
     if settings.vllm.mode != "none":
         arguments.generation_kwargs = vllm_options(loaded.processor.tokenizer)
-    asking = RoundRunner(settings, questions, Renderer(loaded.processor), run)
-    trainer = trainer_class(asking)(
+    runner = RoundRunner(settings, questions, Renderer(loaded.processor), run)
+    trainer = trainer_class(runner)(
         model=loaded.model,
         reward_funcs=[reward_function],
         args=arguments,
         processing_class=loaded.processor,
         train_dataset=_rows(settings, len(questions)),
     )
-    # TRL looks at pixels of tool results, and counts picture tokens after the question, only if it has tools.
-    # Ours are called by the loop; these are for TRL to know of, and it is not given them earlier because it
-    # would then want a chat template that renders calls.
+    # TRL handles pictures in tool results only if it has tools. Ours are called by the loop; they are set after
+    # construction, because TRL would otherwise require a chat template that renders calls.
     trainer.tools = [tool.call]
     trainer.writer = _writer(settings, trainer)
     trainer.remove_callback(PrinterCallback)
@@ -290,7 +289,7 @@ def trainer_of(
 
 
 def reward_function(prompts: Any, completions: Any, completion_ids: Any, scored: list[float], **_: Any) -> list[float]:
-    """The reward function in TRL's form: what ``training.reward.score`` gave as the round was measured."""
+    """Return the rewards in TRL's form; ``training.reward.score`` calculated them when the round was run."""
     return scored
 
 
@@ -327,37 +326,37 @@ def _check_context(settings: GrpoSettings) -> None:
     wanted = settings.prompt_tokens + settings.response_tokens
     if wanted > context:
         raise SettingsError(
-            f"prompt_tokens + response_tokens: found {wanted}, wanted no more than the {context} tokens of "
+            f"prompt_tokens + response_tokens: found {wanted}, expected at most the {context} tokens of "
             f"{settings.model.name}"
         )
 
 
-def _step_callback(told: OnStep, total: int) -> Any:
+def _step_callback(on_step: OnStep, total: int) -> Any:
     from transformers import TrainerCallback
 
     class Telling(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if logs and "round" in logs:
-                told(logs["round"], total, logs)
+                on_step(logs["round"], total, logs)
 
     return Telling()
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Questions to ask, and the card that counts them and what was left out."""
+    """The questions, and the data card that counts them and what was left out."""
 
     questions: tuple[Question, ...]
     card: DataCard
 
 
 def prepare(settings: GrpoSettings) -> Prepared:
-    """Read the questions; no spectrum is drawn yet.
+    """Read the questions; no picture is drawn yet.
 
-    :raises DataError: nothing to ask, data that cannot be used, or sources of the test data in it
+    :raises DataError: no question, data that cannot be used, or sources of the test data in it
     """
     if not settings.data:
-        raise DataError("data: found nothing, wanted SpecVI Parquet, JSON lines or spectra (--data)")
+        raise DataError("data: found nothing, expected SpecVI Parquet, JSON lines or spectra (--data)")
     dropped: list[Dropped] = []
     labels = None if settings.labels is None else Path(settings.labels)
     spectra = None if settings.spectra_folder is None else Path(settings.spectra_folder)

@@ -1,11 +1,8 @@
-"""Many inspections side by side: each is ``agent.loop.inspect`` itself, and one call writes all their turns.
+"""Many inspections at the same time: each is ``agent.loop.inspect`` itself; one call generates all their turns.
 
-A policy here writes nothing. Asked for a turn it yields an empty text, which suspends its inspection; when
-all are suspended, a ``Writer`` writes all turns in one batch, and each inspection goes on with its own. No
-threads are needed, and the order is always the same.
-
-What was sampled is kept as token ids and never tokenized again, because the loss needs the probabilities of
-exactly those. What the tool says is appended as ``training.render`` renders it, unspoken.
+The policy of an inspection yields an empty text when a turn is requested, which suspends the inspection; when all are
+suspended, a ``Generator`` samples all turns in one batch. No threads are needed, and the order is always the same.
+Sampled token ids are never tokenized again, because the loss needs the probabilities of exactly those ids.
 """
 
 from __future__ import annotations
@@ -28,11 +25,11 @@ from training.render import END, Rendered, Renderer
 
 @dataclass(frozen=True)
 class Limits:
-    """Where an inspection ends that does not end itself.
+    """Limits that end an inspection.
 
     :param turns: assistant turns
     :param turn: tokens of one turn; None: as many as are left
-    :param response: tokens of all that follows the question, what the tool says included
+    :param response: tokens of everything after the question, tool results included
     """
 
     turns: int = MAX_TURNS
@@ -42,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """A conversation whose next turn is to be written, in ``limit`` tokens at most."""
+    """A conversation whose next turn is to be generated, in at most ``limit`` tokens."""
 
     so_far: Rendered
     limit: int
@@ -50,40 +47,40 @@ class Request:
 
 @dataclass(frozen=True)
 class GeneratedTurn:
-    """A turn as sampled, the token that ended it included, and how likely each token was (natural log)."""
+    """A sampled turn with its end token, and the natural log probability of each token."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float, ...] | None = None
 
 
 class Generator(Protocol):
-    """Writes turns; ``ends`` are the ids that end one."""
+    """Generates turns; ``ends`` are the token ids that end one."""
 
     ends: frozenset[int]
 
-    def anybody(self, waiting: int) -> bool:
-        """Whether any process waits for a turn, if they must write together; else whether this one does."""
+    def any_waiting(self, waiting: int) -> bool:
+        """Return whether any process waits for a turn, if all must generate together; else whether this one does."""
         ...
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
-        """The next turn of each. A turn has one token or more, no more than its limit, and no picture's."""
+        """Return the next turn of each: at least one token, at most its limit, and no picture token."""
         ...
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """One inspection, as it is learned from and as it is looked at.
+    """One inspection, as token ids for training and as a trajectory for people.
 
-    :param prompt: the question, up to where the assistant begins
-    :param said: all that followed; ``spoken`` is what the assistant wrote
-    :param logprobs: of each id in ``said``, 0 where it was not spoken; None if the writer gave none
+    :param prompt: the question, up to where the assistant's turn begins
+    :param completion: everything after it; ``spoken`` marks the assistant's tokens
+    :param logprobs: of each id in ``completion``, 0 for tokens of the tool; None if the generator gave none
     :param turns: the assistant's turns as text
-    :param truncated: a limit on tokens cut it
+    :param truncated: a token limit cut it
     """
 
     question: Question
     prompt: Rendered
-    said: Rendered
+    completion: Rendered
     logprobs: tuple[float, ...] | None
     turns: tuple[str, ...]
     trajectory: Trajectory
@@ -92,24 +89,24 @@ class Rollout:
 
     @property
     def images(self) -> tuple[Image.Image, ...]:
-        return self.prompt.images + self.said.images
+        return self.prompt.images + self.completion.images
 
     @property
     def response(self) -> str:
-        """Everything the assistant said: what is scored."""
+        """All assistant turns as one text, which is scored."""
         return "\n".join(self.turns)
 
     @property
-    def looks(self) -> tuple[Zoom, ...]:
-        """The calls that the tool answered."""
+    def tool_calls(self) -> tuple[Zoom, ...]:
+        """The calls that were run."""
         return tuple(zoom for zoom in self.trajectory.zooms if zoom.observation != NOT_RUN)
 
 
 @dataclass(frozen=True)
 class RolloutBatch:
-    """What was rolled, in the order asked, and how long writing and all else (tool, pictures, ids) took."""
+    """Rollouts in the order of the questions; seconds of generation and of everything else (tool, pictures)."""
 
-    rolled: tuple[Rollout, ...]
+    rollouts: tuple[Rollout, ...]
     seconds_writing: float
     seconds_drawing: float
 
@@ -122,34 +119,34 @@ def run_rollouts(
     drafter: Drafter,
     with_tool: bool = True,
 ) -> RolloutBatch:
-    """Inspect each question once; one that stands there several times is inspected several times."""
+    """Inspect each question once; a question given several times is inspected several times."""
     began = time.perf_counter()
     writing = 0.0
     spectra: dict[int, Spectrum] = {}
     inspections = []
     for question in questions:
         spectrum = spectra.setdefault(id(question), question.spectrum())
-        speaker = _SuspendedPolicy(renderer, writer.ends, limits, drafter)
-        inspections.append(_Inspection(question, spectrum, speaker, with_tool))
-    waiting = [one for one in inspections if one.goes_on()]
-    while writer.anybody(len(waiting)):
+        policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter)
+        inspections.append(_Inspection(question, spectrum, policy, with_tool))
+    waiting = [one for one in inspections if one.advance()]
+    while writer.any_waiting(len(waiting)):
         since = time.perf_counter()
-        written = writer.write([one.speaker.request for one in waiting])
+        written = writer.write([one.policy.request for one in waiting])
         writing += time.perf_counter() - since
         for one, turn in zip(waiting, written, strict=True):
-            one.speaker.hear(turn)
-        waiting = [one for one in waiting if one.goes_on()]
-    rolled = tuple(one.rolled() for one in inspections)
-    return RolloutBatch(rolled, writing, time.perf_counter() - began - writing)
+            one.policy.receive(turn)
+        waiting = [one for one in waiting if one.advance()]
+    rollouts = tuple(one.result() for one in inspections)
+    return RolloutBatch(rollouts, writing, time.perf_counter() - began - writing)
 
 
 class _SuspendedPolicy:
-    """The policy of one inspection: keeps its token ids, and waits for its turns to be written."""
+    """The policy of one inspection: keeps its token ids, and waits until its turns are generated."""
 
     def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter) -> None:
         self.drafter = drafter
         self.prompt = Rendered()
-        self.said = Rendered()
+        self.completion = Rendered()
         self.logprobs: list[float] | None = []
         self.turns: list[str] = []
         self.truncated = False
@@ -163,16 +160,16 @@ class _SuspendedPolicy:
 
     @property
     def request(self) -> Request:
-        return Request(self.prompt + self.said, self._limit)
+        return Request(self.prompt + self.completion, self._limit)
 
-    def hear(self, written: GeneratedTurn) -> None:
-        """What was written for the turn that is waited for."""
+    def receive(self, written: GeneratedTurn) -> None:
+        """Take the generated turn."""
         self._written = written
         self.waits = False
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn: suspended at an empty text until ``hear`` was called."""
-        if not self._room(conversation):
+        """The next turn; suspended at an empty text until ``receive`` was called."""
+        if not self._fits(conversation):
             self.truncated = True
             conversation.stop.set()
             return
@@ -185,28 +182,28 @@ class _SuspendedPolicy:
             self.truncated = True
             yield Remark(f"cut at its limit of {self._limit} tokens")
 
-    def _room(self, conversation: Conversation) -> bool:
-        """Append what came since the last turn, if it fits, and a token more."""
+    def _fits(self, conversation: Conversation) -> bool:
+        """Append what came since the last turn; False if it does not fit with one more token."""
         if not conversation.exchanges:
             self.prompt = self._renderer.opening(
                 conversation.system, conversation.prompt, conversation.overview, conversation.with_tool
             )
         elif (seen := conversation.exchanges[-1].observation) is not None:
             result = self._renderer.result(seen.text, seen.image)
-            if self.said.ids[-1] != self._end:
-                # A turn that was cut is shown as ended to the model, also when it is live.
+            if self.completion.ids[-1] != self._end:
+                # A turn that was cut is shown to the model as ended, as in live vetting.
                 result = Rendered((self._end,), (False,)) + result
-            if len(self.said) + len(result) >= self._limits.response:
+            if len(self.completion) + len(result) >= self._limits.response:
                 return False
             self._append(result, None)
-        left = self._limits.response - len(self.said)
+        left = self._limits.response - len(self.completion)
         self._limit = left if self._limits.turn is None else min(left, self._limits.turn)
         return True
 
     def _take(self, written: GeneratedTurn) -> str:
         ids = written.ids
         if not 0 < len(ids) <= self._limit:
-            raise ValueError(f"the writer gave {len(ids)} tokens, wanted 1 to {self._limit}")
+            raise ValueError(f"the generator gave {len(ids)} tokens, expected 1 to {self._limit}")
         self._append(Rendered(ids, (True,) * len(ids)), written.logprobs)
         words = ids[:-1] if ids[-1] in self._ends else ids
         text = str(self._tokenizer.decode(list(words), clean_up_tokenization_spaces=False))
@@ -214,7 +211,7 @@ class _SuspendedPolicy:
         return text
 
     def _append(self, piece: Rendered, logprobs: tuple[float, ...] | None) -> None:
-        self.said += piece
+        self.completion += piece
         if logprobs is None and any(piece.spoken):
             self.logprobs = None
         if self.logprobs is not None:
@@ -227,11 +224,11 @@ class _SuspendedPolicy:
 
 @dataclass
 class _Inspection:
-    """One running inspection, and where it has come to."""
+    """One running inspection."""
 
     question: Question
     spectrum: Spectrum
-    speaker: _SuspendedPolicy
+    policy: _SuspendedPolicy
     with_tool: bool
     _events: Iterator[Event] = field(init=False)
     _ended: Ended | None = None
@@ -240,31 +237,31 @@ class _Inspection:
         self._events = inspect(
             self.spectrum,
             self.question.task,
-            self.speaker,
-            self.speaker._limits.turns,
+            self.policy,
+            self.policy._limits.turns,
             with_tool=self.with_tool,
         )
 
-    def goes_on(self) -> bool:
-        """Run it to where it waits for a turn, or to its end; whether it waits."""
+    def advance(self) -> bool:
+        """Run to the next suspended turn or to the end; return whether it waits."""
         for event in self._events:
-            if self.speaker.waits:
+            if self.policy.waits:
                 return True
             if isinstance(event, Ended):
                 self._ended = event
         return False
 
-    def rolled(self) -> Rollout:
-        speaker, ended = self.speaker, self._ended
+    def result(self) -> Rollout:
+        policy, ended = self.policy, self._ended
         assert ended is not None, "an inspection ends with Ended"
-        logprobs = None if speaker.logprobs is None else tuple(speaker.logprobs)
+        logprobs = None if policy.logprobs is None else tuple(policy.logprobs)
         return Rollout(
             question=self.question,
-            prompt=speaker.prompt,
-            said=speaker.said,
+            prompt=policy.prompt,
+            completion=policy.completion,
             logprobs=logprobs,
-            turns=tuple(speaker.turns),
+            turns=tuple(policy.turns),
             trajectory=ended.trajectory,
             reason=ended.reason,
-            truncated=speaker.truncated,
+            truncated=policy.truncated,
         )

@@ -22,12 +22,12 @@ from training.settings import SettingsError
 
 @dataclass(frozen=True)
 class TrajectoryMetrics:
-    """One trajectory in numbers, small enough to be told to the other processes.
+    """One trajectory in numbers, small enough to be sent to the other processes.
 
-    :param answered: it ended with an answer that is YES or NO
-    :param predicted: the class as the reward reads it, or whatever stood in its place
-    :param calls: calls that the tool answered; ``errors`` of them with an error
-    :param tokens: of all that followed the question; ``spoken`` of them by the assistant
+    :param answered: it ended with the answer YES or NO
+    :param predicted: the class as the reward reads it, or the text in its place
+    :param calls: calls that were run; ``errors``: those answered with an error
+    :param tokens: everything after the question; ``spoken``: the assistant's
     """
 
     reward: float
@@ -44,38 +44,38 @@ class TrajectoryMetrics:
 
 
 def trajectory_metrics(rolled: Rollout, reward: Reward) -> TrajectoryMetrics:
-    """What one trajectory came to."""
+    """Return the numbers of one trajectory."""
     answer = rolled.trajectory.answer
-    looks = rolled.looks
+    calls = rolled.tool_calls
     return TrajectoryMetrics(
         reward=reward.score,
         format_ok=reward.format_ok,
         answered=answer is not None and answer.verdict is not None,
         predicted=reward.predicted,
         label=rolled.question.label,
-        calls=len(looks),
-        errors=sum(not zoom.ok for zoom in looks),
+        calls=len(calls),
+        errors=sum(not zoom.ok for zoom in calls),
         turns=len(rolled.turns),
-        tokens=len(rolled.said),
-        spoken=sum(rolled.said.spoken),
+        tokens=len(rolled.completion),
+        spoken=sum(rolled.completion.spoken),
         truncated=rolled.truncated,
     )
 
 
 def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[str, float | None]:
-    """The round in numbers.
+    """Return the logged numbers of a round.
 
     ``reward`` and ``reward_std`` (of all trajectories, not within groups); shares of all trajectories:
     ``format_rate``, ``answer_rate``, ``yes_rate``, ``accuracy`` (the class that the reward reads, against the
     label), ``truncated``; ``tool_error_rate``, of the calls that the tool answered, None without any;
-    ``no_spread``, the share of groups whose rewards are all the same and which therefore teach nothing.
+    ``no_spread``, the share of groups whose rewards are all equal, which gives no gradient.
 
     :param outcomes: group after group
-    :param rollouts: how many make a group
+    :param rollouts: trajectories per group
     :raises ValueError: no whole number of groups
     """
     if not outcomes or len(outcomes) % rollouts:
-        raise ValueError(f"found {len(outcomes)} outcomes, wanted whole groups of {rollouts}")
+        raise ValueError(f"found {len(outcomes)} outcomes, expected whole groups of {rollouts}")
     rewards = [one.reward for one in outcomes]
     groups = [rewards[start : start + rollouts] for start in range(0, len(rewards), rollouts)]
     calls = sum(one.calls for one in outcomes)
@@ -101,12 +101,12 @@ def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[
 LABEL_SOURCE = "training data"
 
 Rows = Sequence[Mapping[str, Any]]
-"""A round's rows of the data set, one a trajectory: ``question``, its place, and ``round``, from 0."""
+"""Rows of the data set, one per trajectory: ``question`` (an index) and ``round`` (from 0)."""
 
 
 @dataclass(frozen=True)
 class RoundBatch:
-    """A round in the form that TRL takes, a place in each list a trajectory."""
+    """A round in the form that TRL takes; each list has one element per trajectory."""
 
     prompt_ids: list[list[int]]
     completion_ids: list[list[int]]
@@ -118,7 +118,7 @@ class RoundBatch:
 
 
 class RoundRunner:
-    """Asks rounds of questions, and knows the numbers of the last."""
+    """Runs rounds, and keeps the numbers of the last one."""
 
     def __init__(self, settings: GrpoSettings, questions: Sequence[Question], renderer: Renderer, run: Run) -> None:
         self.round = 0
@@ -130,8 +130,8 @@ class RoundRunner:
         self._renderer = renderer
         self._run = run
 
-    def ask(self, rows: Rows, writer: RoundGenerator, keeps_traces: bool) -> RoundBatch:
-        """Inspect what the rows name; with several processes each asks its own rows, at the same time.
+    def run(self, rows: Rows, writer: RoundGenerator, save_traces: bool) -> RoundBatch:
+        """Inspect the questions of the rows; with several processes each takes its own rows at the same time.
 
         :raises SettingsError: a question is longer than allowed
         """
@@ -142,7 +142,7 @@ class RoundRunner:
         self.round = number + 1
         limits = Limits(settings.max_turns, settings.turn_tokens, settings.response_tokens)
         with writer.round(number):
-            rollout = run_rollouts(
+            batch = run_rollouts(
                 [self._questions[row["question"]] for row in rows],
                 self._renderer,
                 writer,
@@ -150,18 +150,18 @@ class RoundRunner:
                 self._drafter(limits),
                 settings.with_tool,
             )
-        self._check(rollout.rolled)
-        rewards = [score(one.response, one.question.label, settings.alpha) for one in rollout.rolled]
-        outcomes = [trajectory_metrics(*pair) for pair in zip(rollout.rolled, rewards, strict=True)]
+        self._check(batch.rollouts)
+        rewards = [score(one.response, one.question.label, settings.alpha) for one in batch.rollouts]
+        outcomes = [trajectory_metrics(*pair) for pair in zip(batch.rollouts, rewards, strict=True)]
         self.numbers = round_metrics(gather_object(outcomes), settings.rollouts)
-        self.seconds_writing, self.seconds_drawing = rollout.seconds_writing, rollout.seconds_drawing
-        if keeps_traces:
-            self._keep(rollout.rolled, rewards)
-        return _for_trl(rollout.rolled, rewards)
+        self.seconds_writing, self.seconds_drawing = batch.seconds_writing, batch.seconds_drawing
+        if save_traces:
+            self._save_traces(batch.rollouts, rewards)
+        return _for_trl(batch.rollouts, rewards)
 
     def _drafter(self, limits: Limits) -> Drafter:
         settings = self._settings
-        told = {
+        details = {
             "run": Path(settings.output).name,
             "round": self.round,
             "temperature": settings.temperature,
@@ -169,25 +169,25 @@ class RoundRunner:
             "max_tokens": limits.turn or limits.response,
             "max_response_tokens": limits.response,
         }
-        return Drafter("model", f"{Path(settings.output).name}, round {self.round}", told)
+        return Drafter("model", f"{Path(settings.output).name}, round {self.round}", details)
 
     def _check(self, rolled: Sequence[Rollout]) -> None:
-        """TRL would drop every picture of the round, without a word, if one did not fit its tokens."""
+        """Check tokens: TRL silently drops all pictures of a round if one does not match its tokens."""
         mark = self._renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
         longest = self._settings.prompt_tokens
         for one in rolled:
             if len(one.prompt) > longest:
                 raise SettingsError(
                     f"prompt_tokens: {one.question.key} has {len(one.prompt)} tokens with its picture, "
-                    f"{longest} are allowed"
+                    f"at most {longest} are allowed"
                 )
-            marks = one.prompt.ids.count(mark) + one.said.ids.count(mark)
+            marks = one.prompt.ids.count(mark) + one.completion.ids.count(mark)
             wanted = sum(map(self._renderer.image_tokens, one.images))
             if marks != wanted:
                 raise ValueError(f"{one.question.key}: {marks} picture tokens, but pictures of {wanted}")
 
-    def _keep(self, rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> None:
-        """A few of the round as our JSON lines, of as many questions as there are."""
+    def _save_traces(self, rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> None:
+        """Save some trajectories of the round as JSON lines, of as many different questions as possible."""
         group = self._settings.rollouts
         order = sorted(range(len(rolled)), key=lambda n: (n % group, n))[: self._settings.traces]
         if not order:
@@ -198,12 +198,12 @@ class RoundRunner:
 
 
 def _trace(rolled: Rollout, reward: Reward) -> dict[str, Any]:
-    """A line that ``spec-o3 import`` takes: the trajectory with its spectrum, its label and its reward."""
+    """Return a row for ``spec-o3 import``: the trajectory with its spectrum, label and reward."""
     drafter = rolled.trajectory.drafter
-    told = {"reward": reward.score, "predicted": reward.predicted[:60], "ended": rolled.reason}
+    details = {"reward": reward.score, "predicted": reward.predicted[:60], "ended": rolled.reason}
     trajectory = replace(
         rolled.trajectory,
-        drafter=replace(drafter, settings=dict(drafter.settings) | told),
+        drafter=replace(drafter, settings=dict(drafter.settings) | details),
         label=rolled.question.label,
         label_source=LABEL_SOURCE,
     )
@@ -214,8 +214,8 @@ def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> RoundBatch
     known = [list(one.logprobs) for one in rolled if one.logprobs is not None]
     return RoundBatch(
         prompt_ids=[list(one.prompt.ids) for one in rolled],
-        completion_ids=[list(one.said.ids) for one in rolled],
-        spoken=[[int(spoken) for spoken in one.said.spoken] for one in rolled],
+        completion_ids=[list(one.completion.ids) for one in rolled],
+        spoken=[[int(spoken) for spoken in one.completion.spoken] for one in rolled],
         completions=[[{"role": "assistant", "content": one.response}] for one in rolled],
         logprobs=known if len(known) == len(rolled) else None,
         rewards=[reward.score for reward in rewards],

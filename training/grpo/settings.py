@@ -1,7 +1,7 @@
-"""What a GRPO run is told. The defaults are the published ones where there are any.
+"""Settings of a GRPO run, and the schedule of its rounds. Defaults are the published ones where there are any.
 
-Published is ``recipe/spec_o3/configs/spec_o3.yaml`` of github.com/Maxwell-Jia/spec-o3 (commit dd6eb91), for
-verl, with verl's defaults for what it leaves out.
+Published: ``recipe/spec_o3/configs/spec_o3.yaml`` of github.com/Maxwell-Jia/spec-o3 (commit dd6eb91), for verl, with
+verl's defaults for the rest.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ Correction = Literal["none", "token_truncate", "token_mask", "sequence_truncate"
 
 @settings_dataclass(frozen=True, config=CLOSED)
 class VllmSettings:
-    """Who writes. ``none``: the model that learns, through transformers.
+    """Generation. ``none``: by the trained model itself, through transformers.
 
-    :param mode: ``colocate``, a vLLM inside each process, on the GPUs that learn; ``server``, one on others
-    :param memory: share of each GPU that a colocated vLLM takes
+    :param mode: ``colocate``, a vLLM inside each process, on the training GPUs; ``server``, one on other GPUs
+    :param memory: share of the GPU memory that a colocated vLLM takes
     :param tensor_parallel: processes that share a colocated vLLM
-    :param correction: how TRL weighs what vLLM and the model that learns give other probabilities for;
-        published, none
+    :param correction: how TRL corrects for differences between the probabilities of vLLM and the trained model;
+        published: none
     """
 
     mode: Engine = "none"
@@ -59,26 +59,26 @@ class GrpoSettings:
 
     :param data: what ``training.data.questions`` reads; ``labels``, a table for spectrum files in it;
         ``spectra_folder``, where spectra are that rows only name
-    :param tasks: keys of those that are asked, None: all
-    :param test: test data; whose sources are among the questions is refused, or dropped with ``drop_leaks``
-    :param alpha: what bad form costs
-    :param mini_batch: questions an update; published, verl counts them so
-    :param per_device: trajectories that a process holds at once while it learns; changes memory, not results
-    :param rounds: how many, None: as many as ``epochs`` has
+    :param tasks: keys of the tasks that are used; None: all
+    :param test: test data; questions about its spectra are refused, or dropped with ``drop_leaks``
+    :param alpha: penalty for wrong form
+    :param mini_batch: questions per update, as verl counts them
+    :param per_device: trajectories per process and forward pass in training; changes memory use, not results
+    :param rounds: number of rounds; None: as many as ``epochs`` has
     :param clip_low: the ratio of new to old probability counts down to 1 - ``clip_low``
     :param dual_clip: and up to this for what did worse than its group; TRL's ``delta``
     :param kl: weight of the divergence from where the run started
     :param loss: ``dapo``: each token counts alike, as in the published token-mean
     :param scale: ``group``: an advantage is divided by the standard deviation of its group's rewards
-    :param max_turns: assistant turns. 8 allows 7 looks, as the published code; 9 the paper's 8
+    :param max_turns: assistant turns. 8 allows 7 tool calls, as the published code; 9 allows the paper's 8
     :param turn_tokens: most tokens of a turn; None: as many as are left of ``response_tokens``
     :param prompt_tokens: most tokens of a question, its picture included; a longer one ends the run
-    :param response_tokens: most tokens of all that follows the question, what the tool says included
-    :param writing_batch: turns that transformers writes at once in each process
-    :param save_rounds: a checkpoint every so many rounds, of which the last ``keep_checkpoints`` are kept
-    :param traces: trajectories a round that are kept to be looked at
-    :param deepspeed: a DeepSpeed file, where the launcher's own settings do not name one
-    :param merge: what LoRA learned is worked into the weights at the end, and saved whole
+    :param response_tokens: most tokens after the question, tool results included
+    :param writing_batch: turns that transformers generates at once in each process
+    :param save_rounds: rounds between checkpoints, of which the last ``keep_checkpoints`` are kept
+    :param traces: trajectories per round that are saved for people to read
+    :param deepspeed: a DeepSpeed file, if the launcher's settings do not name one
+    :param merge: merge the LoRA adapter into the weights at the end
     """
 
     model: ModelSettings
@@ -129,11 +129,11 @@ class GrpoSettings:
 
 @dataclass(frozen=True)
 class Batches:
-    """A round in TRL's terms, which counts trajectories a process.
+    """A round in TRL's terms, which counts trajectories per process.
 
-    :param per_device: trajectories a process learns from at once
-    :param accumulated: of such, an update
-    :param round: of such, a round
+    :param per_device: trajectories per forward pass
+    :param accumulated: forward passes per update
+    :param round: forward passes per round
     """
 
     per_device: int
@@ -142,7 +142,7 @@ class Batches:
 
     @property
     def updates(self) -> int:
-        """Updates a round."""
+        """Updates per round."""
         return self.round // self.accumulated
 
 
@@ -172,7 +172,7 @@ def batches(settings: GrpoSettings, processes: int) -> Batches:
 
 
 def rounds(settings: GrpoSettings, questions: int) -> int:
-    """How many rounds the run has. What is left over of an epoch is not asked, as published.
+    """Return the number of rounds. The rest of an epoch that fills no round is left out, as published.
 
     :raises SettingsError: fewer questions than a round asks
     """
@@ -182,8 +182,8 @@ def rounds(settings: GrpoSettings, questions: int) -> int:
 
 
 def schedule(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
-    """By round, the questions that it asks; each epoch is shuffled anew. It follows from the seed alone, so
-    that a resumed run asks what an uninterrupted one would have asked.
+    """Return the questions of each round; each epoch is shuffled anew. The order depends on the seed alone, so a
+    resumed run has the same rounds as an uninterrupted one.
     """
     total = rounds(settings, questions)
     per_epoch = questions // settings.prompts
@@ -199,6 +199,6 @@ def schedule(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
 
 def derived_seed(seed: int, *place: int) -> int:
     """A seed for the random numbers of one place in a run (round, process, call): they are the same whatever
-    was drawn before, so that a resumed run writes what an uninterrupted one would have written.
+    was sampled before, so that a resumed run samples what an uninterrupted one would have sampled.
     """
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> np.uint64(1))

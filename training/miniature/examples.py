@@ -61,27 +61,27 @@ ZOOM_TARGETS: Mapping[str, tuple[ZoomTarget, ...]] = {
 EMISSION, ABSORPTION, BROAD = -4.0, 3.0, 600.0
 """Å of equivalent width, and km/s: what the script calls emission, absorption and broad."""
 DEEP, SHALLOW = 0.62, 0.85
-"""Flux in a band over that beside it: below these the script calls it deep, and shallow."""
+"""Flux in a band over the flux next to it: below these the script calls it deep, and shallow."""
 
 
-def description(spectrum: Spectrum, task: Task, look: ZoomTarget) -> str:
-    """What a look shows, in a sentence."""
+def description(spectrum: Spectrum, task: Task, target: ZoomTarget) -> str:
+    """Describe in one sentence what a zoom shows."""
     at_rest = rest(spectrum)
-    strength = _value(at_rest, task, look.strength)
+    strength = _value(at_rest, task, target.strength)
     if strength is None:
-        return f"{look.name} is not there."
-    if not look.breadth:
+        return f"{target.name} is not there."
+    if not target.breadth:
         how = "deep" if strength < DEEP else "shallow" if strength < SHALLOW else "absent"
-        return f"{look.name} is {how}."
+        return f"{target.name} is {how}."
     if strength < EMISSION:
-        broad = (_value(at_rest, task, look.breadth) or 0.0) > BROAD
-        return f"{look.name} is in {'broad' if broad else 'narrow'} emission."
-    return f"{look.name} is {'in absorption' if strength > ABSORPTION else 'flat'}."
+        broad = (_value(at_rest, task, target.breadth) or 0.0) > BROAD
+        return f"{target.name} is in {'broad' if broad else 'narrow'} emission."
+    return f"{target.name} is {'in absorption' if strength > ABSORPTION else 'flat'}."
 
 
 @dataclass(frozen=True)
 class Script:
-    """A policy that knows the answer: it looks where the task says, says what is there, and answers."""
+    """A policy that knows the answer: it zooms where the task says, describes what is there, and answers."""
 
     label: Verdict
 
@@ -90,24 +90,24 @@ class Script:
         return DRAFTER
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn: a look, or what was seen in the last one and the answer."""
+        """The next turn: a zoom, or a description of the last one and the answer."""
         spectrum, task = conversation.spectrum, conversation.task
-        looks = ZOOM_TARGETS[task.key]
+        targets = ZOOM_TARGETS[task.key]
         verdict = f"So it is {'a' if self.label == 'YES' else 'no'} {task.title.lower()}."
         answer = rf"<answer>\boxed{{{self.label}}}</answer>"
         if not conversation.with_tool:
-            seen = " ".join(description(spectrum, task, look) for look in looks)
+            seen = " ".join(description(spectrum, task, target) for target in targets)
             yield f"<think>{seen} {verdict}</think>{answer}"
             return
         done = len(conversation.exchanges)
-        seen = description(spectrum, task, looks[done - 1]) + " " if done else ""
-        if done == len(looks):
+        seen = description(spectrum, task, targets[done - 1]) + " " if done else ""
+        if done == len(targets):
             yield f"<think>{seen}{verdict}</think>{answer}"
             return
-        look = looks[done]
-        call = {"name": TOOL_NAME, "arguments": {"label": look.name, "wavelength_range": list(look.window)}}
+        target = targets[done]
+        call = {"name": TOOL_NAME, "arguments": {"label": target.name, "wavelength_range": list(target.window)}}
         written = json.dumps(call, ensure_ascii=False)
-        yield f"<think>{seen}I look at {look.name}.</think>\n<tool_call>\n{written}\n</tool_call>"
+        yield f"<think>{seen}I look at {target.name}.</think>\n<tool_call>\n{written}\n</tool_call>"
 
 
 def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
@@ -125,11 +125,11 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
 
 
 def described(question: Question, shrink: Shrink, overviews: bool) -> list[Example]:
-    """Single pictures and what they show of each look: its zoom, and the overview too if that is wanted."""
+    """Single pictures and what they show of each zoom target: its zoom, and the overview too if that is wanted."""
     spectrum, task = question.spectrum(), question.task
     found = []
-    for look in ZOOM_TARGETS[task.key]:
-        shown = {"zoom": tool.call(spectrum, {"wavelength_range": list(look.window)}).image}
+    for target in ZOOM_TARGETS[task.key]:
+        shown = {"zoom": tool.call(spectrum, {"wavelength_range": list(target.window)}).image}
         if overviews:
             shown["overview"] = tool.overview(spectrum)
         for place, image in shown.items():
@@ -137,21 +137,21 @@ def described(question: Question, shrink: Shrink, overviews: bool) -> list[Examp
                 continue
             trajectory = Trajectory(
                 task=task.key,
-                prompt=f"What does the spectrum show at {look.name}?",
+                prompt=f"What does the spectrum show at {target.name}?",
                 spectrum_name=spectrum.name,
                 spectrum_sha256=spectrum.sha256,
-                steps=(Think("s1", description(spectrum, task, look)),),
+                steps=(Think("s1", description(spectrum, task, target)),),
                 drafter=DRAFTER,
                 overview=pixels_sha256(image),
                 simulated=True,
             )
-            key = f"{question.key} {look.name} {place}"
+            key = f"{question.key} {target.name} {place}"
             found.append(_example(key, question, trajectory, [shrink(image)]))
     return found
 
 
 def texts(examples: Sequence[Example]) -> list[str]:
-    """All that is said in them, by whomever: what a tokenizer is to know."""
+    """Return all texts in the examples, for the tokenizer."""
     found = []
     for example in examples:
         trajectory = example.trajectory
@@ -192,7 +192,7 @@ SNR = (10.0, 40.0)
 class Mix:
     """What is asked of a task.
 
-    :param kind: the simulator's name of the class, and ``states`` of it that are drawn; none named: all
+    :param kind: the simulator's name of the class, and ``states``: those that are simulated; none: all
     :param others: the look-alikes
     """
 
@@ -224,10 +224,10 @@ def _question(part: Part, number: int, known: Mapping[str, Task]) -> Question:
     mix = MIXES[number % len(MIXES)]
     is_one = number // len(MIXES) % 2 == 0
     first = _SEEDS[part] * _ROOM + number
-    drawn = np.random.default_rng([first])
-    kind = mix.kind if is_one else str(drawn.choice(mix.others))
-    survey = str(drawn.choice(sorted(SURVEYS)))
-    snr = round(float(drawn.uniform(*SNR)), 1)
+    rng = np.random.default_rng([first])
+    kind = mix.kind if is_one else str(rng.choice(mix.others))
+    survey = str(rng.choice(sorted(SURVEYS)))
+    snr = round(float(rng.uniform(*SNR)), 1)
     seed = _seed(mix, kind, survey, first) if is_one else first
     name = f"simulated-{kind}-{seed:04d}.fits"
     return Question(
@@ -247,4 +247,4 @@ def _seed(mix: Mix, kind: str, survey: str, first: int) -> int:
     for seed in range(first, first + _ROOM, _STEP):
         if not mix.states or simulate(kind, survey, SNR[0], seed).meta["state"] in mix.states:
             return seed
-    raise AssertionError("a state that is drawn one time in three is drawn within a hundred times")
+    raise AssertionError("a state that is sampled one time in three is found within a hundred times")

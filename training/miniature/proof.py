@@ -60,9 +60,9 @@ def _begin(folder: Path, scale: Scale) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ProofError(f"{folder} holds something that is no proof: choose another --output")
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder / f"{PROOF}.new"
-    beside.write_text(json.dumps(wanted, indent=2) + "\n", "utf-8")
-    os.replace(beside, there)
+    unfinished = folder / f"{PROOF}.new"
+    unfinished.write_text(json.dumps(wanted, indent=2) + "\n", "utf-8")
+    os.replace(unfinished, there)
 
 
 def _side_by_side(folder: Path, seeds: Sequence[int], scale: Scale) -> None:
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 TABLE, RESULT, CURVES = "table.md", "result.json", "curves.svg"
 ALPHA = 0.2
-"""What bad form costs, as in training."""
+"""Penalty for wrong form, as in training."""
 NAMES = {
     "base": "base",
     "sft": "SFT",
@@ -154,7 +154,7 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
 
 
 def table(lines: Sequence[Line]) -> str:
-    """A line a model and seed, and their mean where there are several."""
+    """One row per model and seed, and the mean of several seeds."""
     headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls"]
     rows = []
     for model in dict.fromkeys(line.model for line in lines):
@@ -174,7 +174,7 @@ def table(lines: Sequence[Line]) -> str:
 
 
 def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
-    """Loss of the supervised stages, and reward, format rate and calls of GRPO, a line a seed."""
+    """Draw the loss of the supervised stages, and reward, format rate and calls of GRPO, one line per seed."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

@@ -1,6 +1,6 @@
 """The stages of one seed of the proof, each a folder that is there once the stage is done.
 
-``random`` holds the weights as they were drawn and the tokenizer; ``zooms`` the run in which they learned to
+``random`` holds the random initial weights and the tokenizer; ``zooms`` the run in which they learned to
 name what single zooms show, ``overviews`` the one in which overviews joined them; ``base`` what came of it,
 from which all else starts; ``sft`` and ``grpo`` the two published stages, with ``-no-tool`` the same without
 the tool; ``bench`` an answer journal, scores and report of each. What learns is ``training.sft`` and
@@ -70,7 +70,7 @@ class Scale:
 
 SCALES: Mapping[str, Scale] = MappingProxyType(
     {
-        # Learns nothing: that every stage runs and goes on where it was is all that it shows.
+        # Learns nothing; it shows that every stage runs and resumes.
         "quick": Scale(
             "quick",
             Size(picture=(8, 12), vocabulary=700, context=2048, paper=True),
@@ -109,10 +109,10 @@ MODELS = ("base", "sft", "grpo", f"sft{WITHOUT}", f"grpo{WITHOUT}")
 
 BETA2 = 0.95
 """How long AdamW remembers the size of gradients: twenty steps, not the usual thousand. In trials from random
-weights seeing was learned with it; what else differed between the trials was not told apart."""
+weights seeing was learned with it; what else differed between the trials was not separated."""
 
 OnMessage = Callable[[str], None]
-"""Told a line about how far it has come."""
+"""Receives one line of progress."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Seed:
     folder: Path
     seed: int
     scale: Scale
-    tell: OnMessage
+    report: OnMessage
 
     def do(self) -> None:
         """:raises ModelError, RunError, JournalError: as the stages' own commands would"""
@@ -150,11 +150,11 @@ class Seed:
         from training.miniature.examples import texts
         from training.miniature.model import model_for, processor_for
 
-        self.tell("tokenizer and random weights")
+        self.report("tokenizer and random weights")
         size = self.scale.size
         # All that the script can say is in a hundred of its examples.
-        told = [*self._described(True, 100), *self._inspected(True, 100), *self._inspected(False, 100)]
-        processor = processor_for(texts(told), size)
+        described = [*self._described(True, 100), *self._inspected(True, 100), *self._inspected(False, 100)]
+        processor = processor_for(texts(described), size)
         torch.manual_seed(self.seed)
         model_for(processor.tokenizer, size).save_pretrained(folder)
         processor.save_pretrained(folder)
@@ -200,9 +200,9 @@ class Seed:
             keep_checkpoints=1,
             gradient_checkpointing=False,
         )
-        self.tell(f"{folder.name}: drawing the pictures")
+        self.report(f"{folder.name}: drawing the pictures")
         given = examples()
-        train(settings, given, card=_card(given), start=_start(folder), told=self._steps(folder.name))
+        train(settings, given, card=_card(given), start=_start(folder), on_step=self._steps(folder.name))
 
     def _grpo(self, end: str) -> None:
         from training.grpo.learning import train
@@ -233,7 +233,7 @@ class Seed:
             traces=scale.grpo.prompts,
         )
         asked = questions("grpo", scale.grpo.spectra)
-        train(settings, asked, card=_card(asked), start=_start(folder), told=self._steps(folder.name))
+        train(settings, asked, card=_card(asked), start=_start(folder), on_step=self._steps(folder.name))
 
     def _bench(self, model: str) -> None:
         from agent.policies import Sampling
@@ -241,14 +241,14 @@ class Seed:
         from training.bench import gallery, report
         from training.bench.answers import Answers
         from training.bench.answers import Run as Asked
-        from training.bench.run import Asking, ask_all, contender
+        from training.bench.run import Asking, ask_all, system_of
         from training.bench.table import of_run
 
         folder = self.folder / "bench" / model
         if (folder / report.SCORES).is_file():
             return
         folder.mkdir(parents=True, exist_ok=True)
-        who = contender(str(self.folder / model))
+        who = system_of(str(self.folder / model))
         policy = Local(who.model, sampling=Sampling(max_tokens=self.scale.turn_tokens))
         with_tool = not model.endswith(WITHOUT)
         settings = {
@@ -262,7 +262,7 @@ class Seed:
         asking = Asking(lambda _: policy, self.scale.turns, with_tool)
         with Answers(folder, asked, settings) as answers:
             left = len(asked) - answers.done
-            ask_all(asked, asking, answers, progress=lambda n: self.tell(f"bench of {model}: {n} of {left}"))
+            ask_all(asked, asking, answers, progress=lambda n: self.report(f"bench of {model}: {n} of {left}"))
         run = Asked.read(folder)
         row = of_run(run)
         gallery.write(run, row, gallery.spectra_of(asked), 4)
@@ -286,11 +286,11 @@ class Seed:
         return [inspected(question, shrink, with_tool) for question in asked]
 
     def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
-        def told(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
+        def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:
             key = "reward" if "reward" in numbers else "loss"
-            self.tell(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.3f}")
+            self.report(f"{name}: step {step} of {steps}, {key} {float(numbers[key]):.3f}")
 
-        return told
+        return on_step
 
 
 def _model(folder: Path) -> ModelSettings:

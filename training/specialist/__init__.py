@@ -1,9 +1,7 @@
-"""A specialist: a small 1-D convolutional network for one class, trained on labels alone.
+"""The specialist: a small 1-D convolutional network for one class, trained on labels alone, in minutes on a CPU.
 
-It is what survey pipelines use (CarbonNet, GaiaNet in the paper's table), made small enough to train on two
-CPU cores in minutes: a contender to be measured on the split that everybody else is measured on, and the weak
-classifier that finds hard negatives for ``spec-o3 bench build``. It reads numbers, says a probability, and
-gives no reason.
+Like the networks of survey pipelines (CarbonNet, GaiaNet in the paper's table): a system to compare with, and the
+weak classifier that finds hard negatives for ``spec-o3 bench build``. It gives a probability without a reason.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class SpecialistSettings:
     :param noise: each spectrum is shown with up to so many times its own noise added
     :param shift: and moved by up to so many pixels of the grid (89 km/s each) to either side
     :param tilt: and multiplied by exp(a x + b x²), x from -1 to 1 over the grid, a and b normal with this
-        standard deviation: reddening and calibration that nobody knows
+        standard deviation: unknown reddening and calibration
     """
 
     seed: AtLeast0 = 0
@@ -93,9 +93,9 @@ class SpecialistError(OneLine):
 
 @dataclass(frozen=True)
 class Learned:
-    """A trained network, the threshold, and what there is to tell of how it went.
+    """A trained network, the threshold, and its training log.
 
-    :param log: a line an epoch: loss in training, loss and F1 on the held-out sources
+    :param log: one line per epoch: loss in training, loss and F1 on the held-out sources
     :param kept: the epoch whose weights these are, from 1
     """
 
@@ -111,13 +111,13 @@ def learn(
     yes: Bools,
     held_out: Bools,
     settings: SpecialistSettings,
-    said: OnEpoch = lambda _: None,
+    on_epoch: OnEpoch = lambda _: None,
 ) -> Learned:
     """Train on spectra already on the grid.
 
     :param yes: (spectra,) the labels
     :param held_out: (spectra,) which are for validation; both classes are to be on both sides
-    :param said: told of each epoch
+    :param on_epoch: called after each epoch
     """
     import torch
 
@@ -135,7 +135,7 @@ def learn(
             line = {"epoch": epoch, "loss": loss, "held_out_loss": _loss(odds, truth)}
             line["held_out_f1"] = threshold_for(_probability(odds), truth)[1]
             log.append(line)
-            said(line)
+            on_epoch(line)
             if line["held_out_loss"] < best[0]:
                 kept = {name: value.clone() for name, value in net.state_dict().items()}
                 best = line["held_out_loss"], epoch, kept
@@ -240,6 +240,6 @@ def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return p
 
 
-def _f1(said: Bools, yes: Bools) -> float:
-    right = int((said & yes).sum())
-    return 2 * right / max(int(said.sum() + yes.sum()), 1)
+def _f1(predicted: Bools, yes: Bools) -> float:
+    right = int((predicted & yes).sum())
+    return 2 * right / max(int(predicted.sum() + yes.sum()), 1)

@@ -47,7 +47,7 @@ class Specialist:
     card: dict[str, Any]
 
     def predict(self, spectra: Iterable[Spectrum]) -> NDArray[np.float64]:
-        """P(YES) of each spectrum (n,), for a spectrum as likely YES as NO before it is looked at."""
+        """P(YES) of each spectrum (n,), for a spectrum as likely YES as NO before it is seen."""
         parts = []
         waiting = iter(spectra)
         while some := list(islice(waiting, _AT_ONCE)):
@@ -64,7 +64,7 @@ class Specialist:
 
     @property
     def drafter(self) -> dict[str, Any]:
-        """Who it is, as a predictions file says it, with what would let somebody train it again."""
+        """The drafter as a predictions file names it, with the settings to train it again."""
         settings = dataclasses.asdict(self.settings) | {"threshold": self.threshold}
         return {"kind": "specialist", "name": "1-D convolutional network", "settings": settings}
 
@@ -74,7 +74,7 @@ class Specialist:
 
         folder.mkdir(parents=True, exist_ok=True)
         torch.save(self.network.state_dict(), folder / WEIGHTS)
-        told = {
+        card = {
             "schema": SCHEMA,
             "task": self.task,
             "threshold": self.threshold,
@@ -82,7 +82,7 @@ class Specialist:
             "settings": dataclasses.asdict(self.settings),
             "card": self.card,
         }
-        text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(card, indent=1, ensure_ascii=False) + "\n"
         (folder / CARD).write_text(text, encoding="utf-8")
 
     @classmethod
@@ -90,14 +90,14 @@ class Specialist:
         """The specialist that was saved there. :raises SpecialistError: there is none, or it is damaged"""
         import torch
 
-        told = _card(folder / CARD)
+        card = _card(folder / CARD)
         try:
-            settings = from_mapping(told["settings"], SpecialistSettings, str(folder / CARD))
+            settings = from_mapping(card["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
-            if _sha256(folder / WEIGHTS) != told["weights_sha256"]:
+            if _sha256(folder / WEIGHTS) != card["weights_sha256"]:
                 raise SpecialistError(f"{folder / WEIGHTS}: found other bytes than {CARD} says, wanted its own")
             net.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True))
-            return cls(str(told["task"]), net, float(told["threshold"]), settings, told["card"])
+            return cls(str(card["task"]), net, float(card["threshold"]), settings, card["card"])
         except OSError as error:
             raise SpecialistError(f"{error.filename}: {error.strerror}") from error
         except (SettingsError, RuntimeError, ValueError, TypeError, KeyError) as error:
@@ -107,12 +107,12 @@ class Specialist:
 def train(
     questions: Sequence[Question],
     settings: SpecialistSettings | None = None,
-    said: OnEpoch = lambda _: None,
+    on_epoch: OnEpoch = lambda _: None,
     rows: Sampled | None = None,
 ) -> Specialist:
     """Train on questions of one task.
 
-    :param said: told of each epoch
+    :param on_epoch: called after each epoch
     :param rows: their spectra on the grid, where they have been read already
     :raises SpecialistError: several tasks or none, or too few sources of a class
     :raises SpectrumError: a spectrum cannot be read
@@ -125,7 +125,7 @@ def train(
         rows = Sampled.stack([sample(one.spectrum()) for one in questions])
     yes = np.array([one.label == "YES" for one in questions])
     held_out = _held_out(questions, yes, settings)
-    learned = learn(rows, yes, held_out, settings, said)
+    learned = learn(rows, yes, held_out, settings, on_epoch)
     card = _told(questions, yes, held_out)
     card |= {"epoch_kept": learned.kept, "held_out_f1": learned.f1, "log": list(learned.log)}
     return Specialist(tasks[0], learned.network, learned.threshold, settings, card)
@@ -147,7 +147,7 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
 
 
 def _told(questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]) -> dict[str, Any]:
-    """What it was trained on, in numbers; the sources, so that nobody tests on them unawares."""
+    """What it was trained on, in numbers; the sources, so that a test on them is refused."""
 
     def counted(which: NDArray[np.bool_]) -> dict[str, int]:
         return {"YES": int((yes & which).sum()), "NO": int((~yes & which).sum())}
@@ -163,15 +163,15 @@ def _told(questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArr
 
 def _card(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        card = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SpecialistError(f"{path}: {error.strerror}; wanted a folder of `specialist train`") from error
     except ValueError as error:
         raise SpecialistError(f"{path}: found no JSON ({_line(error)})") from error
-    found = told.get("schema") if isinstance(told, dict) else None
+    found = card.get("schema") if isinstance(card, dict) else None
     if found != SCHEMA:
         raise SpecialistError(f"{path}: schema: found {found!r:.60}, wanted {SCHEMA!r}")
-    return dict(told)
+    return dict(card)
 
 
 def _sha256(path: Path) -> str:

@@ -30,7 +30,7 @@ Kind = Literal["hard", "random"]
 Ratio = tuple[int, int]
 """YES to NO."""
 
-AT_ONCE = 64
+BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Recipe:
     :param keep: negatives are candidates with a probability above this
     :param test_share: of the positives
     :param snr_min: least signal-to-noise a pixel, of positives and candidates alike
-    :param fill: take random candidates where hard ones are wanting, and mark them
+    :param fill: take random candidates if there are too few hard ones, and mark them
     """
 
     task: str
@@ -63,11 +63,11 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Taken:
+class Selected:
     """A spectrum of the benchmark.
 
     :param negative: how a negative was found; None for a positive
-    :param p: what the weak classifier said of a negative; None where it said nothing
+    :param p: the weak classifier's P(YES) of a negative; None if it has none
     """
 
     entry: Entry
@@ -79,7 +79,7 @@ class Taken:
     simulated: bool
 
 
-class Weak(Protocol):
+class WeakClassifier(Protocol):
     """The weak classifier."""
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
@@ -89,7 +89,7 @@ class Weak(Protocol):
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
         """P(YES) of each; None where it has nothing to say."""
 
-    def told(self) -> dict[str, object]:
+    def description(self) -> dict[str, object]:
         """What it is, for the card: JSON values."""
 
 
@@ -97,21 +97,21 @@ class Weak(Protocol):
 class Built:
     """A benchmark as found: what is in each part, in its order, and what it took.
 
-    :param needed: negatives that each part wants; ``looked``: candidates scored; ``accepted``: of them, with
+    :param needed: negatives that each part wants; ``scored``: candidates scored; ``accepted``: of them, with
         a probability above the bar
     :param left_out: how many, by reason
     """
 
-    train: list[Taken] = field(default_factory=list)
-    test: list[Taken] = field(default_factory=list)
+    train: list[Selected] = field(default_factory=list)
+    test: list[Selected] = field(default_factory=list)
     needed: dict[Part, int] = field(default_factory=dict)
-    looked: int = 0
+    scored: int = 0
     accepted: int = 0
     exhausted: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
-    def part(self, which: Part) -> list[Taken]:
+    def part(self, which: Part) -> list[Selected]:
         return self.train if which == "train" else self.test
 
     def negatives(self, which: Part) -> int:
@@ -122,12 +122,12 @@ class Built:
 
     @property
     def short(self) -> int:
-        """Negatives that are wanting."""
+        """The number of missing negatives."""
         return self.missing("train") + self.missing("test")
 
     @property
     def acceptance(self) -> float | None:
-        return self.accepted / self.looked if self.looked else None
+        return self.accepted / self.scored if self.scored else None
 
     def leave_out(self, key: str, reason: str) -> None:
         self.left_out[reason] += 1
@@ -140,28 +140,30 @@ def build(
     recipe: Recipe,
     positives: Sequence[Entry],
     candidates: Sequence[Entry],
-    weak: Weak,
+    weak: WeakClassifier,
     placed: Mapping[str, Part] | None = None,
     done: Callable[[int], None] = lambda _: None,
 ) -> Built:
-    """Draw a benchmark. One seed and one set of inputs give one benchmark.
+    """Select a benchmark. One seed and one set of inputs give one benchmark.
 
     :param placed: sources that another task's part of the benchmark has in its training or test set: here
         they may be in the same only
-    :param done: told how many negatives are found
+    :param done: called with the number of negatives found
     :raises DataError: fewer than two positives that can be used
     """
-    return _Building(recipe, weak, placed or {}, done).built(positives, candidates)
+    return _Builder(recipe, weak, placed or {}, done).built(positives, candidates)
 
 
-class _Building:
-    def __init__(self, recipe: Recipe, weak: Weak, placed: Mapping[str, Part], done: Callable[[int], None]) -> None:
+class _Builder:
+    def __init__(
+        self, recipe: Recipe, weak: WeakClassifier, placed: Mapping[str, Part], done: Callable[[int], None]
+    ) -> None:
         self.recipe, self.weak, self.placed, self.done = recipe, weak, placed, done
         self.rng = np.random.default_rng([recipe.seed, *recipe.task.encode()])
         self.found = Built()
         self.sources: set[str] = set()
         self.numbers: set[bytes] = set()
-        self.rejected: list[Taken] = []
+        self.rejected: list[Selected] = []
 
     def built(self, positives: Sequence[Entry], candidates: Sequence[Entry]) -> Built:
         found, recipe = self.found, self.recipe
@@ -169,17 +171,17 @@ class _Building:
         if len(usable) < 2:
             raise DataError(
                 f"{recipe.task}: found {len(usable)} positives to use of {len(positives)}"
-                f"{_because(found)}, wanted 2 or more"
+                f"{_left_out_text(found)}, wanted 2 or more"
             )
-        self._place_positives([_taken(entry, spectrum, "YES") for entry, spectrum in usable])
+        self._place_positives([_selected(entry, spectrum, "YES") for entry, spectrum in usable])
         ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}
         for which, (yes, no) in ratios.items():
             found.needed[which] = round(len(found.part(which)) * no / yes)
         kept = {one.entry.source for one in found.train}
-        drawn = self._usable(self._shuffled(candidates))
-        self.weak.learn([spectrum for entry, spectrum in usable if entry.source in kept], drawn)
+        sampled = self._usable(self._shuffled(candidates))
+        self.weak.learn([spectrum for entry, spectrum in usable if entry.source in kept], sampled)
         del usable
-        self._draw_negatives(drawn)
+        self._select_negatives(sampled)
         if found.short and recipe.fill:
             self._fill()
         for part in (found.train, found.test):
@@ -211,7 +213,7 @@ class _Building:
             else:
                 yield entry, spectrum
 
-    def _place_positives(self, positives: Sequence[Taken]) -> None:
+    def _place_positives(self, positives: Sequence[Selected]) -> None:
         """Two fifths into the test set, those first that have to be there; at least one into each part."""
         wanted = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
         free = [one for one in positives if one.entry.source not in self.placed]
@@ -222,23 +224,23 @@ class _Building:
         self.found.test += free[:more]
         self.found.train += free[more:]
 
-    def _draw_negatives(self, drawn: Iterator[tuple[Entry, Spectrum]]) -> None:
+    def _select_negatives(self, sampled: Iterator[tuple[Entry, Spectrum]]) -> None:
         while self.found.short:
-            some = [pair for pair, _ in zip(drawn, range(AT_ONCE), strict=False)]
+            some = [pair for pair, _ in zip(sampled, range(BATCH), strict=False)]
             if not some:
                 self.found.exhausted = True
                 return
             entries, spectra = [entry for entry, _ in some], [spectrum for _, spectrum in some]
             for entry, spectrum, p in zip(entries, spectra, self.weak.p(entries, spectra), strict=True):
                 if self.found.short:
-                    self._judge(_taken(entry, spectrum, "NO", p))
+                    self._judge(_selected(entry, spectrum, "NO", p))
             self.done(self.found.negatives("train") + self.found.negatives("test"))
 
-    def _judge(self, candidate: Taken) -> None:
+    def _judge(self, candidate: Selected) -> None:
         if candidate.p is None:
             self.found.leave_out(candidate.entry.key, "no prediction for it")
             return
-        self.found.looked += 1
+        self.found.scored += 1
         if candidate.p <= self.recipe.keep:
             self.rejected.append(candidate)
             return
@@ -246,7 +248,7 @@ class _Building:
         if not self._put(candidate):
             self.found.leave_out(candidate.entry.key, "in another task's part of the benchmark")
 
-    def _put(self, negative: Taken) -> bool:
+    def _put(self, negative: Selected) -> bool:
         """Into the test set first; a source of another task's into the part in which it is there."""
         bound = self.placed.get(negative.entry.source)
         parts: tuple[Part, ...] = ("test", "train") if bound is None else (bound,)
@@ -260,11 +262,11 @@ class _Building:
         for one in self.rejected:
             if not self.found.short:
                 return
-            self._put(Taken(**{**vars(one), "negative": "random"}))
+            self._put(Selected(**{**vars(one), "negative": "random"}))
 
 
-def _taken(entry: Entry, spectrum: Spectrum, label: Verdict, p: float | None = None) -> Taken:
-    return Taken(
+def _selected(entry: Entry, spectrum: Spectrum, label: Verdict, p: float | None = None) -> Selected:
+    return Selected(
         entry,
         label,
         None if label == "YES" else "hard",
@@ -281,6 +283,6 @@ def _numbers(spectrum: Spectrum) -> bytes:
     return digest.digest()
 
 
-def _because(found: Built) -> str:
-    told = ", ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
-    return f" ({told})" if told else ""
+def _left_out_text(found: Built) -> str:
+    reasons = ", ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+    return f" ({reasons})" if reasons else ""

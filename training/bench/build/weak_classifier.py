@@ -1,10 +1,9 @@
-"""Which failures go into the gallery, and in which order: the same ones each time."""
+"""Classifiers that find hard negatives: predictions from a file, or a specialist trained here."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,68 +13,8 @@ from agent.spectrum import Spectrum
 from agent.tasks import Task
 from agent.trajectory.steps import Verdict
 from training.bench.build import Entry
-from training.bench.outcomes import Outcome
 from training.data import DataError
 from training.data.records import Question
-
-KINDS: Mapping[str, str] = {
-    "false positive": "said YES, the truth is NO",
-    "false negative": "said NO, the truth is YES",
-    "no answer": "no YES or NO in what was said",
-    "bad form": "not in the published form, whatever was meant",
-    "tool error": "a call that the tool answered with an error",
-}
-"""What can go wrong, in the order in which it is shown; a question may be of several kinds."""
-
-
-def kinds(outcome: Outcome) -> tuple[str, ...]:
-    """What went wrong with one; empty if nothing did."""
-    is_kind = {
-        "false positive": outcome.predicted == "YES" and outcome.label == "NO",
-        "false negative": outcome.predicted == "NO" and outcome.label == "YES",
-        "no answer": outcome.predicted is None,
-        "bad form": outcome.format_ok is False,
-        "tool error": outcome.errors > 0,
-    }
-    return tuple(kind for kind in KINDS if is_kind[kind])
-
-
-def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many there are of each kind."""
-    found = dict.fromkeys(KINDS, 0)
-    for one in outcomes:
-        for kind in kinds(one):
-            found[kind] += 1
-    return found
-
-
-def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
-    """At most so many of each kind: task by task in turn, and of each task those with the highest
-    signal-to-noise first, because a mistake about a good spectrum is nobody else's fault.
-    """
-    failures = [one for one in outcomes if kinds(one)]
-    taken: dict[tuple[str, str], Outcome] = {}
-    for kind in KINDS:
-        for one in _in_turn([one for one in failures if kind in kinds(one)])[:most]:
-            taken[one.task, one.key] = one
-    return sorted(taken.values(), key=lambda one: (_place(one), one.task, _order(one)))
-
-
-def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
-    by_task: dict[str, list[Outcome]] = defaultdict(list)
-    for one in sorted(failures, key=_order):
-        by_task[one.task].append(one)
-    ranked = [(rank, task, one) for task, several in by_task.items() for rank, one in enumerate(several)]
-    return [one for _, _, one in sorted(ranked, key=lambda entry: entry[:2])]
-
-
-def _order(one: Outcome) -> tuple[float, str]:
-    return (-one.snr if one.snr is not None else float("inf"), one.key)
-
-
-def _place(one: Outcome) -> int:
-    return list(KINDS).index(kinds(one)[0])
-
 
 if TYPE_CHECKING:
     from training.specialist import Specialist, SpecialistSettings
@@ -105,18 +44,18 @@ class Predictions:
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
         return [self._p.get(one.source, self._p.get(one.key)) for one in entries]
 
-    def told(self) -> dict[str, object]:
+    def description(self) -> dict[str, object]:
         digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
         return {"kind": "predictions", "file": self._path.name, "sha256": digest, "lines": len(self._p)}
 
 
-class Trained:
+class TrainedClassifier:
     """A ``training.specialist``, trained on the training positives against as many random candidates."""
 
     def __init__(self, task: Task, settings: SpecialistSettings) -> None:
         self._task, self._settings = task, settings
         self._specialist: Specialist | None = None
-        self._told: dict[str, object] = {}
+        self._description: dict[str, object] = {}
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
         """:raises SpecialistError: too few of either"""
@@ -131,7 +70,7 @@ class Trained:
         asked = [self._question(name, True) for name in names] + [self._question(n, False) for n in aside]
         self._specialist = train(asked, self._settings, rows=Sampled.stack(rows))
         card = self._specialist.card
-        self._told = {
+        self._description = {
             "kind": "specialist",
             "settings": vars(self._settings),
             "trained_on": {"YES": len(positives), "NO": len(aside)},
@@ -144,8 +83,8 @@ class Trained:
         assert self._specialist is not None
         return [float(one) for one in self._specialist.predict(spectra)]
 
-    def told(self) -> dict[str, object]:
-        return self._told
+    def description(self) -> dict[str, object]:
+        return self._description
 
     def _question(self, source: str, yes: bool) -> Question:
         def spectrum() -> Spectrum:
