@@ -160,7 +160,7 @@ class Scripted:
         self.ends = frozenset([end])
         self._end = end
 
-    def anybody(self, waiting: int) -> bool:
+    def any_waiting(self, waiting: int) -> bool:
         return waiting > 0
 
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
