@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
 
 from reviewer.rules.people import (
     ROLES,
@@ -23,7 +23,7 @@ from reviewer.rules.people import (
     token_hash,
 )
 from reviewer.store.errors import CannotWrite, NotAllowed, NotFound, SignInRefused
-from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, stamp
+from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, insert, stamp
 from reviewer.store.values import Session
 
 WITHIN = timedelta(minutes=15)
@@ -80,11 +80,7 @@ def count_attempt(db: Transaction, initials: str, origin: str, at: datetime) -> 
         minutes = int(WITHIN.total_seconds() // 60)
         raise SignInRefused(f"Too many attempts; wait {minutes} minutes, or ask a coordinator.")
     db.execute("DELETE FROM sign_ins WHERE at < :remembered", who)
-    added = db.execute(
-        "INSERT INTO sign_ins (initials, origin, ok, at) VALUES (?, ?, 0, ?)", (initials, origin, stamp(at))
-    ).lastrowid
-    assert added is not None
-    return added
+    return insert(db, "sign_ins", {"initials": initials, "origin": origin, "ok": 0, "at": stamp(at)})
 
 
 SESSION_TIME = timedelta(days=7)
@@ -121,7 +117,7 @@ def require_coordinator(db: Transaction, by: str | None) -> None:
         raise NotAllowed(f"Only a coordinator can do this; {by} is not one.")
 
 
-def person_from(row: sqlite3.Row) -> Person:
+def person_from(row: Mapping[str, Any]) -> Person:
     return Person(
         initials=row["initials"],
         name=row["name"],
@@ -162,12 +158,10 @@ class Accounts:
         kept = None if password is None else hash_password(checked_password(password, initials, name))
         with self._database.write() as db:
             require_coordinator(db, by)
-            if db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone():
+            if db.table("people").count_where("initials = ?", [initials]):
                 raise PersonError(f"initials: {initials} is taken")
-            db.execute(
-                "INSERT INTO people (initials, name, roles, password, added_at) VALUES (?, ?, ?, ?, ?)",
-                (initials, name, json.dumps(sorted(known_roles)), kept, stamp(self._database.now())),
-            )
+            row = {"initials": initials, "name": name, "roles": json.dumps(sorted(known_roles)), "password": kept}
+            insert(db, "people", {**row, "added_at": stamp(self._database.now())})
             self._database.log(db, by, "person added", initials, {"roles": sorted(known_roles)}, people=(initials,))
             return find_person(db, initials)
 
@@ -181,11 +175,9 @@ class Accounts:
         with self._database.write() as db:
             if db.execute("SELECT 1 FROM people WHERE password IS NOT NULL").fetchone():
                 raise NotAllowed("Several people use this database: sign in with initials and password.")
-            new = db.execute(
-                "INSERT INTO people (initials, name, roles, added_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (initials, initials, json.dumps(sorted(ROLES)), stamp(self._database.now())),
-            ).rowcount
-            if new:
+            if not db.table("people").count_where("initials = ?", [initials]):
+                row = {"initials": initials, "name": initials, "roles": json.dumps(sorted(ROLES))}
+                insert(db, "people", {**row, "added_at": stamp(self._database.now())})
                 self._database.log(db, None, "person added", initials, {"roles": sorted(ROLES)}, people=(initials,))
             person = find_person(db, initials)
             if not person.active:
@@ -200,7 +192,7 @@ class Accounts:
     def people(self) -> list[Person]:
         """Everybody who ever was, by initials."""
         with self._database.read() as db:
-            return [person_from(row) for row in db.execute("SELECT * FROM people ORDER BY initials")]
+            return [person_from(row) for row in db.table("people").rows_where(order_by="initials")]
 
     def set_roles(self, by: str | None, initials: str, roles: Iterable[str]) -> Person:
         """Give somebody other roles. What they decided before stands.
@@ -278,10 +270,8 @@ class Accounts:
                 raise SignInRefused("The account was changed a moment ago; sign in again.")
             db.execute("UPDATE sign_ins SET ok = 1 WHERE id = ?", (attempt,))
             db.execute("DELETE FROM sessions WHERE expires_at <= ?", (stamp(at),))
-            db.execute(
-                "INSERT INTO sessions (token_hash, person, started_at, expires_at) VALUES (?, ?, ?, ?)",
-                (token_hash(token), initials, stamp(at), stamp(at + UNUSED_TIME)),
-            )
+            times = {"started_at": stamp(at), "expires_at": stamp(at + UNUSED_TIME)}
+            insert(db, "sessions", {"token_hash": token_hash(token), "person": initials, **times})
             self._database.log(db, initials, "signed in", initials, {"origin": origin})
         return Session(token, initials, at + SESSION_TIME)
 
@@ -346,7 +336,7 @@ class Accounts:
         ).rowcount
 
     def _require_somebody_in_charge(self, db: Transaction, changed: Person) -> None:
-        people = [person_from(row) for row in db.execute("SELECT * FROM people WHERE active")]
+        people = [person_from(row) for row in db.table("people").rows_where("active")]
         leading = [person for person in people if person.is_any("coordinator")]
         if not leading:
             raise NotAllowed("There has to be an active coordinator; name another one first.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from reviewer.store.accounts import require_active
 from reviewer.store.blind.scoring import refuse_withheld
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.history import version_by_id
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.values import MARKS, OWN_VERDICTS, CommittedVerdict, Mark, MarkKind, OwnVerdict
 
 # The latest of each person on each step of each version; "cleared" takes a mark away by being the latest.
@@ -44,24 +45,27 @@ class Marks:
         """
         if mark not in MARKS:
             raise NotAllowed(f"A mark is one of {', '.join(MARKS)}; {mark!r:.40} is not.")
-        values = (item_id, version_id, step_id, person, mark, note.strip())
+        values = {
+            "item": item_id,
+            "version": version_id,
+            "step": step_id,
+            "person": person,
+            "mark": mark,
+            "note": note.strip(),
+        }
         with self._database.write() as db:
-            first = db.execute("SELECT * FROM marks WHERE key = ?", (key,)).fetchone()
+            first = next(db.table("marks").rows_where("key = ?", [key]), None)
             if first is not None:
-                if tuple(first)[2:8] != values:
+                if any(first[name] != value for name, value in values.items()):
                     raise KeyReused(f"The key {key!r:.60} belongs to another mark.")
                 return _mark_from(first)
             require_active(db, person)
             refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
-            row = db.execute(
-                "INSERT INTO marks (key, item, version, step, person, mark, note, at) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-                (key, *values, stamp(self._database.now())),
-            ).fetchone()
+            number = insert(db, "marks", {"key": key, **values, "at": stamp(self._database.now())})
             said = {"version": version_id, "step": step_id, "mark": mark}
-            self._database.log(db, person, "marked", f"item {item_id}", said, {"marks": row["id"]})
-            return _mark_from(row)
+            self._database.log(db, person, "marked", f"item {item_id}", said, {"marks": number})
+            return _mark_from(db.table("marks").get(number))
 
     def of_item(self, item_id: int) -> list[Mark]:
         """The marks in force on every version: each person's latest on each step, without cleared ones."""
@@ -81,15 +85,12 @@ class Marks:
             require_active(db, person)
             refuse_withheld(db, person, item_id)
             version_by_id(db, item_id, version_id)
-            row = db.execute(
-                "SELECT * FROM verdicts WHERE item = ? AND person = ? AND version = ?",
-                (item_id, person, version_id),
-            ).fetchone()
+            table = db.table("verdicts")
+            own = {"item": item_id, "version": version_id, "person": person}
+            row = next(table.rows_where("item = :item AND person = :person AND version = :version", own), None)
             if row is None:
-                row = db.execute(
-                    "INSERT INTO verdicts (item, version, person, verdict, at) VALUES (?, ?, ?, ?, ?) RETURNING *",
-                    (item_id, version_id, person, verdict, stamp(self._database.now())),
-                ).fetchone()
+                at = stamp(self._database.now())
+                row = table.get(insert(db, "verdicts", {**own, "verdict": verdict, "at": at}))
                 said = {"version": version_id, "verdict": verdict}
                 self._database.log(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
             if row["verdict"] != verdict:
@@ -99,7 +100,7 @@ class Marks:
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
         """Every verdict committed on any version of an item, oldest first."""
         with self._database.read() as db:
-            rows = db.execute("SELECT * FROM verdicts WHERE item = ? ORDER BY id", (item_id,))
+            rows = db.table("verdicts").rows_where("item = ?", [item_id], order_by="id")
             return [_verdict_from(row) for row in rows]
 
 
@@ -109,7 +110,7 @@ def _require_step(db: Transaction, item_id: int, version_id: int, step_id: str) 
         raise NotFound(f"Version {version.number} of item {item_id} has no step {step_id!r:.20}.")
 
 
-def _mark_from(row: sqlite3.Row) -> Mark:
+def _mark_from(row: Mapping[str, Any]) -> Mark:
     return Mark(
         id=row["id"],
         item_id=row["item"],
@@ -122,7 +123,7 @@ def _mark_from(row: sqlite3.Row) -> Mark:
     )
 
 
-def _verdict_from(row: sqlite3.Row) -> CommittedVerdict:
+def _verdict_from(row: Mapping[str, Any]) -> CommittedVerdict:
     return CommittedVerdict(
         item_id=row["item"],
         version_id=row["version"],

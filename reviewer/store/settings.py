@@ -11,7 +11,7 @@ from typing import Any
 from reviewer.rules.workflow import Rules
 from reviewer.store.accounts import require_active, require_coordinator
 from reviewer.store.history import History, rules_json
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 from reviewer.store.values import Export
 
 
@@ -48,8 +48,9 @@ class Settings:
     def get(self, name: str, default: Any = None) -> Any:
         """The latest value of a setting, as it was given; ``default`` where it never was."""
         with self._database.read() as db:
-            row = db.execute("SELECT value FROM settings WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
-        return default if row is None else json.loads(row[0])
+            rows = db.table("settings").rows_where("name = ?", [name], order_by="id DESC", limit=1)
+            row = next(rows, None)
+        return default if row is None else json.loads(row["value"])
 
     def set(self, person: str | None, name: str, value: Any) -> None:
         """Keep a setting; ``value`` is anything JSON can hold. Rules have their own door.
@@ -73,18 +74,15 @@ class Settings:
         at = self._database.now()
         with self._database.write() as db:
             require_active(db, person)
-            number = db.execute(
-                "INSERT INTO exports (name, person, manifest, at) VALUES (?, ?, ?, ?)",
-                (name, person, json.dumps(manifest, ensure_ascii=False), stamp(at)),
-            ).lastrowid
-            assert number is not None
+            text = json.dumps(manifest, ensure_ascii=False)
+            number = insert(db, "exports", {"name": name, "person": person, "manifest": text, "at": stamp(at)})
             self._database.log(db, person, "exported", name, facts={"exports": number})
         return Export(number, name, person, manifest, at)
 
     def exports(self) -> list[Export]:
         """Every export, oldest first."""
         with self._database.read() as db:
-            rows = db.execute("SELECT * FROM exports ORDER BY id").fetchall()
+            rows = list(db.table("exports").rows_where(order_by="id"))
         return [
             Export(
                 id=row["id"],
@@ -97,9 +95,5 @@ class Settings:
         ]
 
     def _append_setting(self, db: Transaction, person: str | None, name: str, value: str) -> int:
-        number = db.execute(
-            "INSERT INTO settings (name, value, person, at) VALUES (?, ?, ?, ?)",
-            (name, value, person, stamp(self._database.now())),
-        ).lastrowid
-        assert number is not None
-        return number
+        at = stamp(self._database.now())
+        return insert(db, "settings", {"name": name, "value": value, "person": person, "at": at})

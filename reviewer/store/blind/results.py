@@ -20,7 +20,7 @@ from reviewer.store.blind.scoring import preference_from, score_from
 from reviewer.store.blind.sessions import blind_session_by_id
 from reviewer.store.blind.values import BlindSession, ToJudge
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 # Sides are the scorers' matter: a judge is shown both orders of every pair.
 _TO_JUDGE = """
@@ -28,12 +28,6 @@ SELECT DISTINCT a.kind, min(a.version, coalesce(a.on_the_right, a.version)) AS v
        max(a.version, coalesce(a.on_the_right, a.version)) AS other, a.spectrum, i.task
 FROM blind_assignments a JOIN versions v ON v.id = a.version JOIN items i ON i.id = v.item
 WHERE a.session = ? AND NOT a.gold ORDER BY 1, 2, 3
-"""
-
-_INSERT_JUDGEMENT = """
-INSERT INTO blind_judgements (key, session, judge, version, on_the_right, answer, reasoning, settings,
-                              said, usage, cost, person, at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -84,9 +78,9 @@ class Judging:
             require_coordinator(db, by)
             _opened(db, session_id)
             _require_shown(db, session_id, judgement)
-            values = (key, session_id, *_judgement_row(judgement), by, stamp(self._database.now()))
-            number = db.execute(_INSERT_JUDGEMENT, values).lastrowid
-            assert number is not None
+            at = stamp(self._database.now())
+            row = {"key": key, "session": session_id, **_judgement_row(judgement), "person": by, "at": at}
+            number = insert(db, "blind_judgements", row)
             what = {"judge": judgement.judge}
             self._database.log(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
 
@@ -133,19 +127,19 @@ def _answer_from(answer: Mapping[str, Any], pair: bool) -> JudgeScore | Preferen
     return JudgeScore(**{**answer, "wrong_steps": tuple(answer["wrong_steps"])})
 
 
-def _judgement_row(judgement: Judgement) -> tuple[object, ...]:
+def _judgement_row(judgement: Judgement) -> dict[str, object]:
     answer = judgement.answer
-    return (
-        judgement.judge,
-        judgement.shown[0],
-        judgement.shown[1] if judgement.kind == "pair" else None,
-        None if answer is None else _json(asdict(answer)),
-        judgement.reasoning,
-        _json(dict(judgement.settings)),
-        _json(judgement.said),
-        _json(asdict(judgement.usage)),
-        judgement.cost,
-    )
+    return {
+        "judge": judgement.judge,
+        "version": judgement.shown[0],
+        "on_the_right": judgement.shown[1] if judgement.kind == "pair" else None,
+        "answer": None if answer is None else _json(asdict(answer)),
+        "reasoning": judgement.reasoning,
+        "settings": _json(dict(judgement.settings)),
+        "said": _json(judgement.said),
+        "usage": _json(asdict(judgement.usage)),
+        "cost": judgement.cost,
+    }
 
 
 def _opened(db: Transaction, session_id: int) -> BlindSession:

@@ -12,7 +12,7 @@ from reviewer.blind.rubric import Rubric
 from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer, Sheet, trace_of
 from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 # Every assignment with what is needed to judge a request for it.
 _ASSIGNMENT = """
@@ -202,20 +202,16 @@ class Scoring:
                 unknown = [step for step in given.wrong_steps if step not in steps]
                 if unknown:
                     raise NotFound(f"The trace has no step {unknown[0]!r:.20}.")
-                number = db.execute(
-                    "INSERT INTO blind_scores "
-                    "(key, assignment, coherence, consistency, comment, wrong_steps, at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        key,
-                        token,
-                        None if coherence == CANNOT_TELL else coherence,
-                        None if consistency == CANNOT_TELL else consistency,
-                        given.comment,
-                        json.dumps(given.wrong_steps),
-                        stamp(self._database.now()),
-                    ),
-                ).lastrowid
+                answer = {
+                    "key": key,
+                    "assignment": token,
+                    "coherence": None if coherence == CANNOT_TELL else coherence,
+                    "consistency": None if consistency == CANNOT_TELL else consistency,
+                    "comment": given.comment,
+                    "wrong_steps": json.dumps(given.wrong_steps),
+                    "at": stamp(self._database.now()),
+                }
+                number = insert(db, "blind_scores", answer)
                 self._tell_answered(db, row, "scored blind", "blind_scores", number)
         return given
 
@@ -238,16 +234,19 @@ class Scoring:
                 _require_open(row)
                 if row["kind"] != "pair":
                     raise NotAllowed("This is a single trace: score its coherence and physical consistency.")
-                number = db.execute(
-                    "INSERT INTO blind_preferences (key, assignment, preference, comment, at) VALUES (?, ?, ?, ?, ?)",
-                    (key, token, preference, given.comment, stamp(self._database.now())),
-                ).lastrowid
+                answer = {
+                    "key": key,
+                    "assignment": token,
+                    "preference": preference,
+                    "comment": given.comment,
+                    "at": stamp(self._database.now()),
+                }
+                number = insert(db, "blind_preferences", answer)
                 self._tell_answered(db, row, "preferred blind", "blind_preferences", number)
         return given
 
-    def _tell_answered(self, db: Transaction, row: sqlite3.Row, what: str, table: str, number: int | None) -> None:
+    def _tell_answered(self, db: Transaction, row: sqlite3.Row, what: str, table: str, number: int) -> None:
         """That somebody answered, and nothing of what: the log can be read while a session is open."""
-        assert number is not None
         place = {"place": row["place"]}
         self._database.log(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
 

@@ -20,7 +20,7 @@ from reviewer.rules.campaign import known_tasks
 from reviewer.store.accounts import find_person, require_coordinator
 from reviewer.store.blind.values import BlindProgress, BlindSession, BlindState, LeakFound
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
-from reviewer.store.sqlite.database import Database, Transaction, stamp
+from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
 _CANDIDATES = """
 SELECT i.id, s.version, i.drafter_kind, i.drafter_name, i.task, i.spectrum
@@ -227,20 +227,17 @@ class Sessions:
         key: str,
     ) -> int:
         words = {name: asdict(question) for name, question in questions.items()}
-        session = db.execute(
-            "INSERT INTO blind_sessions (key, name, plan, questions, notes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                key,
-                drawn.plan.name,
-                _json(drawn.plan.to_json()),
-                _json(words),
-                _json(drawn.notes),
-                by,
-                stamp(self._database.now()),
-            ),
-        ).lastrowid
-        assert session is not None
-        db.conn.executemany(_INSERT_ASSIGNMENT, [_row(session, one) for one in drawn.assignments])
+        row = {
+            "key": key,
+            "name": drawn.plan.name,
+            "plan": _json(drawn.plan.to_json()),
+            "questions": _json(words),
+            "notes": _json(drawn.notes),
+            "person": by,
+            "at": stamp(self._database.now()),
+        }
+        session = insert(db, "blind_sessions", row)
+        db.table("blind_assignments").insert_all(_row(session, one) for one in drawn.assignments)
         bound = {"blind_sessions": session, **({"blind_assignments": session} if drawn.assignments else {})}
         count = {"assignments": len(drawn.assignments), "scorers": list(drawn.plan.scorers)}
         self._database.log(db, by, "blind session drawn", f"session {session}", count, bound)
@@ -260,11 +257,9 @@ class Sessions:
         rubric_text: str | None,
         by: str | None,
     ) -> None:
-        number = db.execute(
-            "INSERT INTO blind_states (key, session, state, rubric, person, at) VALUES (?, ?, ?, ?, ?, ?)",
-            (key, session_id, state, rubric_text, by, stamp(self._database.now())),
-        ).lastrowid
-        assert number is not None
+        at = stamp(self._database.now())
+        row = {"key": key, "session": session_id, "state": state, "rubric": rubric_text, "person": by, "at": at}
+        number = insert(db, "blind_states", row)
         what = "blind session opened" if state == "open" else "blind session closed"
         self._database.log(db, by, what, f"session {session_id}", facts={"blind_states": number})
 
@@ -309,12 +304,6 @@ SELECT s.*, o.rubric, o.at AS opened_at, c.at AS closed_at
 FROM blind_sessions s
 LEFT JOIN blind_states o ON o.session = s.id AND o.state = 'open'
 LEFT JOIN blind_states c ON c.session = s.id AND c.state = 'closed'
-"""
-
-_INSERT_ASSIGNMENT = """
-INSERT INTO blind_assignments
-    (token, session, scorer, kind, place, version, on_the_right, spectrum, repeat_of, gold)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _PROGRESS = """
@@ -383,20 +372,20 @@ def _refuse_new_hands(db: Transaction, session: BlindSession) -> None:
         )
 
 
-def _row(session: int, one: Assignment) -> tuple[object, ...]:
+def _row(session: int, one: Assignment) -> dict[str, object]:
     left, right = one.shown[0], one.shown[1] if one.kind == "pair" else None
-    return (
-        one.token,
-        session,
-        one.scorer,
-        one.kind,
-        one.place,
-        left.version,
-        None if right is None else right.version,
-        left.spectrum,
-        one.repeat_of,
-        int(one.gold),
-    )
+    return {
+        "token": one.token,
+        "session": session,
+        "scorer": one.scorer,
+        "kind": one.kind,
+        "place": one.place,
+        "version": left.version,
+        "on_the_right": None if right is None else right.version,
+        "spectrum": left.spectrum,
+        "repeat_of": one.repeat_of,
+        "gold": int(one.gold),
+    }
 
 
 def _json(value: object) -> str:

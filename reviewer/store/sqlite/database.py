@@ -142,6 +142,13 @@ def helpers(connection: sqlite3.Connection) -> Transaction:
     return sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
 
 
+def insert(db: Transaction, table: str, row: dict[str, Any]) -> int:
+    """Append one row and return its key. Rows written by the thousand use plain SQL, which is ten times as fast."""
+    key = db.table(table).insert(row).last_rowid
+    assert key is not None
+    return key
+
+
 @contextmanager
 def damage_as_sqlite_error() -> Iterator[None]:
     """Report damage as SQLite's error although its message quotes bytes of the file that are not UTF-8.
