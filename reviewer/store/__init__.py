@@ -1,4 +1,4 @@
-"""annotations.db: the one door to the reviewers' work."""
+"""Access to annotations.db: ``Store``, its values and its errors."""
 
 from reviewer.store.audit.chain import Entry, Head
 from reviewer.store.blind.scoring import WITHHELD

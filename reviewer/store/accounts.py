@@ -93,7 +93,7 @@ def find_person(db: Transaction, initials: str) -> Person:
     """Return a person. :raises NotFound: nobody has these initials"""
     row = db.execute("SELECT * FROM people WHERE initials = ?", (initials,)).fetchone()
     if row is None:
-        raise NotFound(f"Nobody here has the initials {initials!r:.10}.")
+        raise NotFound(f"There is nobody with the initials {initials!r:.10}.")
     return person_from(row)
 
 
@@ -101,7 +101,7 @@ def require_active(db: Transaction, person: str) -> Person:
     """Return an active person. :raises NotAllowed: the account is not active"""
     found = find_person(db, person)
     if not found.active:
-        raise NotAllowed(f"The account {person} is not active.")
+        raise NotAllowed(f"{person} is no longer active here.")
     return found
 
 

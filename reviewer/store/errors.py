@@ -1,4 +1,4 @@
-"""Why the store refused something: one exception a situation, each a sentence for the person who gets it."""
+"""Exceptions of the store, one per situation. Each message is a sentence for the person who reads it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class StoreError(OneLine):
-    """Something annotations.db would not do. Nothing was half-written."""
+    """The store refused or failed; nothing was partially written."""
 
 
 class NotAnnotations(StoreError):
-    """The file is no annotations database: another program's, or not SQLite at all."""
+    """The file is not an annotations database: it belongs to another program, or is not SQLite."""
 
 
 class NewerSchema(StoreError):
@@ -30,39 +30,39 @@ class NotFound(StoreError):
 
 
 class WrongSpectrum(StoreError):
-    """A trajectory came with another spectrum than the one it was drawn from."""
+    """A trajectory was given with another spectrum than its own."""
 
 
 class CannotWrite(StoreError):
-    """The file cannot be written: disk full, read-only, or another program holds it. Nothing was saved."""
+    """The file cannot be written: disk full, read-only, or locked by another program. Nothing was saved."""
 
 
 class FileGone(CannotWrite):
-    """The file that is open no longer has its name: it was moved, deleted or replaced. Nothing was saved."""
+    """The open file was moved, deleted or replaced. Nothing was saved."""
 
 
 class Damaged(StoreError):
-    """What is in the file cannot be what this program wrote. Nothing was saved."""
+    """The file's content is damaged. Nothing was saved."""
 
 
 def restore_instead(path: Path, found: object) -> str:
-    """What to do about a damaged file."""
+    """Return the message for a damaged file, with what to do."""
     return (
-        f"{path}: the file is damaged ({found}). Nothing was saved. Stop what uses it and bring a backup "
-        "back with `spec-o3 restore BACKUP`; this file is kept beside it."
+        f"{path}: the file is damaged ({found}). Nothing was saved. Stop every program that uses it and restore a "
+        "backup with `spec-o3 restore BACKUP`; the damaged file is kept in the same folder."
     )
 
 
 class InUse(StoreError):
-    """Another program has the file open, and this needs it for itself. Nothing was changed."""
+    """Another program has the file open, and exclusive access is needed. Nothing was changed."""
 
 
 class NotAllowed(StoreError):
-    """The rules do not let this person do this now; the message is the sentence why."""
+    """The rules do not allow this person to do this now; the message gives the reason."""
 
 
 class HeldByAnother(NotAllowed):
-    """Somebody else is working on the item: ``holders`` (initials), until ``until`` at the latest."""
+    """Other people are working on the item: ``holders`` (initials), until ``until`` at the latest."""
 
     def __init__(self, sentence: str, holders: tuple[str, ...], until: datetime) -> None:
         super().__init__(sentence)
@@ -71,9 +71,9 @@ class HeldByAnother(NotAllowed):
 
 
 class LeaseLost(StoreError):
-    """The lease this was done under has ended. ``holder``: who has the item now, None if it is free.
+    """The lease has ended. ``holder``: who has the item now, None if nobody has it.
 
-    What was being saved is kept among the person's autosaves.
+    The text that was being saved is kept as an autosave of its writer.
     """
 
     def __init__(self, sentence: str, holder: str | None = None) -> None:
@@ -82,7 +82,7 @@ class LeaseLost(StoreError):
 
 
 class VersionMoved(StoreError):
-    """The item has a newer version than the one this was drawn from; nothing was merged.
+    """The item has a newer version than the one this is based on; nothing was merged.
 
     :param theirs: the version that is current now
     :param yours: what was being saved, also kept among the person's autosaves; None for a decision
@@ -95,7 +95,7 @@ class VersionMoved(StoreError):
 
 
 class KeyReused(StoreError):
-    """An idempotency key came a second time with something else: a fault of the page, not of the person."""
+    """An idempotency key was used again for another request: an error of the page, not of the person."""
 
 
 class SignInRefused(StoreError):

@@ -1,7 +1,7 @@
-"""Reading the facts of an item back, and deriving from them where it stands.
+"""Reads the facts of an item and derives its standing.
 
-``standings`` and ``barred`` hold what was derived: a queue of 100,000 items need not fold 100,000
-histories. They are written in the transaction that appends the fact, by ``_refresh`` and nobody else.
+The tables ``standings`` and ``barred`` store the result, so that the queue does not derive 100,000 histories.
+Only ``History.refresh`` writes them, in the transaction that appends the fact.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ON CONFLICT (item) DO UPDATE SET
 
 
 class History:
-    """What the other parts of the store read and derive inside their own transactions."""
+    """Facts, rules and standings, read inside the transaction of the caller."""
 
     def __init__(self) -> None:
         self._rules_read: dict[int, Rules] = {}
@@ -53,14 +53,14 @@ class History:
         return number, self.rules_by_id(db, number)
 
     def rules_by_id(self, db: Transaction, setting: int) -> Rules:
-        # A setting is never changed, so it is read once.
+        # A row of settings never changes, so it is read once.
         if setting not in self._rules_read:
             (value,) = db.execute("SELECT value FROM settings WHERE id = ?", (setting,)).fetchone()
             self._rules_read[setting] = Rules(**json.loads(value))
         return self._rules_read[setting]
 
     def facts(self, db: Transaction, item_id: int) -> list[tuple[Fact, datetime]]:
-        """Everything that happened to an item, oldest first. :raises NotFound: there is no such item."""
+        """Return the versions and decisions of an item, oldest first. :raises NotFound: there is no such item"""
         found = [
             (self._fact(db, row), datetime.fromisoformat(row["at"])) for row in db.execute(_HISTORY, {"item": item_id})
         ]
@@ -88,23 +88,23 @@ class History:
         return standing((fact for fact, _ in self.facts(db, item_id)), rules)
 
     def refresh(self, db: Transaction, item_id: int) -> Standing:
-        """Derive the standing again after a fact was appended, and end the leases of a round that is over."""
+        """Derive the standing after a fact was appended, and end the leases of a finished round."""
         rules = self.current_rules(db)[1]
         facts = self.facts(db, item_id)
-        what = derived(facts, rules, item_id)
-        db.execute(_REFRESH, what.row)
+        new = derived(facts, rules, item_id)
+        db.execute(_REFRESH, new.row)
         db.execute("DELETE FROM barred WHERE item = ?", (item_id,))
-        db.conn.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in what.barred])
+        db.conn.executemany("INSERT INTO barred VALUES (?, ?)", [(person, item_id) for person in new.barred])
         db.execute(
             "UPDATE leases SET ended = 'round over' WHERE item = ? AND ended IS NULL AND round IS NOT ?",
-            (item_id, what.standing.round),
+            (item_id, new.standing.round),
         )
-        return what.standing
+        return new.standing
 
 
 @dataclass(frozen=True)
 class Derived:
-    """What the store keeps of a standing: its row, and who may not act in the present round."""
+    """The stored form of a standing: its row, and who may not act in the present round."""
 
     standing: Standing
     row: dict[str, object]
@@ -112,7 +112,7 @@ class Derived:
 
 
 def derived(facts: Sequence[tuple[Fact, datetime]], rules: Rules, item_id: int) -> Derived:
-    """The derived rows of an item, from its facts alone."""
+    """Return the derived rows of an item, from its facts alone."""
     now = standing((fact for fact, _ in facts), rules)
     made_at = {fact.id: at for fact, at in facts if isinstance(fact, Decision)}
     deciding = now.decisions[-1] if now.decided_by else None
@@ -134,7 +134,7 @@ def rules_json(rules: Rules) -> str:
 
 
 def version_from(row: sqlite3.Row) -> Version:
-    """A version with its text."""
+    """Return a version with its text."""
     return Version(
         id=row["id"],
         item_id=row["item"],
@@ -149,7 +149,7 @@ def version_from(row: sqlite3.Row) -> Version:
 
 
 def version_by_id(db: Transaction, item_id: int, version_id: int) -> Version:
-    """A version of this item. :raises NotFound: the item has no such version."""
+    """Return a version of this item. :raises NotFound: the item has no such version"""
     row = db.execute("SELECT * FROM versions WHERE id = ? AND item = ?", (version_id, item_id)).fetchone()
     if row is None:
         raise NotFound(f"Item {item_id} has no version with the id {version_id}.")

@@ -1,7 +1,7 @@
-"""Leases keep two people off one item; unsent text outlives them.
+"""Leases, which keep two people from working on one item, and autosaves of unsent text.
 
 In screening, revision and adjudication one person holds an item; in audit and vote as many as decisions are
-still wanted. A lease runs for 15 minutes from its last renewal and is checked in the transaction that writes.
+missing. A lease lasts 15 minutes from its last renewal and is checked in the transaction that writes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from reviewer.store.values import Autosave, Lease, Version
 LEASE_TIME = timedelta(minutes=15)
 
 _WHY_ENDED = {
-    "released": "was given back",
+    "released": "was released",
     "round over": "ended when the item left the round",
     "expired": "ran out",
     "deactivated": "ended when the account was deactivated",
@@ -33,18 +33,18 @@ _WHY_ENDED = {
 
 
 class Leases:
-    """Who is working on what, and what they have typed but not sent."""
+    """Leases and autosaves."""
 
     def __init__(self, database: Database, history: History) -> None:
         self._database = database
         self._history = history
 
     def take(self, person: str, item_id: int) -> Lease:
-        """The right to work on an item in its present round; asked for again, the same lease renewed.
+        """Take the lease of an item in its present round; taken again by the same person, it is renewed.
 
         :raises NotFound: there is no such item or person
-        :raises NotAllowed: the rules let this person do nothing with the item now
-        :raises HeldByAnother: others hold it, and there is no room for one more
+        :raises NotAllowed: the rules allow this person no action on the item now
+        :raises HeldByAnother: others hold it, and no further decision is missing
         """
         with self._database.write() as db:
             who, now = find_person(db, person), self._history.standing(db, item_id)
@@ -62,9 +62,9 @@ class Leases:
             return self._take(db, person, item_id, now)
 
     def renew(self, token: str) -> Lease:
-        """Another 15 minutes. After the holder's own decision this does nothing and is no error.
+        """Extend a lease to 15 minutes from now. After the holder's own decision this changes nothing.
 
-        :raises LeaseLost: it ran out, was given back, or the item went on without its holder
+        :raises LeaseLost: it expired, was released, or the item left the round
         """
         with self._database.write() as db:
             row = db.execute("SELECT * FROM leases WHERE token = ?", (token,)).fetchone()
@@ -75,12 +75,12 @@ class Leases:
             return self.renew_row(db, self.still_held(db, token, row["person"], row["item"]))
 
     def release(self, token: str) -> None:
-        """Give a lease back; one that has ended already is left as it is."""
+        """Release a lease; nothing changes if it has ended already."""
         with self._database.write() as db:
             db.execute("UPDATE leases SET ended = 'released' WHERE token = ? AND ended IS NULL", (token,))
 
     def autosave(self, *, person: str, item_id: int, base_version_id: int, body: Mapping[str, Any]) -> Autosave:
-        """Keep unsent text, in place of what this person had on this version. Needs no lease.
+        """Save unsent text, replacing what this person had saved on this version. Needs no lease.
 
         :raises NotFound: there is no such person, or the item has no such version
         :raises NotAllowed: the person is no longer active
@@ -96,13 +96,13 @@ class Leases:
         body: Mapping[str, Any],
         refused: bool = False,
     ) -> Autosave:
-        """:param refused: it is left of a save that was refused, perhaps because its writer has left"""
+        """:param refused: it comes from a refused save, perhaps because the account is no longer active"""
         with self._database.write() as db:
             if refused:
                 find_person(db, person)
             else:
                 require_active(db, person)
-            at = self._after_the_others(db, person, item_id, base_version_id)
+            at = self._latest_time(db, person, item_id, base_version_id)
             version_by_id(db, item_id, base_version_id)
             db.execute(
                 "INSERT INTO autosaves VALUES (?, ?, ?, ?, ?) ON CONFLICT (person, item, base_version) "
@@ -111,9 +111,11 @@ class Leases:
             )
         return Autosave(person, item_id, base_version_id, body, at)
 
-    def _after_the_others(self, db: Transaction, person: str, item_id: int, base_version_id: int) -> datetime:
-        """Now; where the clock was set back, a moment after what is kept of other versions: the latest is
-        what its writer is shown."""
+    def _latest_time(self, db: Transaction, person: str, item_id: int, base_version_id: int) -> datetime:
+        """Return the time for an autosave: now, but later than this person's autosaves of other versions.
+
+        The latest one is shown to its writer, also after the clock was set back.
+        """
         (last,) = db.execute(
             "SELECT max(at) FROM autosaves WHERE person = ? AND item = ? AND base_version <> ?",
             (person, item_id, base_version_id),
@@ -122,7 +124,7 @@ class Leases:
         return now if last is None else max(now, datetime.fromisoformat(last) + timedelta(milliseconds=1))
 
     def autosaved(self, person: str, item_id: int) -> Autosave | None:
-        """The latest unsent text of this person on this item, whatever version it was drawn from."""
+        """Return the latest unsent text of this person on this item, whatever version it is based on."""
         with self._database.read() as db:
             row = db.execute(
                 "SELECT base_version, body, at FROM autosaves WHERE person = ? AND item = ? "
@@ -135,13 +137,13 @@ class Leases:
         return Autosave(person, item_id, row["base_version"], body, at)
 
     def discard_autosave(self, *, person: str, item_id: int, base_version_id: int) -> None:
-        """Throw unsent text away, because its writer said so. :raises NotAllowed: they are not active"""
+        """Delete unsent text at its writer's request. :raises NotAllowed: the account is not active"""
         with self._database.write() as db:
             require_active(db, person)
             drop_autosave(db, person, item_id, base_version_id)
 
     def still_held(self, db: Transaction, token: str, person: str, item_id: int) -> sqlite3.Row:
-        """The running lease behind a token. :raises LeaseLost: there is none for this person and item."""
+        """Return the running lease of a token. :raises LeaseLost: this person has none on this item"""
         running = self._running(db, item_id)
         for row in running:
             if row["token"] == token and row["person"] == person:
@@ -149,10 +151,10 @@ class Leases:
         past = db.execute(
             "SELECT ended FROM leases WHERE token = ? AND person = ? AND item = ?", (token, person, item_id)
         ).fetchone()
-        why = f"Your hold on item {item_id} {_WHY_ENDED[past[0]]}" if past else "You do not hold this item"
+        why = f"Your lease on item {item_id} {_WHY_ENDED[past[0]]}" if past else "You do not hold this item"
         others = [row["person"] for row in running if row["person"] != person]
-        whose = f"{others[0]} has it now" if others else "take it again to go on"
-        raise LeaseLost(f"{why}; {whose}. What you wrote is kept.", others[0] if others else None)
+        whose = f"{others[0]} has it now" if others else "open it again to continue"
+        raise LeaseLost(f"{why}; {whose}. Your text is kept.", others[0] if others else None)
 
     def _running(self, db: Transaction, item_id: int) -> list[sqlite3.Row]:
         at = self._database.steady()
@@ -200,8 +202,7 @@ def drop_autosave(db: Transaction, person: str, item_id: int, base_version_id: i
 
 
 def drop_sent_comment(db: Transaction, person: str, version: Version) -> None:
-    """After a decision on a version the comment typed on it belongs to the past; edited steps, which no
-    decision sends, stay as unsent text."""
+    """Delete the autosaved comment after a decision; edited steps, which a decision does not send, stay."""
     row = db.execute(
         "SELECT body FROM autosaves WHERE person = ? AND item = ? AND base_version = ?",
         (person, version.item_id, version.id),

@@ -1,4 +1,4 @@
-"""What the store takes and gives: plain frozen values. Times are aware datetimes in UTC."""
+"""Values that the store takes and returns: frozen dataclasses. Times are aware datetimes in UTC."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ OWN_VERDICTS: tuple[OwnVerdict, ...] = get_args(OwnVerdict)
 
 @dataclass(frozen=True)
 class Draft:
-    """A trajectory on its way in.
+    """A trajectory to be added.
 
-    :param spectrum: the spectrum, the sha256 of one that is already stored, or None where only pictures came
-    :param batch: the name of the import or campaign, to filter by
-    :param key: importing the same key again adds nothing; the trajectory's content hash if not given
-    :param pictures: PNG bytes by the SHA-256 of the RGBA bytes, for pictures that cannot be drawn again
+    :param spectrum: the spectrum, the SHA-256 of one that is already stored, or None if there are only pictures
+    :param batch: the name of the import or campaign; the queue filters by it
+    :param key: importing the same key again adds nothing; by default the trajectory's content hash
+    :param pictures: PNG bytes by the SHA-256 of the RGBA bytes, for pictures that cannot be drawn from a spectrum
     """
 
     trajectory: Trajectory
@@ -36,7 +36,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Added:
-    """``new`` is False where the key was already there; then nothing was written."""
+    """Result of adding a draft. ``new`` is False if the key existed; then nothing was written."""
 
     item_id: int
     new: bool
@@ -44,7 +44,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Version:
-    """One text of an item. Never changed; editing makes the next one."""
+    """One text of an item. It is never changed; editing creates the next version."""
 
     id: int
     item_id: int
@@ -59,7 +59,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A decision as the history shows it. ``withdrawn_by`` is the id of the undo that took it back."""
+    """A decision in the history. ``withdrawn_by`` is the id of the undo that withdrew it."""
 
     decision: Decision
     version: int
@@ -83,7 +83,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class CommittedVerdict:
-    """What somebody thought before they saw the answer and the earlier votes ("my verdict first")."""
+    """A person's own verdict, given before they saw the answer and the earlier votes ("my verdict first")."""
 
     item_id: int
     version_id: int
@@ -94,12 +94,12 @@ class CommittedVerdict:
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """Which items. Every field that is given must hold; the default is everything.
+    """Selection of items. An item must match every field that is given; the default is all items.
 
-    :param states: any of these; empty = all
-    :param snr_min: an item without a signal-to-noise ratio is in no range
-    :param text: part of the spectrum's name or of a survey id, any case; or ``#123``, an item's number
-    :param mine: only what this person may act on now, without what they have already done or others hold
+    :param states: any of these; all if empty
+    :param snr_min: an item without a signal-to-noise ratio matches no range
+    :param text: part of the spectrum's name or of a survey id, ignoring case; or ``#123``, an item's number
+    :param mine: only items this person may act on now, without those they finished or others hold
     """
 
     task: str | None = None
@@ -117,7 +117,10 @@ class QueueFilter:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One line of the queue. ``snr`` is the spectrum's ``snr_typical``. No text, no label, no answer."""
+    """One row of the queue. ``snr`` is the spectrum's ``snr_typical``. Without text, label or answer.
+
+    ``cast`` of the ``wanted`` decisions of the present round have been made.
+    """
 
     item_id: int
     name: str
@@ -139,7 +142,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class QueuePage:
-    """``total`` counts everything the filter lets through; ``after=rows[-1].item_id`` gives the next page."""
+    """One page of the queue. ``total`` counts all matching items; ``after=rows[-1].item_id`` gives the next page."""
 
     rows: tuple[QueueRow, ...]
     total: int
@@ -147,7 +150,7 @@ class QueuePage:
 
 @dataclass(frozen=True)
 class Item:
-    """Everything about one item but its earlier texts. ``label`` is the known truth: show it with care."""
+    """One item with its current text. ``label`` is the known truth: do not show it to reviewers by default."""
 
     id: int
     key: str
@@ -175,7 +178,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class Autosave:
-    """Unsent text. ``body`` is whatever JSON the page kept; after a refusal the trajectory's JSON form."""
+    """Unsent text. ``body`` is the JSON that the page sent; after a refused save, the trajectory's JSON form."""
 
     person: str
     item_id: int
@@ -186,7 +189,7 @@ class Autosave:
 
 @dataclass(frozen=True)
 class Session:
-    """Somebody signed in. ``token`` is for their cookie; the store keeps only its hash."""
+    """A sign-in session. ``token`` goes into the cookie; the store keeps only its hash."""
 
     token: str
     person: str
@@ -195,7 +198,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Export:
-    """An export that was made; ``manifest`` is the JSON that lies beside it."""
+    """A finished export; ``manifest`` is the content of its manifest file."""
 
     id: int
     name: str
@@ -206,7 +209,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Yielded:
-    """What became of decided items. ``fraction`` is approved / (approved + rejected), None if none is."""
+    """Decided items by outcome. ``fraction`` is approved / (approved + rejected), None if there are none."""
 
     approved: int
     rejected: int
@@ -222,9 +225,9 @@ class Progress:
     """Figures of the Progress tab.
 
     :param by_task: items by task and state
-    :param by_person: decisions in force by person and round (undone ones and undos left out, stale ones in)
+    :param by_person: decisions in force by person and round (without undone ones and undos, with stale ones)
     :param versions_by: versions written, by person
-    :param disagreed: items on whose current version two people pulled in different directions
+    :param disagreed: items on whose current version two people decided differently
     :param compared: items on whose current version two or more people decided in one round of audit or vote
     :param per_day: decisions in force by UTC date (ISO) and round
     :param decided_per_day: approved and rejected items by the UTC date on which they were decided

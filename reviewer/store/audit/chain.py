@@ -86,10 +86,7 @@ class Bound:
         """The key of each row and the bytes that are hashed of it, in order."""
         order = ", ".join(filter(None, (self.key, self.order)))
         sql = f"SELECT {self.key}, {', '.join(self.columns)} FROM {table} {where} ORDER BY {order}"
-        # A cursor of its own gives plain tuples, which are all that is wanted here.
-        cursor = db.conn.cursor()
-        cursor.row_factory = None
-        for key, *cells in cursor.execute(sql, values):
+        for key, *cells in db.execute(sql, values):
             if self.long:
                 named = zip(self.columns, cells, strict=True)
                 cells = [sha256_of(str(cell)) if name in self.long else cell for name, cell in named]

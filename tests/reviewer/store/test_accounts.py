@@ -8,6 +8,7 @@ from reviewer.rules.people import PersonError, checked_password
 from reviewer.rules.workflow import Rules
 from reviewer.store import NotAllowed, NotFound, SignInRefused, Store
 from reviewer.store.accounts import count_attempt, origin_of
+from reviewer.store.sqlite.database import helpers
 from tests.support.campaign import TO_AUDIT, Clock, Desk, an_item, people
 
 PASSWORD = "Balmer decrement"
@@ -104,7 +105,7 @@ def tried(store, clock):
         def try_it(initials, origin, times):
             for number in range(times):
                 try:
-                    count_attempt(db, initials, origin_of(origin), clock())
+                    count_attempt(helpers(db), initials, origin_of(origin), clock())
                 except SignInRefused:
                     return number
             db.commit()
