@@ -1,4 +1,4 @@
-"""What passes between the loop and whoever thinks: the conversation so far, and the turn that is written."""
+"""What the loop and a policy exchange: the conversation so far, and the turn that the policy writes."""
 
 from __future__ import annotations
 

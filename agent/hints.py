@@ -1,9 +1,7 @@
-"""The quiet dots beside a zoom card: what the data themselves say about the window that was looked at.
+"""Hints for a zoom: what the data themselves show about its window.
 
-Facts, never a verdict: is the window covered, what is its signal-to-noise ratio, which lines lie in it at
-this redshift and how wide and deep they measure, and what of the sky, the atmosphere or the instrument lies
-across it.
-"""
+Facts and never a verdict: coverage, signal-to-noise ratio, the lines in the window at this redshift with their
+measured widths and depths, and features of the sky, the atmosphere or the instrument."""
 
 from __future__ import annotations
 

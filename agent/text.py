@@ -1,9 +1,7 @@
-"""Text from outside inside a message: one line, of a length that a person reads, and nothing invisible in it.
+"""Text from outside quoted in messages, tables and logs: one visible line of limited length; safe CSV cells.
 
-File names, header cards, column names and whatever a model wrote are quoted in messages, and messages go to a
-terminal, a log and the page. A line feed there would forge a line of the log, an escape sequence would drive
-the terminal, and a character that turns the direction of writing would show a name other than it is.
-"""
+File names, header cards and model output are quoted. A line feed could forge a line of the log, an escape sequence
+could control the terminal, and a direction mark could show another name."""
 
 from __future__ import annotations
 

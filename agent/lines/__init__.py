@@ -1,10 +1,7 @@
-"""What is known about wavelengths: spectral lines, molecular bands, the night sky, the air, and the
-spectrographs' own marks.
+"""Reference data on wavelengths: spectral lines, molecular bands, night sky, telluric bands and arm joins.
 
-The knowledge is in the TOML files beside this module, each entry with its medium and its source. Rest
-wavelengths move with the object; sky and telluric features and arm joins are in the observer's frame and
-never do.
-"""
+The data are in the TOML files of this folder, each entry with its medium and source. Rest wavelengths move with the
+object; sky and telluric features and arm joins are in the observer's frame and do not."""
 
 from __future__ import annotations
 

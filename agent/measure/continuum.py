@@ -1,4 +1,4 @@
-"""The continuum: a straight line through side bands, or a running one for looking at a whole spectrum."""
+"""The continuum: a straight line through side bands, or a running one for display of a whole spectrum."""
 
 from __future__ import annotations
 

@@ -1,15 +1,8 @@
-"""The picture the model sees: pixel for pixel what the published tool draws.
+"""The picture that the model sees: pixel for pixel what the published tool draws (``recipe/spec_o3/utils.py`` of
+github.com/Maxwell-Jia/spec-o3, commit dd6eb91), because the Spec-o3 checkpoints were trained on these pictures.
 
-The Spec-o3 checkpoints (arXiv 2601.06498) were trained on these pictures, so every choice below is
-the published renderer's (``recipe/spec_o3/utils.py`` of github.com/Maxwell-Jia/spec-o3, commit
-dd6eb91) and none is a matter of taste: figure sizes, tick spacings, the statistics box, and that
-every finite pixel is drawn whatever its ivar or mask. What may differ is how the pixels are reached:
-``fast`` draws on matplotlib's Agg canvas itself, and what it makes no promise for is drawn by
-``reference``, matplotlib's own figure in a style that no matplotlibrc can reach.
-
-The line of a picture must stay the same across machines, hence the exact pin of matplotlib: 3.11
-renders other pixels.
-"""
+``exact`` draws almost all pictures; ``reference``, matplotlib's own figure, draws the rest. matplotlib is pinned:
+3.11 renders other pixels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The picture by matplotlib's own figure, axes and artists: slow, general, and what the others must equal.
-
-Used where the fast path makes no promise, and by the tests as the truth.
-"""
+"""The picture by matplotlib's own figure: slow and general: for what the fast renderer cannot draw, and for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes for sources that shine in lines: cataclysmic variables, T Tauri stars, quasars, H II galaxies."""
+"""Recipes for sources with emission lines: cataclysmic variables, T Tauri stars, quasars, H II galaxies."""
 
 from __future__ import annotations
 

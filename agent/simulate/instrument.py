@@ -1,6 +1,4 @@
-"""What a telescope does to a spectrum: resolution, pixels, noise, sky, air, calibration. Observed frame,
-vacuum Å.
-"""
+"""Effects of telescope and spectrograph: resolution, pixels, noise, sky, air, calibration; vacuum Å."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""One spectrum, whatever the survey, and the two functions that read one from a file.
+"""The ``Spectrum`` record, its checks, its JSON form, and noise estimated from scatter.
 
-A ``Spectrum`` says everything a later step has to know to use its numbers rightly: medium, frame, flux unit,
-which pixels hold no data and which the survey flagged. Its arrays are checked once, here, and then fixed.
-"""
+A ``Spectrum`` states everything that later steps need to use its numbers: medium, frame, flux unit, which pixels hold
+no data and which the survey flagged. Its arrays are checked once and are then read-only."""
 
 from __future__ import annotations
 

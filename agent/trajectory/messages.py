@@ -1,10 +1,7 @@
 """A trajectory as the chat messages that a Spec-o3 model was trained on.
 
-The tool block is written into the system turn and a tool result is a user turn that holds
-``<tool_response>``. So Qwen2.5-VL's stock chat template gives the text that the published custom template
-gave, and no server needs a flag. Contents are lists of blocks throughout: mixed with plain strings they
-would not fit one Arrow column.
-"""
+The tool description is in the system turn, and a tool result is a user turn with ``<tool_response>``, so the stock
+chat template of Qwen2.5-VL gives the published text. Contents are lists of blocks: Arrow columns need that."""
 
 from __future__ import annotations
 

@@ -1,14 +1,7 @@
-"""A trajectory as plain values: what was thought, looked at and answered about one spectrum.
+"""``Trajectory``: the steps of one inspection of one spectrum as plain values, with its JSON form.
 
-Values only. They know nothing of databases, pages or servers. Identity (item, version, author) is
-the store's concern. One JSON form, declared here once, is used to save, to send to the page, to
-import and to export; ``schema`` names its version. Steps are in ``agent.trajectory.steps``; the tagged text that
-models read and write in ``agent.trajectory.tags``, chat messages in ``agent.trajectory.messages``, the published
-rows in ``agent.trajectory.sharegpt``.
-
-A trajectory is a flat sequence of steps. An assistant turn is a run of think steps closed by one zoom
-or by the answer, so a reviewer can add, move or remove a step without thinking about turns.
-"""
+A trajectory is a flat sequence of steps. An assistant turn is a run of think steps closed by one zoom or by the
+answer. Depends on no database, page or server; item, version and author belong to the store."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Grid lines and tick marks. All lines of a kind look alike, so most of them are copies of one.
+"""Grid lines and tick marks; most are copied, because stroking each takes longer than drawing the spectrum.
 
-A grid line is set on whole pixels, hence each of a kind is the same column (or row), unless it meets the
-edge of the axes or the tick marks of the other axis. Stroking sixty of them takes longer than the spectrum.
-"""
+A grid line is set on whole pixels, so all of a kind are the same column (or row), unless one meets the edge of the
+axes or a tick mark of the other axis."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Words as matplotlib's Agg backend sets them: its own DejaVu Sans, 80 dots per inch, auto-hinted.
+"""Text as matplotlib's Agg backend renders it: DejaVu Sans, 80 dots per inch, auto-hinted.
 
-A word is rasterised once and kept; a picture then only lays it down.
-"""
+A word is rasterised once and cached."""
 
 from __future__ import annotations
 

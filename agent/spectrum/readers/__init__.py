@@ -1,10 +1,7 @@
-"""Survey files to ``Spectrum``: one module a layout family, and here the way from a file to its reader.
+"""Read survey files as ``Spectrum``: this module finds the reader, one module per family of layouts does the reading.
 
-What a file is decides itself from its first bytes, then from its header; names and extensions are not
-believed. Refused, each with its reason: medium-resolution and multi-arm files with arms missing, libraries
-of basis vectors, catalogues, JSON and HDF5 containers, pictures, prose, and anything damaged. Whatever goes
-wrong inside a reader reaches the caller as ``SpectrumError`` that names the file.
-"""
+The contents decide (first bytes, then header), not the name. Whatever goes wrong in a reader reaches the caller as a
+``SpectrumError`` that names the file."""
 
 from __future__ import annotations
 
