@@ -1,4 +1,4 @@
-"""Reviewers as the database knows them: who there is, who may come in, who has left."""
+"""People, passwords and sign-in sessions, and the limits on sign-in attempts."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from reviewer.store.errors import CannotWrite, NotAllowed, NotFound, SignInRefus
 from reviewer.store.sqlite.database import ALLOWANCE, Database, Transaction, insert, stamp
 from reviewer.store.values import Session
 
-WITHIN = timedelta(minutes=15)
-A_PERSON_FROM_AN_ORIGIN = 5
-FROM_AN_ORIGIN = 30
-A_PERSON = 20
-REMEMBERED = timedelta(days=30)
-"""For how long an origin counts as one where somebody has signed in before."""
+ATTEMPT_WINDOW = timedelta(minutes=15)
+MAX_PER_PERSON_AND_ORIGIN = 5
+MAX_PER_ORIGIN = 30
+MAX_PER_PERSON = 20
+ORIGIN_KNOWN_FOR = timedelta(days=30)
+"""How long an origin counts as known after a successful sign-in."""
 
-# Attempts that failed since the last one that did not.
-_HERE = """
+# Failed attempts since the last successful one.
+_OF_BOTH = """
 SELECT count(*) FROM sign_ins WHERE initials = :initials AND origin = :origin AND at BETWEEN :since AND :until
     AND id > (SELECT coalesce(max(id), 0) FROM sign_ins
               WHERE initials = :initials AND origin = :origin AND ok)
 """
 _OF_ORIGIN = "SELECT count(*) FROM sign_ins WHERE origin = :origin AND NOT ok AND at BETWEEN :since AND :until"
 _OF_PERSON = "SELECT count(*) FROM sign_ins WHERE initials = :initials AND NOT ok AND at BETWEEN :since AND :until"
-_WAS_HERE = "SELECT 1 FROM sign_ins WHERE initials = :initials AND origin = :origin AND ok AND at >= :remembered"
+_KNOWN_ORIGIN = "SELECT 1 FROM sign_ins WHERE initials = :initials AND origin = :origin AND ok AND at >= :remembered"
 
 
 def origin_of(address: str) -> str:
-    """What counts as one origin: an address; of IPv6 the network of 64 bits that one household is given."""
+    """Return the origin of an address: the address itself, or the /64 network of an IPv6 address."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -58,35 +58,35 @@ def origin_of(address: str) -> str:
 
 
 def count_attempt(db: Transaction, initials: str, origin: str, at: datetime) -> int:
-    """Count one more attempt as wrong, until it is found to be right; its number.
+    """Record an attempt as failed until it succeeds, and return its number.
 
-    :raises SignInRefused: there were too many; this one is not counted
+    :raises SignInRefused: there were too many attempts; this one is not counted
     """
-    who = {
+    values = {
         "initials": initials,
         "origin": origin,
-        "since": stamp(at - WITHIN),
+        "since": stamp(at - ATTEMPT_WINDOW),
         "until": stamp(at + ALLOWANCE),
-        "remembered": stamp(at - REMEMBERED),
+        "remembered": stamp(at - ORIGIN_KNOWN_FOR),
     }
 
-    def wrong(query: str) -> int:
-        return int(db.execute(query, who).fetchone()[0])
+    def failed(query: str) -> int:
+        return int(db.execute(query, values).fetchone()[0])
 
-    closed = wrong(_HERE) >= A_PERSON_FROM_AN_ORIGIN
-    if not closed and db.execute(_WAS_HERE, who).fetchone() is None:
-        closed = wrong(_OF_ORIGIN) >= FROM_AN_ORIGIN or wrong(_OF_PERSON) >= A_PERSON
+    closed = failed(_OF_BOTH) >= MAX_PER_PERSON_AND_ORIGIN
+    if not closed and db.execute(_KNOWN_ORIGIN, values).fetchone() is None:
+        closed = failed(_OF_ORIGIN) >= MAX_PER_ORIGIN or failed(_OF_PERSON) >= MAX_PER_PERSON
     if closed:
-        minutes = int(WITHIN.total_seconds() // 60)
+        minutes = int(ATTEMPT_WINDOW.total_seconds() // 60)
         raise SignInRefused(f"Too many attempts; wait {minutes} minutes, or ask a coordinator.")
-    db.execute("DELETE FROM sign_ins WHERE at < :remembered", who)
+    db.execute("DELETE FROM sign_ins WHERE at < :remembered", values)
     return insert(db, "sign_ins", {"initials": initials, "origin": origin, "ok": 0, "at": stamp(at)})
 
 
 SESSION_TIME = timedelta(days=7)
 UNUSED_TIME = timedelta(days=1)
 RENEWED_EVERY = timedelta(hours=1)
-"""A session that is used is written no more often than this."""
+"""The expiry time of a session in use is written at most this often."""
 
 
 def find_person(db: Transaction, initials: str) -> Person:
@@ -130,8 +130,8 @@ def person_from(row: Mapping[str, Any]) -> Person:
 class Accounts:
     """People, passwords and sessions.
 
-    ``by`` is the coordinator who does it. None stands for whoever holds the file itself: the command line and
-    the first start. The web page must never pass None for somebody who is not signed in.
+    ``by`` is the coordinator who does it. None stands for the owner of the file: the command line and the
+    first start. The web page must never pass None for a visitor who is not signed in.
     """
 
     def __init__(self, database: Database) -> None:
@@ -145,7 +145,7 @@ class Accounts:
         password: str | None = None,
         by: str | None = None,
     ) -> Person:
-        """Somebody new. Initials are never given twice, not even after their owner left.
+        """Add a person. Initials are never reused, not even after the account is deactivated.
 
         :raises PersonError: initials, name, roles or password cannot be used, or the initials are taken
         :raises NotAllowed: ``by`` is no coordinator
@@ -166,10 +166,10 @@ class Accounts:
             return find_person(db, initials)
 
     def work_alone(self, initials: str) -> Person:
-        """The person who works alone here, with every role and no password; made at the first call.
+        """Return the person of single-user mode, with every role and no password; added at the first call.
 
         :raises PersonError: the initials cannot be used
-        :raises NotAllowed: somebody here has a password, so one has to sign in; or the account is not active
+        :raises NotAllowed: someone has a password, so signing in is needed; or the account is not active
         """
         initials = clean_initials(initials)
         with self._database.write() as db:
@@ -185,19 +185,19 @@ class Accounts:
             return person
 
     def person(self, initials: str) -> Person:
-        """:raises NotFound: there is nobody with these initials"""
+        """Return a person. :raises NotFound: there is nobody with these initials"""
         with self._database.read() as db:
             return find_person(db, initials.strip().upper())
 
     def people(self) -> list[Person]:
-        """Everybody who ever was, by initials."""
+        """Return everyone, deactivated accounts included, by initials."""
         with self._database.read() as db:
             return [person_from(row) for row in db.table("people").rows_where(order_by="initials")]
 
     def set_roles(self, by: str | None, initials: str, roles: Iterable[str]) -> Person:
-        """Give somebody other roles. What they decided before stands.
+        """Change the roles of a person. Their earlier decisions stay.
 
-        :raises NotAllowed: ``by`` is no coordinator, or the last one would be gone
+        :raises NotAllowed: ``by`` is no coordinator, or no coordinator would remain
         :raises PersonError: the roles cannot be used
         """
         known = clean_roles(frozenset(roles))
@@ -206,13 +206,13 @@ class Accounts:
             changed = find_person(db, initials)
             before = sorted(changed.roles)
             db.execute("UPDATE people SET roles = ? WHERE initials = ?", (json.dumps(sorted(known)), initials))
-            self._require_somebody_in_charge(db, changed)
+            self._require_remaining_coordinator(db, changed)
             roles_were = {"before": before, "roles": sorted(known)}
             self._database.log(db, by, "roles changed", initials, roles_were, people=(initials,))
             return find_person(db, initials)
 
     def set_password(self, by: str | None, initials: str, password: str) -> None:
-        """A new password, by oneself or a coordinator; every session of this person ends.
+        """Set a password, as the person or as a coordinator; every session of the person ends.
 
         :raises NotAllowed: ``by`` is neither
         :raises PersonError: the password is too short
@@ -229,7 +229,7 @@ class Accounts:
             self._database.log(db, by, "password set", initials, ended, people=(initials,))
 
     def deactivate(self, by: str | None, initials: str) -> None:
-        """Somebody leaves: they can do nothing more, what they hold is free again, what they did counts on.
+        """Deactivate an account: its leases and sessions end, and its decisions stay.
 
         :raises NotAllowed: ``by`` is no coordinator, or this is the last one
         """
@@ -237,7 +237,7 @@ class Accounts:
             require_coordinator(db, by)
             changed = find_person(db, initials)
             db.execute("UPDATE people SET active = 0 WHERE initials = ?", (initials,))
-            self._require_somebody_in_charge(db, changed)
+            self._require_remaining_coordinator(db, changed)
             leases = db.execute(
                 "UPDATE leases SET ended = 'deactivated' WHERE person = ? AND ended IS NULL", (initials,)
             ).rowcount
@@ -245,7 +245,7 @@ class Accounts:
             self._database.log(db, by, "deactivated", initials, ended, people=(initials,))
 
     def reactivate(self, by: str | None, initials: str) -> None:
-        """Somebody comes back. :raises NotAllowed: ``by`` is no coordinator"""
+        """Activate an account again. :raises NotAllowed: ``by`` is no coordinator"""
         with self._database.write() as db:
             require_coordinator(db, by)
             find_person(db, initials)
@@ -253,16 +253,16 @@ class Accounts:
             self._database.log(db, by, "reactivated", initials, people=(initials,))
 
     def sign_in(self, initials: str, password: str, origin: str = "") -> Session:
-        """A session for a week, or until it was not used for a day.
+        """Start a session. It lasts a week, and ends earlier after a day without use.
 
-        :param origin: where the attempt comes from, such as the client's address
-        :raises SignInRefused: there were too many attempts, or, without telling which, initials or
-            password are wrong
+        :param origin: where the attempt comes from, e.g. the client's address
+        :raises SignInRefused: there were too many attempts; or the initials or the password are wrong, without
+            saying which
         """
         initials, origin = initials.strip().upper()[:10], origin_of(origin)
         attempt, kept = self._attempt(initials, origin)
         if not password_matches(password, kept):
-            self._tell_refused(initials, origin)
+            self._log_refused(initials, origin)
             raise SignInRefused("Initials and password do not match.")
         token, at = new_token(), self._database.steady()
         with self._database.write() as db:
@@ -276,8 +276,10 @@ class Accounts:
         return Session(token, initials, at + SESSION_TIME)
 
     def signed_in(self, token: str) -> Person | None:
-        """Whose session this is; None if it ended, ran out, or never was. It goes on for a day from now, but
-        for no more than a week in all."""
+        """Return the person of a session; None if it has ended, expired or never existed.
+
+        Its use extends it to one day from now, and to a week in all at most.
+        """
         at = self._database.steady()
         with self._database.read() as db:
             row = db.execute(
@@ -292,11 +294,11 @@ class Accounts:
         last = datetime.fromisoformat(row["started_at"]) + SESSION_TIME
         ends = min(at + UNUSED_TIME, last)
         if ends - datetime.fromisoformat(row["expires_at"]) > RENEWED_EVERY:
-            self._prolong(token, ends)
+            self._extend(token, ends)
         return person_from(row)
 
-    def _prolong(self, token: str, ends: datetime) -> None:
-        # A full disk keeps nobody from reading; the session then ends when it was last said to.
+    def _extend(self, token: str, ends: datetime) -> None:
+        # A full disk must not stop people from reading; the session then keeps its last expiry time.
         with suppress(CannotWrite), self._database.write() as db:
             db.execute(
                 "UPDATE sessions SET expires_at = ? WHERE token_hash = ? AND ended_at IS NULL",
@@ -304,7 +306,7 @@ class Accounts:
             )
 
     def sign_out(self, token: str) -> None:
-        """End a session; one that has ended already stays so."""
+        """End a session; nothing changes if it has ended already."""
         with self._database.write() as db:
             ended = db.execute(
                 "UPDATE sessions SET ended_at = ? WHERE token_hash = ? AND ended_at IS NULL RETURNING person",
@@ -314,7 +316,7 @@ class Accounts:
                 self._database.log(db, ended[0], "signed out", ended[0])
 
     def _attempt(self, initials: str, origin: str) -> tuple[int, str | None]:
-        """Count an attempt before it is made, so that many at once are no way round the limit."""
+        """Count an attempt before it is checked, so that parallel attempts cannot pass the limit."""
         with self._database.write() as db:
             return count_attempt(db, initials, origin, self._database.steady()), self._password_of(db, initials)
 
@@ -322,25 +324,25 @@ class Accounts:
         row = db.execute("SELECT password FROM people WHERE initials = ? AND active", (initials,)).fetchone()
         return None if row is None else row[0]
 
-    def _tell_refused(self, initials: str, origin: str) -> None:
+    def _log_refused(self, initials: str, origin: str) -> None:
         with self._database.write() as db:
-            # People type passwords where initials are asked for: only initials that exist are repeated.
+            # People sometimes type a password into the field for initials: only existing initials are logged.
             known = db.execute("SELECT 1 FROM people WHERE initials = ?", (initials,)).fetchone()
             self._database.log(db, None, "sign-in refused", initials if known else "unknown", {"origin": origin})
 
     def _end_sessions(self, db: Transaction, initials: str) -> int:
-        """End every session of a person; how many there were."""
+        """End every session of a person and return their number."""
         return db.execute(
             "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
             (stamp(self._database.steady()), initials),
         ).rowcount
 
-    def _require_somebody_in_charge(self, db: Transaction, changed: Person) -> None:
+    def _require_remaining_coordinator(self, db: Transaction, changed: Person) -> None:
         people = [person_from(row) for row in db.table("people").rows_where("active")]
         leading = [person for person in people if person.is_any("coordinator")]
         if not leading:
             raise NotAllowed("There has to be an active coordinator; name another one first.")
-        # Once anybody has a password nobody comes in without one, not even to set it.
+        # Once one person has a password, nobody can sign in without one, not even to set it.
         could_sign_in = changed.has_password and changed.is_any("coordinator")
         if could_sign_in and not any(person.has_password for person in leading):
             names = ", ".join(person.initials for person in leading)

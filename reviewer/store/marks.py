@@ -1,4 +1,4 @@
-"""Marks on single steps, and the verdict a reviewer commits before seeing anybody else's."""
+"""Marks on single steps, and the verdicts that reviewers commit before they see others' verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AND mark <> 'cleared' ORDER BY id
 
 
 class Marks:
-    """What reviewers note beside their decisions. None of it needs a lease, none of it changes a standing."""
+    """Marks and committed verdicts. They need no lease and do not change a standing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -37,7 +37,7 @@ class Marks:
         key: str,
         note: str = "",
     ) -> Mark:
-        """Mark one step of one version; "cleared" takes one's own mark away. The same key twice is once.
+        """Mark one step of one version; "cleared" removes one's own mark. The same key again changes nothing.
 
         :raises NotFound: the item has no such version, the version no such step
         :raises NotAllowed: the mark is none of ``MARKS``, or the person is not active
@@ -63,17 +63,17 @@ class Marks:
             refuse_withheld(db, person, item_id)
             _require_step(db, item_id, version_id, step_id)
             number = insert(db, "marks", {"key": key, **values, "at": stamp(self._database.now())})
-            said = {"version": version_id, "step": step_id, "mark": mark}
-            self._database.log(db, person, "marked", f"item {item_id}", said, {"marks": number})
+            details = {"version": version_id, "step": step_id, "mark": mark}
+            self._database.log(db, person, "marked", f"item {item_id}", details, {"marks": number})
             return _mark_from(db.table("marks").get(number))
 
     def of_item(self, item_id: int) -> list[Mark]:
-        """The marks in force on every version: each person's latest on each step, without cleared ones."""
+        """Return the marks in force on every version: each person's latest per step, without cleared ones."""
         with self._database.read() as db:
             return [_mark_from(row) for row in db.execute(_IN_FORCE, (item_id,))]
 
     def commit_verdict(self, *, person: str, item_id: int, version_id: int, verdict: OwnVerdict) -> CommittedVerdict:
-        """Commit one's own verdict on a version; the same again is the same, another is refused.
+        """Commit one's own verdict on a version. The same verdict again changes nothing; another one is refused.
 
         :raises NotFound: the item has no such version
         :raises NotAllowed: another was committed before, it is none of ``OWN_VERDICTS``, or the person is not
@@ -91,14 +91,14 @@ class Marks:
             if row is None:
                 at = stamp(self._database.now())
                 row = table.get(insert(db, "verdicts", {**own, "verdict": verdict, "at": at}))
-                said = {"version": version_id, "verdict": verdict}
-                self._database.log(db, person, "verdict committed", f"item {item_id}", said, {"verdicts": row["id"]})
+                details = {"version": version_id, "verdict": verdict}
+                self._database.log(db, person, "verdict committed", f"item {item_id}", details, {"verdicts": row["id"]})
             if row["verdict"] != verdict:
-                raise NotAllowed(f"{person} has already said {row['verdict']} about this version.")
+                raise NotAllowed(f"{person} has already committed {row['verdict']} for this version.")
             return _verdict_from(row)
 
     def verdicts(self, item_id: int) -> list[CommittedVerdict]:
-        """Every verdict committed on any version of an item, oldest first."""
+        """Return every verdict committed on any version of an item, oldest first."""
         with self._database.read() as db:
             rows = db.table("verdicts").rows_where("item = ?", [item_id], order_by="id")
             return [_verdict_from(row) for row in rows]

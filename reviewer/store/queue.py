@@ -1,4 +1,4 @@
-"""The queue: pages of items, the neighbours of one, its place among the others."""
+"""The queue: pages of items, the neighbours of an item, and its position. SQL by hand, for speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reviewer.store.values import QueueFilter, QueuePage, QueueRow
 # Trigrams find nothing shorter.
 _SHORTEST_INDEXED = 3
 
-# Items on which others already hold every lease that the round has room for.
+# Items on which other people hold as many leases as decisions are missing.
 _HELD = """
 SELECT l.item FROM leases l JOIN standings h ON h.item = l.item
 WHERE l.ended IS NULL AND l.expires_at > :now AND l.person <> :person
@@ -42,18 +42,18 @@ _CONDITIONS = {
 
 
 class Search:
-    """One filter, for one person, at one moment.
+    """One filter, for one person, at one time.
 
     :param person: needed for ``filter.mine`` only
-    :param now: the stored form of the present time, which decides which leases still hold
+    :param now: the stored form of the present time, by which leases have expired or not
     """
 
     def __init__(self, db: Transaction, filter: QueueFilter, person: Person | None, rules: Rules, now: str) -> None:
         self._db = db
         self._mine = filter.mine
-        asked = [name for name in _CONDITIONS if getattr(filter, name) is not None]
-        self._asked = {name.split("_")[0] for name in asked}
-        self._conditions = [_CONDITIONS[name] for name in asked]
+        fields = [name for name in _CONDITIONS if getattr(filter, name) is not None]
+        self._fields = {name.split("_")[0] for name in fields}
+        self._conditions = [_CONDITIONS[name] for name in fields]
         self._values: dict[str, object] = {
             **{name: getattr(filter, name) for name in _CONDITIONS},
             "now": now,
@@ -65,7 +65,7 @@ class Search:
         self._named = self._find(filter.text.strip())
 
     def walk(self, start: int | None, limit: int | None, backwards: bool = False) -> list[int]:
-        """The first ``limit`` items beyond ``start`` (None: from the end it begins at), nearest first."""
+        """Return the first ``limit`` items beyond ``start`` (None: from the beginning), nearest first."""
         if self._named is not None:
             nearest = self._named[::-1] if backwards else self._named
             ahead = (i for i in nearest if start is None or (i < start if backwards else i > start))
@@ -84,43 +84,43 @@ class Search:
         return [row[0] for row in self._db.execute(sql, values)]
 
     def count(self) -> int:
-        """How many items it lets through."""
+        """Return the number of matching items."""
         if self._named is not None:
             return len(self._named)
         if not self._states:
             return 0
         conditions = [_state_in(self._states), *self._conditions]
-        if "snr" in self._asked:
-            total = self._ask("count(*) FROM standings s INDEXED BY standings_snr", conditions)
+        if "snr" in self._fields:
+            total = self._scalar("count(*) FROM standings s INDEXED BY standings_snr", conditions)
         else:
-            total = self._ask("coalesce(sum(items), 0) FROM tallies s", conditions)
+            total = self._scalar("coalesce(sum(items), 0) FROM tallies s", conditions)
         if self._mine:
-            # Those kept out are few beside those let in: cheaper to subtract than to probe each.
-            total -= self._ask("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
+            # Few items are excluded: subtracting them is cheaper than testing each match.
+            total -= self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
         return total
 
     def before(self, item_id: int) -> int:
-        """How many of the items it lets through have a lower number than ``item_id``."""
+        """Return how many matching items have a lower number than ``item_id``."""
         if self._named is not None:
             return sum(i < item_id for i in self._named)
         if not self._states:
             return 0
         self._values["before"] = item_id
         conditions = [_state_in(self._states), *self._conditions, "s.item < :before"]
-        total = self._ask("count(*) FROM standings s INDEXED BY standings_walk", conditions)
+        total = self._scalar("count(*) FROM standings s INDEXED BY standings_walk", conditions)
         if self._mine:
-            total -= self._ask("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
+            total -= self._scalar("count(*) FROM standings s", [*conditions, f"s.item IN {_NOT_MINE}"])
         return total
 
     def _where(self) -> list[str]:
         return self._conditions + ([f"s.item NOT IN {_NOT_MINE}"] if self._mine else [])
 
-    def _ask(self, what: str, conditions: list[str]) -> int:
+    def _scalar(self, what: str, conditions: list[str]) -> int:
         sql = f"SELECT {what} WHERE {' AND '.join(conditions)}"
         return int(self._db.execute(sql, self._values).fetchone()[0])
 
     def _find(self, text: str) -> list[int] | None:
-        """The items that a text names and the filter lets through, in order; None where no text is given."""
+        """Return the matching items that a text names, in order; None if no text is given."""
         if not text or not self._states:
             return None
         if text[0] == "#" and (number := whole_number(text[1:])) is not None:
@@ -138,16 +138,16 @@ class Search:
 
 
 def _states(filter: QueueFilter, person: Person | None) -> tuple[State, ...]:
-    asked = tuple(state for state in STATES if not filter.states or state in filter.states)
+    wanted = tuple(state for state in STATES if not filter.states or state in filter.states)
     if not filter.mine:
-        return asked
+        return wanted
     if person is None or not person.active:
         return ()
-    return tuple(state for state in asked if (r := round_of(state)) and person.is_any(*ROLES_OF[r]))
+    return tuple(state for state in wanted if (r := round_of(state)) and person.is_any(*ROLES_OF[r]))
 
 
 def _state_in(states: tuple[State, ...]) -> str:
-    # From a closed set of words, so they may stand in the SQL itself.
+    # From a fixed set of words, so they can be part of the SQL text.
     return f"s.state IN ({', '.join(repr(state) for state in states)})"
 
 
@@ -168,10 +168,10 @@ class Queue:
         self._history = history
 
     def page(self, filter: QueueFilter, person: str, after: int | None = None, limit: int = 50) -> QueuePage:
-        """The first ``limit`` items of the filter whose number is above ``after``.
+        """Return the first ``limit`` items of the filter whose number is above ``after``.
 
         :param person: initials, for ``filter.mine``
-        :raises NotFound: ``filter.mine`` of somebody unknown
+        :raises NotFound: ``filter.mine`` with unknown initials
         """
         now = stamp(self._database.steady())
         with self._database.read() as db:
@@ -180,7 +180,7 @@ class Queue:
             return QueuePage(tuple(read_rows(db, ids, self._history.current_rules(db)[1], now)), search.count())
 
     def first_undone(self, filter: QueueFilter, person: str) -> int | None:
-        """The first item of the filter on which this person may act now; None if there is none."""
+        """Return the first item of the filter on which this person may act now; None if there is none."""
         with self._database.read() as db:
             mine = self._search(db, replace(filter, mine=True), person, stamp(self._database.steady()))
             return next(iter(mine.walk(None, 1)), None)
@@ -188,23 +188,23 @@ class Queue:
     def neighbours(
         self, item_id: int, filter: QueueFilter, person: str, n: int = 3, backwards: bool = False
     ) -> list[int]:
-        """The ids of the next (or previous) ``n`` items of the filter, nearest first."""
+        """Return the ids of the next (or previous) ``n`` items of the filter, nearest first."""
         with self._database.read() as db:
             return self._search(db, filter, person, stamp(self._database.steady())).walk(item_id, n, backwards)
 
     def position(self, item_id: int, filter: QueueFilter, person: str) -> int:
-        """How many items of the filter come before this one: it is number ``position + 1`` of ``total``."""
+        """Return how many items of the filter come before this one: it is number ``position + 1`` of ``total``."""
         with self._database.read() as db:
             return self._search(db, filter, person, stamp(self._database.steady())).before(item_id)
 
     def approved(self, task: str | None = None, batch: str | None = None) -> list[int]:
-        """The approved items, of one task or batch if given, in order: what an export takes."""
+        """Return the approved items in order, of one task or batch if given: the items of an export."""
         chosen = QueueFilter(task=task, batch=batch, states=("approved",))
         with self._database.read() as db:
             return self._search(db, chosen, "", stamp(self._database.steady())).walk(None, None)
 
     def facets(self) -> Mapping[str, Sequence[str]]:
-        """What there is to filter by: the values of task, survey, drafter, batch and state, sorted."""
+        """Return the values of task, survey, drafter, batch and state that occur, sorted."""
         with self._database.read() as db:
             return {name: _values_of(db, name) for name in _FACETS}
 
@@ -219,7 +219,7 @@ def _values_of(db: Transaction, column: str) -> list[str]:
 
 
 def read_rows(db: Transaction, ids: Sequence[int], rules: Rules, now: str) -> list[QueueRow]:
-    """The queue's lines for these items, in the order asked for."""
+    """Return the queue's rows of these items, in the given order."""
     if not ids:
         return []
     marks = ", ".join("?" * len(ids))

@@ -1,7 +1,7 @@
-"""What reviewers do to an item: a new version, a decision, taking a decision back.
+"""Versions, decisions and undo.
 
-Each is one transaction that checks everything again: the key, the version it was drawn from, the rules, the
-lease. What the page allowed is never trusted.
+Each is one transaction that checks everything again: the key, the version it is based on, the rules and the
+lease. It does not rely on what the page allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INSERT INTO decisions (key, item, version, person, round, verb, reason, comment,
 VALUES (:key, :item, :version, :person, :round, :verb, :reason, :comment, :withdraws, :rules, :at)
 """
 
-# What a version may not change: the question, the spectrum, who drafted it, what is known to be true.
+# What a version cannot change: the question, the spectrum, the drafter, the known truth.
 _FIXED = (
     "task",
     "spectrum_name",
@@ -58,24 +58,24 @@ class Reviews:
         key: str,
         lease_token: str,
     ) -> Version:
-        """Append a new version, drawn from ``base_version_id``; the same key again gives the first one.
+        """Append a new version based on ``base_version_id``; the same key again returns the first result.
 
-        Text equal to the current version makes no new one. The person's autosave of that version is dropped.
+        Text equal to the current version creates no new one. The person's autosave of that version is deleted.
 
-        :raises VersionMoved: somebody saved in between; both texts are in the exception
-        :raises LeaseLost: the lease ended while this was being written
-        :raises NotAllowed: the rules do not let this person edit now, or more than the steps was changed
+        :raises VersionMoved: another person saved a version in between; both texts are in the exception
+        :raises LeaseLost: the lease has ended
+        :raises NotAllowed: the rules do not allow this person to edit now, or more than the steps was changed
         :raises KeyReused: the key was used for another text
 
-        After the first three the text is among the person's autosaves.
+        After the first three the text is kept as an autosave.
         """
         unsent = {**trajectory.to_json(), "comment": reason}
-        with self._keeping_unsent(person, item_id, base_version_id, unsent), self._database.write() as db:
-            first = _saved_first(db, key, person, item_id, trajectory)
+        with self._autosave_if_refused(person, item_id, base_version_id, unsent), self._database.write() as db:
+            first = _replayed_version(db, key, person, item_id, trajectory)
             if first is not None:
                 return first
             now = self._history.standing(db, item_id)
-            base = self._current(db, item_id, base_version_id, now, trajectory)
+            base = self._require_current(db, item_id, base_version_id, now, trajectory)
             self._refuse(db, person, now, "edit", base)
             changed = [name for name in _FIXED if getattr(trajectory, name) != getattr(base.trajectory, name)]
             if changed:
@@ -87,8 +87,8 @@ class Reviews:
             version_id = insert_version(
                 db, _next_version(base, person, trajectory, reason, key, stamp(self._database.now()))
             )
-            said = {"number": base.number + 1}
-            self._database.log(db, person, "version saved", f"item {item_id}", said, {"versions": version_id})
+            details = {"number": base.number + 1}
+            self._database.log(db, person, "version saved", f"item {item_id}", details, {"versions": version_id})
             self._history.refresh(db, item_id)
             return version_by_id(db, item_id, version_id)
 
@@ -104,14 +104,14 @@ class Reviews:
         reason: str = "",
         comment: str = "",
     ) -> Standing:
-        """Append a decision on a version; where the item stands then. The same key gives the first answer.
+        """Append a decision on a version and return the item's standing. The same key returns the first result.
 
-        The comment that the person had autosaved on the version is dropped.
+        The person's autosaved comment on the version is deleted.
 
-        :param reason: a code of ``REASONS``, for reject
-        :param comment: free text; return cannot do without
+        :param reason: a code of ``REASONS``, for reject only
+        :param comment: free text; required for return
         :raises VersionMoved: ``version_id`` is no longer the current version
-        :raises NotAllowed: the rules, or an incomplete decision; the message is the sentence why
+        :raises NotAllowed: the rules forbid it, or the decision is incomplete; the message gives the reason
         :raises LeaseLost: the lease has ended
         :raises KeyReused: the key was used for another decision
         """
@@ -124,13 +124,13 @@ class Reviews:
             "comment": comment.strip(),
         }
         with self._database.write() as db:
-            first = self._answered_first(db, key, decision)
+            first = self._replayed(db, key, decision)
             if first is not None:
                 return first
             now = self._history.standing(db, item_id)
-            version = self._current(db, item_id, version_id, now)
+            version = self._require_current(db, item_id, version_id, now)
             self._refuse(db, person, now, verb, version)
-            sentence = incomplete(verb, reason, comment) or _unfit(verb, version.trajectory)
+            sentence = incomplete(verb, reason, comment) or _submit_problem(verb, version.trajectory)
             if sentence is not None:
                 raise NotAllowed(sentence)
             lease = self._leases.still_held(db, lease_token, person, item_id)
@@ -140,15 +140,15 @@ class Reviews:
             return self._history.refresh(db, item_id)
 
     def undo(self, *, person: str, item_id: int, key: str) -> Standing:
-        """Take back one's own decision while nobody else has gone on from it; where the item stands then.
+        """Withdraw one's own decision while nobody else has acted after it; return the item's standing.
 
-        The decision stays in the history, with the undo beside it. Needs no lease.
+        The decision and its undo stay in the history. Needs no lease.
 
-        :raises NotAllowed: the latest decision is somebody else's, or somebody else has gone on from it
+        :raises NotAllowed: the latest decision is another person's, or another person wrote a version after it
         :raises KeyReused: the key was used for another decision
         """
         with self._database.write() as db:
-            first = self._answered_first(db, key, {"person": person, "item": item_id, "verb": "undo"})
+            first = self._replayed(db, key, {"person": person, "item": item_id, "verb": "undo"})
             if first is not None:
                 return first
             now = self._history.standing(db, item_id)
@@ -173,10 +173,10 @@ class Reviews:
             return self._history.refresh(db, item_id)
 
     @contextmanager
-    def _keeping_unsent(
+    def _autosave_if_refused(
         self, person: str, item_id: int, base_version_id: int, unsent: Mapping[str, Any]
     ) -> Iterator[None]:
-        """Whatever refuses the text, its writer finds it again."""
+        """Keep the text as an autosave of its writer if the block refuses it."""
         try:
             yield
         except (VersionMoved, LeaseLost, NotAllowed):
@@ -185,7 +185,7 @@ class Reviews:
             )
             raise
 
-    def _current(
+    def _require_current(
         self,
         db: Transaction,
         item_id: int,
@@ -193,20 +193,19 @@ class Reviews:
         now: Standing,
         yours: Trajectory | None = None,
     ) -> Version:
-        """The version a submit was drawn from. :raises VersionMoved: it is not the current one any more."""
-        drawn_from = version_by_id(db, item_id, version_id)
+        """Return the version a submit is based on. :raises VersionMoved: it is no longer the current one"""
+        base = version_by_id(db, item_id, version_id)
         if version_id == now.version_id:
-            return drawn_from
+            return base
         theirs = version_by_id(db, item_id, now.version_id)
         raise VersionMoved(
-            f"This was drawn from version {drawn_from.number}; "
-            f"{theirs.author} has saved version {theirs.number} since.",
+            f"This is based on version {base.number}; {theirs.author} has saved version {theirs.number} since.",
             theirs,
             yours,
         )
 
     def _refuse(self, db: Transaction, person: str, now: Standing, action: Action, version: Version) -> None:
-        """:raises NotAllowed: the rules do not let this person do this"""
+        """Check the rules. :raises NotAllowed: they do not allow this person to do this"""
         refuse_withheld(db, person, version.item_id)
         sentence = refusal(now, self._history.current_rules(db)[1], find_person(db, person), action, version.id)
         if sentence is not None:
@@ -218,26 +217,26 @@ class Reviews:
         number = db.execute(_INSERT_DECISION, row).lastrowid
         assert number is not None
         what = "undone" if row["verb"] == "undo" else "decided"
-        said = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
-        self._database.log(db, str(row["person"]), what, f"item {row['item']}", said, {"decisions": number})
+        details = {name: row[name] for name in ("version", "round", "verb", "reason", "withdraws") if row[name]}
+        self._database.log(db, str(row["person"]), what, f"item {row['item']}", details, {"decisions": number})
 
-    def _answered_first(self, db: Transaction, key: str, asked: Mapping[str, object]) -> Standing | None:
-        """What the first submit with this key was told; None if there was none.
+    def _replayed(self, db: Transaction, key: str, submitted: Mapping[str, object]) -> Standing | None:
+        """Return the result of the first submit with this key; None if there was none.
 
-        :raises KeyReused: it asked for something else
+        :raises KeyReused: it submitted something else
         """
         row = db.execute("SELECT * FROM decisions WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        if any(row[name] != value for name, value in asked.items()):
+        if any(row[name] != value for name, value in submitted.items()):
             raise KeyReused(f"The key {key!r:.60} belongs to another decision.")
         facts = [fact for fact, _ in self._history.facts(db, row["item"])]
         places = {fact.id: n for n, fact in enumerate(facts) if isinstance(fact, Decision)}
         return standing(facts[: places[row["id"]] + 1], self._history.rules_by_id(db, row["rules"]))
 
 
-def _saved_first(db: Transaction, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:
-    """What the first save with this key made, None if there was none.
+def _replayed_version(db: Transaction, key: str, person: str, item_id: int, trajectory: Trajectory) -> Version | None:
+    """Return the version that the first save with this key made; None if there was none.
 
     :raises KeyReused: it saved another text
     """
@@ -265,7 +264,7 @@ def _next_version(
     }
 
 
-def _unfit(verb: Verb, trajectory: Trajectory) -> str | None:
-    """Why a text cannot be submitted: auditors should not be asked about what could never be exported."""
+def _submit_problem(verb: Verb, trajectory: Trajectory) -> str | None:
+    """Return why a text cannot be submitted: it could never be exported, so it is not sent to audit."""
     problems = trajectory.problems() if verb == "submit" else []
     return f"Not ready to be submitted: {'; '.join(problems)}." if problems else None

@@ -1,4 +1,4 @@
-"""Settings, the rules among them, and the exports that were made: appended, never changed."""
+"""Settings, the rules among them, and the record of exports: appended, never changed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from reviewer.store.values import Export
 
 
 class Settings:
-    """What a campaign is run by."""
+    """Settings and exports of a campaign."""
 
     def __init__(self, database: Database, history: History) -> None:
         self._database = database
         self._history = history
 
     def rules(self) -> Rules:
-        """The rules in force."""
+        """Return the rules in force."""
         with self._database.read() as db:
             return self._history.current_rules(db)[1]
 
     def set_rules(self, person: str | None, rules: Rules) -> None:
-        """Put other rules in force; rounds that are open are judged by them at once, closed ones stay closed.
+        """Put other rules in force. They apply to open rounds at once; closed rounds stay closed.
 
-        :param person: a coordinator; None only for whoever holds the file itself
+        :param person: a coordinator; None only for the owner of the file
         :raises NotAllowed: ``person`` is no coordinator
         """
         with self._database.write() as db:
@@ -46,14 +46,14 @@ class Settings:
                 self._history.refresh(db, item_id)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The latest value of a setting, as it was given; ``default`` where it never was."""
+        """Return the latest value of a setting; ``default`` if it was never set."""
         with self._database.read() as db:
             rows = db.table("settings").rows_where("name = ?", [name], order_by="id DESC", limit=1)
             row = next(rows, None)
         return default if row is None else json.loads(row["value"])
 
     def set(self, person: str | None, name: str, value: Any) -> None:
-        """Keep a setting; ``value`` is anything JSON can hold. Rules have their own door.
+        """Store a setting; ``value`` is any JSON value. Rules are set by ``set_rules``.
 
         :raises NotAllowed: ``person`` is no coordinator
         :raises ValueError: the name is "rules"
@@ -66,10 +66,10 @@ class Settings:
             self._database.log(db, person, "setting set", name, facts={"settings": number})
 
     def record_export(self, person: str, name: str, manifest: Mapping[str, Any]) -> Export:
-        """Remember that an export was made, with its manifest.
+        """Record an export with its manifest.
 
         :raises NotFound: there is no such person
-        :raises NotAllowed: they are no longer active
+        :raises NotAllowed: the account is not active
         """
         at = self._database.now()
         with self._database.write() as db:
@@ -80,7 +80,7 @@ class Settings:
         return Export(number, name, person, manifest, at)
 
     def exports(self) -> list[Export]:
-        """Every export, oldest first."""
+        """Return every export, oldest first."""
         with self._database.read() as db:
             rows = list(db.table("exports").rows_where(order_by="id"))
         return [

@@ -1,4 +1,4 @@
-"""The figures of the Progress tab; each is defined in ``values.Progress``."""
+"""Figures of the Progress tab, defined in ``values.Progress``, and the rows that agreement is computed from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITTEN = "SELECT author, count(*) FROM versions WHERE author IS NOT NULL {} GR
 _STATES = "SELECT task, state, sum(items) AS items FROM tallies WHERE items > 0 {} GROUP BY 1, 2"
 
 
-_CHOICES = 50  # tasks and batches of which the figures are kept
+_CACHED = 50  # tasks and batches of which the figures are kept
 
 
 class Statistics:
@@ -39,15 +39,17 @@ class Statistics:
         self._counted: dict[tuple[str | None, str | None], tuple[Head, Progress]] = {}
 
     def counts(self, task: str | None = None, batch: str | None = None) -> Progress:
-        """Where the campaign stands. Counted again once something was done: every transaction that changes a
-        figure appends to the log, but for a ``rebuild`` that mended what nobody did."""
+        """Return the figures of the campaign, counted again after each entry of the audit log.
+
+        Every transaction that changes a figure appends an entry, except a ``rebuild`` that repairs derived rows.
+        """
         with self._database.read() as db:
             now = head(db)
             known = self._counted.get((task, batch))
             if known is not None and known[0] == now:
                 return known[1]
             found = self._count(db, task, batch)
-        if len(self._counted) >= _CHOICES:
+        if len(self._counted) >= _CACHED:
             self._counted.clear()
         self._counted[task, batch] = now, found
         return found
@@ -74,8 +76,8 @@ class Statistics:
         )
 
     def shared_decisions(self, task: str | None = None, batch: str | None = None) -> tuple[SharedDecision, ...]:
-        """Every decision of audit and vote that has another to be compared with, in rounds that are over."""
-        sql = _TOGETHER.format(_chosen(task, batch))
+        """Return the decisions of finished audits and votes that can be compared with another person's."""
+        sql = _SHARED.format(_chosen(task, batch))
         with self._database.read() as db:
             rows = db.execute(sql, {"task": task, "batch": batch}).fetchall()
         return tuple(
@@ -89,35 +91,35 @@ class Statistics:
         hidden: Collection[int] = (),
         most: int = 50,
     ) -> tuple[int, tuple[Disagreement, ...]]:
-        """How many items people disagree on, and the latest of them.
+        """Return how many items people disagree on, and the latest of them.
 
-        :param hidden: items to leave out, such as those that the person who asks scores blind
+        :param hidden: items to leave out, e.g. those that the present person scores blind
         """
-        of = _APART.format(_chosen(task, batch))
+        of = _DISAGREEMENTS.format(_chosen(task, batch))
         asked: dict[str, Any] = {"task": task, "batch": batch, "most": most}
         asked["hidden"] = json.dumps(sorted(hidden))
         with self._database.read() as db:
             (total,) = db.execute(f"SELECT count(*) {of}", asked).fetchone()
-            rows = db.execute(_APART_ITEMS.format(of), asked).fetchall()
-        said: dict[int, dict[Round, Counter[str]]] = {}
+            rows = db.execute(_DISAGREEMENT_ITEMS.format(of), asked).fetchall()
+        decisions: dict[int, dict[Round, Counter[str]]] = {}
         first: dict[int, sqlite3.Row] = {}
         for row in rows:
             first.setdefault(row["item"], row)
-            said.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
+            decisions.setdefault(row["item"], {}).setdefault(row["round"], Counter())[row["verb"]] = row["people"]
         return total, tuple(
-            Disagreement(item, row["name"], row["task"], row["state"], said[item]) for item, row in first.items()
+            Disagreement(item, row["name"], row["task"], row["state"], decisions[item]) for item, row in first.items()
         )
 
     def gold_verdicts(self, task: str | None = None, batch: str | None = None) -> tuple[GoldVerdict, ...]:
-        """Committed verdicts on items with a known label, once the item is approved or rejected."""
+        """Return committed verdicts on items with a known label, once the item is approved or rejected."""
         with self._database.read() as db:
-            rows = db.execute(_ON_GOLD.format(_chosen(task, batch)), {"task": task, "batch": batch})
+            rows = db.execute(_GOLD_VERDICTS.format(_chosen(task, batch)), {"task": task, "batch": batch})
             return tuple(GoldVerdict(row["person"], str(row["item"]), row["verdict"], row["label"]) for row in rows)
 
     def last_facts(self) -> tuple[int | None, ...]:
-        """Changes whenever one of the figures here may."""
+        """Return the latest ids of the facts behind these figures; equal ids mean equal figures."""
         with self._database.read() as db:
-            return tuple(db.execute(_MOVED_ON).fetchone())
+            return tuple(db.execute(_LAST_FACTS).fetchone())
 
 
 def _table(rows: list[sqlite3.Row], outer: str, inner: str, number: str) -> dict[str, dict[Any, int]]:
@@ -135,8 +137,8 @@ def _yielded(states: Iterable[Mapping[State, int]]) -> Yielded:
     )
 
 
-# Those of a version and round that two or more people decided in; the number of the others is not needed.
-_TOGETHER = """
+# Decisions of a version and round in which two or more people decided.
+_SHARED = """
 SELECT * FROM (
     SELECT s.task, d.round, d.version, d.person, d.verb,
            count(*) OVER (PARTITION BY d.version, d.round) AS deciders
@@ -147,13 +149,13 @@ SELECT * FROM (
 ) WHERE deciders > 1 ORDER BY round, task, version, person
 """
 
-# While an audit or a vote goes on, what is known of it stays with those who have decided.
-_APART = """
+# While an audit or a vote is open, its decisions are shown only to those who have decided.
+_DISAGREEMENTS = """
 FROM standings s
 WHERE s.disagreement = 1 AND s.state NOT IN ('audit', 'vote')
       AND s.item NOT IN (SELECT value FROM json_each(:hidden)) {}
 """
-_APART_ITEMS = """
+_DISAGREEMENT_ITEMS = """
 SELECT s.item, i.name, s.task, s.state, d.round, d.verb, count(*) AS people
 FROM (SELECT s.* {} ORDER BY s.item DESC LIMIT :most) s
 JOIN items i ON i.id = s.item
@@ -163,8 +165,8 @@ WHERE d.round IN ('audit', 'vote') AND d.verb <> 'undo'
 GROUP BY s.item, d.round, d.verb ORDER BY s.item DESC, d.round, d.verb
 """
 
-# The first verdict on an item: a later one was given by somebody who knew what came of the first.
-_ON_GOLD = """
+# Only the first verdict on an item: later ones were given with knowledge of the outcome.
+_GOLD_VERDICTS = """
 SELECT v.person, v.item, v.verdict, i.label
 FROM verdicts v JOIN items i ON i.id = v.item JOIN standings s ON s.item = v.item
 WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected')
@@ -172,7 +174,7 @@ WHERE i.label IS NOT NULL AND s.state IN ('approved', 'rejected')
 ORDER BY v.person, v.item
 """
 
-_MOVED_ON = """
+_LAST_FACTS = """
 SELECT (SELECT max(id) FROM decisions), (SELECT max(id) FROM verdicts), (SELECT max(id) FROM versions),
        (SELECT max(id) FROM settings)
 """
@@ -199,16 +201,16 @@ class GoldVerdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An item on whose current version people pulled in different directions, in a round that is over.
+    """An item on whose current version people decided differently, in a finished round.
 
-    :param said: how many people decided what, by round
+    :param decisions: how many people made each decision, by round
     """
 
     item: int
     name: str
     task: str
     state: State
-    said: Mapping[Round, Mapping[str, int]]
+    decisions: Mapping[Round, Mapping[str, int]]
 
 
 def _chosen(task: str | None, batch: str | None) -> str:

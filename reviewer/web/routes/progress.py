@@ -155,7 +155,7 @@ def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
 
 
 def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
-    said = {judged: dict(verbs) for judged, verbs in one.said.items()}
+    said = {judged: dict(verbs) for judged, verbs in one.decisions.items()}
     return {
         "id": one.item,
         "name": one.name,

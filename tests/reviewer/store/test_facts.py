@@ -140,7 +140,7 @@ def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept
     hers = desk.edit("RE", item_id, "four, hers")
     lease = store.leases.take("RE", item_id)
     his = edited(third.trajectory, "four, his")
-    with pytest.raises(VersionMoved, match="drawn from version 3; RE has saved version 4 since") as moved:
+    with pytest.raises(VersionMoved, match="based on version 3; RE has saved version 4 since") as moved:
         store.reviews.save_version(
             person="RE",
             item_id=item_id,

@@ -23,7 +23,7 @@ from reviewer.blind.plan import Plan
 from reviewer.blind.results import Judgement, JudgeScore
 from reviewer.rules.workflow import Rules
 from reviewer.store import Draft, Entry, Head, LeaseLost, SignInRefused, Store, StoreError
-from reviewer.store.accounts import A_PERSON_FROM_AN_ORIGIN
+from reviewer.store.accounts import MAX_PER_PERSON_AND_ORIGIN
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND
 from reviewer.store.sqlite.database import Clocks, helpers
 from reviewer.store.sqlite.schema import FACTS, MIGRATIONS
@@ -629,7 +629,7 @@ def test_a_session_does_not_live_longer(machine_store: Store, machine: Machine, 
 def test_the_pause_after_wrong_passwords_is_neither_shorter_nor_longer(
     machine_store: Store, machine: Machine, back: timedelta
 ) -> None:
-    for _ in range(A_PERSON_FROM_AN_ORIGIN):
+    for _ in range(MAX_PER_PERSON_AND_ORIGIN):
         with pytest.raises(SignInRefused, match="do not match"):
             machine_store.accounts.sign_in("ZO", "a wrong password")
     machine.is_set(back)
