@@ -1,4 +1,4 @@
-"""Items: a drafted trajectory and its spectrum on their way in, everything about one item on the way out."""
+"""Items: adding drafted trajectories with their spectra, and reading one item with its versions and history."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ Entry = TypeVar("Entry")
 
 
 class DiskQueue(Generic[Entry]):
-    """Any number of things in little memory: put in, then gone through once."""
+    """Disk-backed FIFO queue: any number of entries in little memory, read once.
+
+    The file has no name and disappears with the process. It lies in the database's folder, because the
+    system's folder for temporary files may be in memory.
+    """
 
     def __init__(self, folder: Path) -> None:
         """:raises CannotWrite: nothing can be written in that folder"""
@@ -40,10 +44,10 @@ class DiskQueue(Generic[Entry]):
         except OSError as error:
             raise self._refused(error) from error
 
-    def put(self, one: Entry) -> None:
+    def put(self, entry: Entry) -> None:
         """:raises CannotWrite: the disk is full"""
         try:
-            pickle.dump(one, self._file, pickle.HIGHEST_PROTOCOL)
+            pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         except OSError as error:
             raise self._refused(error) from error
         self._number += 1
@@ -67,7 +71,7 @@ class DiskQueue(Generic[Entry]):
         try:
             self._file.close()
         except OSError as error:
-            # What could not be written is not wanted any more; a disk that is full was told before.
+            # The rest of the buffer is not needed; a full disk was reported by an earlier call.
             if kind is None:
                 raise self._refused(error) from error
 
@@ -88,18 +92,18 @@ VALUES (:key, :item, :number, :content_hash, :parent, :author, :reason, :body, :
 """
 
 
-_TOGETHER = 100  # drafts whose spectra are written in one transaction
-_REMEMBERED = 1000  # spectra of which is remembered what an item copies of them
+_BATCH = 100  # drafts whose spectra are written in one transaction
+_DESCRIBED = 1000  # spectra whose description is cached
 
 AT_A_TIME = 2000
-"""Items that are written in one transaction, some tenths of a millisecond each: a submit waits so long."""
-# SQLite looks every tenth of a second whether the lock it waits for is free.
-_A_MOMENT = 0.12
+"""Items per transaction, some tenths of a millisecond each: a submit of another person waits as long."""
+# Seconds between two transactions: SQLite checks ten times per second whether a lock is free.
+_PAUSE = 0.12
 
 
 @dataclass(frozen=True)
 class _Described:
-    """What an item copies of its spectrum, to be found by."""
+    """What an item copies from its spectrum for the search."""
 
     sha256: str | None
     survey: str = ""
@@ -109,8 +113,10 @@ class _Described:
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A draft with everything slow already done: the write lock is held only while rows are written. ``row``
-    is its line in ``items`` but for the time, ``text`` what it is found by."""
+    """A draft ready to be written, so that the write lock is held only while rows are inserted.
+
+    ``row`` is its row in ``items`` without the time, ``text`` the text of the search index.
+    """
 
     key: str
     row: Mapping[str, object]
@@ -135,11 +141,11 @@ class Items:
         key: str | None = None,
         by: str | None = None,
     ) -> int:
-        """One item; its id. A key that is there already adds nothing and gives the id of the first.
+        """Add one item and return its id. An existing key adds nothing and returns the id of its item.
 
-        :param spectrum_sha256: of a spectrum that was added; None where there is only the trajectory
-        :param key: names the item for ever; the trajectory's content hash if not given
-        :raises WrongSpectrum: the spectrum is not the one the trajectory was drawn from
+        :param spectrum_sha256: of a stored spectrum; None if there is only the trajectory
+        :param key: the permanent key of the item; by default the trajectory's content hash
+        :raises WrongSpectrum: the spectrum is not the trajectory's
         :raises NotFound: the spectrum is not stored
         """
         return self.add_all([Draft(trajectory, spectrum_sha256, batch, key)], by=by)[0].item_id
@@ -150,47 +156,47 @@ class Items:
         progress: Callable[[int], None] | None = None,
         by: str | None = None,
     ) -> list[Added]:
-        """All of the drafts, or none of them if one is refused.
+        """Add all of the drafts, or none if one is refused.
 
-        Spectra and pictures go in first, a hundred drafts at a time, and the texts wait on the disk, so that
-        a campaign of any size fits into memory and others can write meanwhile. If a later draft is refused
-        spectra and pictures stay, unused and harmless.
-        Items go in once every draft has been looked at, two thousand in a transaction, with a moment between
-        for whoever waits to write. Only a full disk, a lock or a kill can come between the transactions: then
-        whole items of the first ones are there, and the same drafts again bring the rest.
+        Spectra and pictures are written first, a hundred drafts at a time, and the texts wait in a queue on
+        the disk, so that a campaign of any size fits into memory and others can write in between. If a later
+        draft is refused, spectra and pictures stay, unused and harmless.
+        Items are written after every draft was checked, two thousand per transaction, with a pause in between
+        for other writers. Only a full disk, a lock or a kill can interrupt this: then the items of the
+        finished transactions are complete, and adding the same drafts again adds the rest.
 
         :param progress: called with the number of drafts prepared so far
-        :param by: who brings them in; None for whoever holds the file itself
+        :param by: who adds them; None for the owner of the file
         :raises WrongSpectrum: naming the trajectory; no item was added
         :raises NotFound: a draft names a spectrum that is not stored; no item was added
         :raises NotAllowed: ``by`` is no longer active; no item was added
-        :raises CannotWrite: as everywhere; it says how many items were added, if any were
+        :raises CannotWrite: as in every write; the message says how many items were added, if any
         """
         with DiskQueue[_Prepared](self._database.path.resolve().parent) as prepared:
             described: dict[str, _Described] = {}
-            coming = iter(drafts)
-            while some := list(islice(coming, _TOGETHER)):
-                self._add_what_they_show(some)
+            incoming = iter(drafts)
+            while some := list(islice(incoming, _BATCH)):
+                self._add_spectra(some)
                 for draft in some:
                     prepared.put(self._prepare(draft, described))
                 if progress is not None:
                     progress(len(prepared))
-            return self._add_by_turns(prepared, by)
+            return self._add_in_batches(prepared, by)
 
-    def _add_by_turns(self, prepared: DiskQueue[_Prepared], by: str | None) -> list[Added]:
+    def _add_in_batches(self, prepared: DiskQueue[_Prepared], by: str | None) -> list[Added]:
         added: list[Added] = []
-        coming = iter(prepared)
+        incoming = iter(prepared)
         while len(added) < len(prepared):
             if added:
-                time.sleep(_A_MOMENT)
+                time.sleep(_PAUSE)
             try:
-                added += self._add_all(islice(coming, AT_A_TIME), by)
+                added += self._add_all(islice(incoming, AT_A_TIME), by)
             except CannotWrite as error:
                 if not added:
                     raise
                 raise CannotWrite(
                     f"{len(added)} of {len(prepared)} items were added, the others were not: add the same "
-                    f"again, and the rest follows. What stopped it: {error}"
+                    f"again, and the rest follows. The error was: {error}"
                 ) from error
         return added
 
@@ -214,7 +220,7 @@ class Items:
         subject = f"item {first}" if first == last else f"items {first} to {last}"
         self._database.log(db, by, "items added", subject, {"count": len(items)}, bound)
 
-    def _add_what_they_show(self, drafts: Sequence[Draft]) -> None:
+    def _add_spectra(self, drafts: Sequence[Draft]) -> None:
         spectra = {d.spectrum.sha256: d.spectrum for d in drafts if isinstance(d.spectrum, Spectrum)}
         pictures = {sha256: png for d in drafts for sha256, png in d.pictures.items()}
         rows = [encode(s) for sha256, s in spectra.items() if not self._spectra.exists(sha256)]
@@ -240,19 +246,19 @@ class Items:
         )
 
     def _describe(self, draft: Draft, described: dict[str, _Described]) -> _Described:
-        drawn_from = draft.trajectory.spectrum_sha256
+        expected = draft.trajectory.spectrum_sha256
         given = draft.spectrum.sha256 if isinstance(draft.spectrum, Spectrum) else draft.spectrum
         if given is None:
-            given = drawn_from if drawn_from is not None and self._spectra.exists(drawn_from) else None
-        elif drawn_from is not None and given != drawn_from:
+            given = expected if expected is not None and self._spectra.exists(expected) else None
+        elif expected is not None and given != expected:
             raise WrongSpectrum(
                 f"{draft.trajectory.spectrum_name}: found the spectrum {given:.12}…, "
-                f"wanted {drawn_from:.12}…, from which the trajectory was drawn"
+                f"expected {expected:.12}…, the spectrum of the trajectory"
             )
         if given is None:
             return _Described(None)
         if given not in described:
-            if len(described) == _REMEMBERED:
+            if len(described) == _DESCRIBED:
                 described.clear()
             spectrum = draft.spectrum if isinstance(draft.spectrum, Spectrum) else self._spectra.get(given)
             ids = tuple(spectrum.ids.values())
@@ -282,31 +288,31 @@ class Items:
         return Added(item_id, new=True)
 
     def get(self, item_id: int) -> Item:
-        """Where it stands, its text, its line in the queue. :raises NotFound: there is no such item."""
+        """Return an item: standing, current text, row of the queue. :raises NotFound: there is no such item"""
         now = stamp(self._database.steady())
         with self._database.read() as db:
             row = db.execute("SELECT key, label, added_at FROM items WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 raise NotFound(f"There is no item {item_id}.")
-            stands = self._history.standing(db, item_id)
+            current = self._history.standing(db, item_id)
             (line,) = read_rows(db, [item_id], self._history.current_rules(db)[1], now)
             return Item(
                 id=item_id,
                 key=row["key"],
                 row=line,
                 label=row["label"],
-                standing=stands,
-                version=version_by_id(db, item_id, stands.version_id),
+                standing=current,
+                version=version_by_id(db, item_id, current.version_id),
                 added_at=datetime.fromisoformat(row["added_at"]),
             )
 
     def standing(self, item_id: int) -> Standing:
-        """Where an item stands, derived from its facts. :raises NotFound: there is no such item."""
+        """Return the standing of an item, derived from its facts. :raises NotFound: there is no such item"""
         with self._database.read() as db:
             return self._history.standing(db, item_id)
 
     def versions(self, item_id: int) -> list[Version]:
-        """Every text of an item, oldest first. :raises NotFound: there is no such item."""
+        """Return every version of an item, oldest first. :raises NotFound: there is no such item"""
         with self._database.read() as db:
             rows = db.execute("SELECT * FROM versions WHERE item = ? ORDER BY number", (item_id,)).fetchall()
         if not rows:
@@ -314,7 +320,7 @@ class Items:
         return [version_from(row) for row in rows]
 
     def version(self, version_id: int) -> Version:
-        """One text. :raises NotFound: there is no such version."""
+        """Return one version. :raises NotFound: there is no such version"""
         with self._database.read() as db:
             row = db.execute("SELECT * FROM versions WHERE id = ?", (version_id,)).fetchone()
         if row is None:
@@ -322,7 +328,7 @@ class Items:
         return version_from(row)
 
     def history(self, item_id: int) -> list[Recorded]:
-        """Every decision on an item, oldest first, undone ones and the undos themselves included."""
+        """Return every decision on an item, oldest first, with undone ones and the undos."""
         with self._database.read() as db:
             facts = self._history.facts(db, item_id)
         numbers = {fact.id: fact.number for fact, _ in facts if not isinstance(fact, Decision)}
@@ -332,14 +338,14 @@ class Items:
 
 
 def insert_version(db: Transaction, row: dict[str, Any]) -> int:
-    """Append a version; its id."""
+    """Append a version and return its id."""
     version_id = db.execute(_INSERT_VERSION, row).lastrowid
     assert version_id is not None
     return version_id
 
 
 def body_of(trajectory: Trajectory) -> str:
-    """A trajectory as it is stored: JSON that a person with another SQLite tool can read."""
+    """Return the stored form of a trajectory: JSON that other SQLite tools can read."""
     return json.dumps(trajectory.to_json(), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,4 +1,4 @@
-"""Spectra and pictures: kept once, under the hash of what they are."""
+"""Spectra and pictures, each stored once under its hash, and the compression of arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Width = Literal["<f4", "<f8"]
 
 
 def pack(array: NDArray[np.float64]) -> tuple[Width, bytes]:
-    """A float64 array as float32 if that loses not one bit, else as float64; and which of the two.
+    """Compress a float64 array as float32 if no bit is lost, else as float64; return the width and the bytes.
 
     The bytes are shuffled before zlib (all first bytes of the numbers, then all second bytes ...): signs and
     exponents change slowly along a spectrum and compress well once they lie together.
@@ -32,31 +32,31 @@ def pack(array: NDArray[np.float64]) -> tuple[Width, bytes]:
 
 
 def pack_as(width: Width, array: NDArray[np.float64]) -> bytes:
-    """As ``pack``, at a width that is known already."""
+    """Compress an array at a given width."""
     numbers = array.astype(width, copy=False)
     shuffled = numbers.view("u1").reshape(numbers.size, numbers.itemsize).T
     return zlib.compress(shuffled.tobytes(), 6)
 
 
 def unpack(width: Width, blob: bytes) -> NDArray[np.float64]:
-    """The float64 array that ``pack`` was given."""
+    """Return the float64 array that ``pack`` was given."""
     return unpack_as(width, blob).astype(np.float64)
 
 
 def unpack_as(width: Width, blob: bytes) -> NDArray[Any]:
-    """The numbers at the width they are stored with."""
+    """Return the numbers at their stored width."""
     itemsize = np.dtype(width).itemsize
     rows = np.frombuffer(zlib.decompress(blob), dtype="u1").reshape(itemsize, -1)
     return np.ascontiguousarray(rows.T).view(width).ravel()
 
 
 def pack_mask(mask: NDArray[np.bool_]) -> bytes:
-    """A mask at one bit a pixel, zlib."""
+    """Compress a mask: one bit per pixel, zlib."""
     return zlib.compress(np.packbits(mask).tobytes(), 6)
 
 
 def unpack_mask(blob: bytes, pixels: int) -> NDArray[np.bool_]:
-    """The mask that ``pack_mask`` was given; ``pixels`` is its length."""
+    """Return the mask that ``pack_mask`` was given; ``pixels`` is its length."""
     return np.unpackbits(np.frombuffer(zlib.decompress(blob), dtype="u1"), count=pixels).astype(bool)
 
 
@@ -66,7 +66,7 @@ INSERT INTO spectra (sha256, grid, name, survey, medium, frame, flux_unit, redsh
 VALUES (:sha256, :grid, :name, :survey, :medium, :frame, :flux_unit, :redshift, :ra, :dec, :catalogue_class,
         :errors, :details, :flux_type, :flux, :ivar_type, :ivar, :mask, :added_at)
 """
-_SAME_NAME = (
+_PLAIN_FIELDS = (
     "name",
     "survey",
     "medium",
@@ -81,13 +81,13 @@ _SAME_NAME = (
 
 
 class Spectra:
-    """Spectra exactly as they came, so that the same pixels can be drawn; pictures where they cannot."""
+    """Spectra with every bit kept, so that the same picture can be drawn; pictures where that is impossible."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, spectrum: Spectrum) -> str:
-        """Keep a spectrum; its sha256. One that is there already is not written again."""
+        """Store a spectrum, unless it is there, and return its SHA-256."""
         if not self.exists(spectrum.sha256):
             row = encode(spectrum) | {"added_at": stamp(self._database.now())}
             with self._database.write() as db:
@@ -99,7 +99,7 @@ class Spectra:
             return spectrum_exists(db, sha256)
 
     def get(self, sha256: str) -> Spectrum:
-        """The spectrum as it went in. :raises NotFound: it never did."""
+        """Return a stored spectrum. :raises NotFound: there is none with this SHA-256"""
         with self._database.read() as db:
             row = db.execute(
                 "SELECT s.*, g.wavelength_type, g.wavelength, g.pixels "
@@ -111,12 +111,12 @@ class Spectra:
         return _decode(row)
 
     def add_picture(self, sha256: str, png: bytes) -> None:
-        """Keep a picture that cannot be drawn again, under the SHA-256 of its RGBA bytes."""
+        """Store a picture that cannot be drawn from a spectrum, under the SHA-256 of its RGBA bytes."""
         with self._database.write() as db:
             insert_picture(db, sha256, png)
 
     def picture(self, sha256: str) -> bytes | None:
-        """PNG bytes; None where none is stored, because it can be drawn from the spectrum."""
+        """Return PNG bytes; None if none is stored, because it can be drawn from the spectrum."""
         with self._database.read() as db:
             row = db.execute("SELECT png FROM pictures WHERE sha256 = ?", (sha256,)).fetchone()
         return None if row is None else bytes(row[0])
@@ -131,7 +131,7 @@ def insert_picture(db: Transaction, sha256: str, png: bytes) -> None:
 
 
 def insert_spectrum(db: Transaction, row: dict[str, Any]) -> None:
-    """Write what ``encode`` made, unless it is there."""
+    """Insert a row made by ``encode``, unless the spectrum is there."""
     if spectrum_exists(db, row["sha256"]):
         return
     db.execute("INSERT INTO grids VALUES (:grid, :pixels, :wavelength_type, :wavelength) ON CONFLICT DO NOTHING", row)
@@ -139,13 +139,13 @@ def insert_spectrum(db: Transaction, row: dict[str, Any]) -> None:
 
 
 def encode(spectrum: Spectrum) -> dict[str, Any]:
-    """The row of a spectrum and its grid; slow enough (zlib) to be made before the write begins."""
+    """Return the row of a spectrum and its grid. Compression is slow: call it before the write transaction."""
     wavelength_type, wavelength = pack(spectrum.wavelength)
     flux_type, flux = pack(spectrum.flux)
     ivar_type, ivar = pack(spectrum.ivar)
     details = {key: dict(getattr(spectrum, key)) for key in ("ids", "snr", "meta")}
     return {
-        **{key: getattr(spectrum, key) for key in _SAME_NAME},
+        **{key: getattr(spectrum, key) for key in _PLAIN_FIELDS},
         "sha256": spectrum.sha256,
         "grid": _grid_hash(spectrum.wavelength),
         "pixels": spectrum.wavelength.size,
@@ -166,7 +166,7 @@ def _decode(row: sqlite3.Row) -> Spectrum:
         flux=unpack(row["flux_type"], row["flux"]),
         ivar=unpack(row["ivar_type"], row["ivar"]),
         mask=unpack_mask(row["mask"], row["pixels"]),
-        **{key: row[key] for key in _SAME_NAME},
+        **{key: row[key] for key in _PLAIN_FIELDS},
         **json.loads(row["details"]),
     )
 

@@ -1,4 +1,4 @@
-"""Keeping the file itself in order: copies of it, and the derived tables checked against the facts."""
+"""Backup, verification, rebuild and the check at start."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from reviewer.store.sqlite.files import copy
 from reviewer.store.sqlite.schema import TALLIED
 from reviewer.store.sqlite.tables import Snapshot
 
-# Spectra, pictures and the texts of versions are nearly all of the file, and each is checked against its
-# hash when it is read; reading them all would make a start take as long as the disk does.
+# Spectra, pictures and versions are nearly all of the file, and each is checked against its hash when it is
+# read. Reading all of them would make the start slow.
 _LARGE = ("versions", "pictures", "spectra")
 
 
 class Upkeep:
-    """Backup, rebuild, verify."""
+    """Copies and checks of the whole file."""
 
     def __init__(self, database: Database, history: History, log: AuditLog) -> None:
         self._database = database
@@ -29,7 +29,7 @@ class Upkeep:
         self._log = log
 
     def backup(self, path: Path | str, progress: Callable[[int, int], None] | None = None) -> None:
-        """A complete copy in one file, taken while others go on writing; it holds one moment of the database.
+        """Write a complete copy to one file while others keep writing; it holds the state of one moment.
 
         :param progress: called with the number of pages done, and of all
         :raises StoreError: the target exists already, or the database is damaged
@@ -38,25 +38,24 @@ class Upkeep:
         copy(self._database.path, Path(path), progress)
 
     def record_restore(self, source: str, head: Head | None, replaced: Head | None) -> None:
-        """Write into the log where this database comes from, and let everybody sign in again: of the sessions
-        in a backup some were ended later.
+        """Log the source of this restored database, and end all sessions: some in a backup were ended later.
 
-        :param head: of the log as the source had it
-        :param replaced: of the log of the database that was here before
+        :param head: the head of the log in the source
+        :param replaced: the head of the log of the replaced database
         """
         heads = {"log_head": head, "replaced_log_head": replaced}
         with self._database.write() as db:
             db.execute("UPDATE sessions SET ended_at = ? WHERE ended_at IS NULL", (stamp(self._database.now()),))
-            told = {name: None if one is None else str(one) for name, one in heads.items()}
-            self._database.log(db, None, "database restored", source, told)
+            details = {name: None if one is None else str(one) for name, one in heads.items()}
+            self._database.log(db, None, "database restored", source, details)
 
     def verify(self, known: Head | None = None) -> list[str]:
-        """What is wrong with the file, one sentence each; nothing if all is well.
+        """Return the faults of the file, one sentence each; an empty list if there are none.
 
-        SQLite's own integrity and foreign key checks, then every derived row against the facts it came from,
-        then the log and what it binds.
+        Runs SQLite's integrity and foreign key checks, then compares every derived row with its facts, then
+        checks the audit log and the rows it covers.
 
-        :param known: a head of the log that was kept elsewhere
+        :param known: a head of the log that was stored elsewhere
         """
         with self._database.read() as db:
             wrong = [f"integrity: {row[0]}" for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -65,20 +64,20 @@ class Upkeep:
             ]
             rules = self._history.current_rules(db)[1]
             for (item_id,) in db.execute("SELECT id FROM items ORDER BY id").fetchall():
-                what = derived(self._history.facts(db, item_id), rules, item_id)
-                if (what.row, what.barred) != _stored(db, item_id):
+                expected = derived(self._history.facts(db, item_id), rules, item_id)
+                if (expected.row, expected.barred) != _stored(db, item_id):
                     wrong.append(f"item {item_id}: its standing does not follow from its facts; rebuild")
             wrong += _wrong_tallies(db)
         return wrong + self._log.check(known)
 
     def rebuild(self, progress: Callable[[int], None] | None = None) -> int:
-        """Derive every standing again from the facts; the number of items.
+        """Derive every standing again from the facts; return the number of items.
 
         :param progress: called with the number of items done so far
         """
         with self._database.write() as db:
             items = [row[0] for row in db.execute("SELECT id FROM items ORDER BY id")]
-            # Tallies first: wrong ones would stop their own correction.
+            # Tallies first: the triggers cannot correct wrong ones.
             db.execute("DELETE FROM tallies")
             db.execute("DELETE FROM standings")
             for number, item_id in enumerate(items, start=1):
@@ -89,19 +88,20 @@ class Upkeep:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Read every row of the archive's tables as of one moment, while others go on writing."""
+        """Read every table as of one moment, while others keep writing."""
         with self._database.read() as db:
             yield Snapshot(db)
 
     def check_at_start(self) -> None:
-        """Check that the file may be written, and the pages of every table of facts but the large ones, which
-        `verify` checks as well.
+        """Check that the file can be written, and the pages of every table except the large ones.
 
-        :raises CannotWrite: it may not, or another program holds it
+        ``verify`` checks those too.
+
+        :raises CannotWrite: it cannot be written, or another program has locked it
         :raises Damaged: SQLite finds a fault in one of the tables
         """
         with self._database.write() as db:
-            # IMMEDIATE alone does not touch the file; what is written here is what is there.
+            # IMMEDIATE alone does not write to the file; this writes the value that is already there.
             (version,) = db.execute("PRAGMA user_version").fetchone()
             db.execute(f"PRAGMA user_version = {version}")
         with self._database.read() as db:

@@ -1,8 +1,7 @@
-"""The chain of the audit log: what an entry is, what of a fact it holds, and how one is appended.
+"""The hash chain of the audit log: entries, the digests of the rows they cover, and appending.
 
-Facts are bound by their rows: an entry names a table, the first and the last of its rows, how many they are
-and the SHA-256 over them. The columns are listed here and not asked of the database: a column that a later
-migration adds leaves the digests of the rows before it as they are.
+An entry covers rows of fact: table, first and last key, number of rows and the SHA-256 over them. The columns
+are listed here, so that a column added by a later migration does not change earlier digests.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ import sqlite_utils
 from agent.text import whole_number
 
 BEFORE_THE_FIRST = "0" * 64
-"""What stands in the place of the hash before the first entry's."""
+"""The previous hash of the first entry."""
 
-# Clocks are corrected by fractions of a second all the time; that is nothing to tell.
+# Clocks are often corrected by fractions of a second; such corrections are not logged.
 _CORRECTION = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
 class Head:
-    """The end of the log: the number and the hash of its last entry; 0 and zeros where there is none.
+    """The end of the log: number and hash of its last entry; 0 and zeros if it is empty.
 
-    Kept elsewhere, it shows later whether the end was cut off. Written ``NUMBER:HASH``.
+    Stored elsewhere, it shows later whether entries at the end were removed. Written ``NUMBER:HASH``.
     """
 
     number: int
@@ -40,21 +39,25 @@ class Head:
 
     @classmethod
     def parse(cls, text: str) -> Head:
-        """A head as ``str`` writes it. :raises ValueError: it is none"""
-        told, _, digest = text.strip().partition(":")
-        if (number := whole_number(told)) is None or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+        """Read a head as ``str`` writes it. :raises ValueError: the text is not one"""
+        number_text, _, digest = text.strip().partition(":")
+        if (
+            (number := whole_number(number_text)) is None
+            or len(digest) != 64
+            or not set(digest) <= set("0123456789abcdef")
+        ):
             raise ValueError(f"found {text!r:.80}, wanted NUMBER:HASH, the hash of 64 hexadecimal digits")
         return cls(number, digest)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Who did what when.
+    """Who did what, and when.
 
-    :param person: initials; None for whoever holds the file itself, and for somebody who is not signed in
+    :param person: initials; None for the owner of the file, and for a visitor who is not signed in
     :param what: ``decided``, ``items added``, ...: docs/design/store.md lists them
-    :param subject: what it was done to
-    :param details: what else there is to say, and in ``facts`` and ``people`` what the entry binds
+    :param subject: the object of the action
+    :param details: further values; ``facts`` and ``people`` hold the digests of the covered rows
     """
 
     number: int
@@ -69,12 +72,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Bound:
-    """How the rows of a table are told apart, put in order and hashed.
+    """How the rows of a table are identified, ordered and hashed.
 
-    :param key: the column an entry names rows by; several rows may share a value
-    :param columns: what is hashed of a row, in this order
-    :param order: makes the order of the rows of one key definite
-    :param long: columns that are hashed by themselves first: a text of some kilobytes is not quoted for it
+    :param key: the column by which an entry names rows; several rows may share a value
+    :param columns: the columns that are hashed, in this order
+    :param order: the order of rows that share a key
+    :param long: columns of long text, which are hashed on their own first
     """
 
     key: str
@@ -83,7 +86,7 @@ class Bound:
     long: frozenset[str] = frozenset()
 
     def rows(self, db: sqlite_utils.Database, table: str, where: str = "", *values: int) -> Iterator[_Row]:
-        """The key of each row and the bytes that are hashed of it, in order."""
+        """Yield the key of each row and its bytes to hash, in order."""
         order = ", ".join(filter(None, (self.key, self.order)))
         sql = f"SELECT {self.key}, {', '.join(self.columns)} FROM {table} {where} ORDER BY {order}"
         for key, *cells in db.execute(sql, values):
@@ -129,17 +132,17 @@ BOUND: Mapping[str, Bound] = {
         _columns("id key session judge version on_the_right answer reasoning settings said usage cost person at"),
     ),
 }
-"""Every table of facts. Spectra and pictures are not among them: their names are their own hashes."""
+"""Every table of facts. Spectra and pictures are missing, because their keys are their hashes."""
 
 PEOPLE = Bound("initials", _columns("initials name roles password active added_at"))
-"""People are the one table that is bound and changes: the last entry about somebody binds their row."""
+"""Rows of people change: the last entry about a person covers their present row."""
 
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class NewEntry:
-    """What a transaction has to say of itself.
+    """An entry before it is appended.
 
     :param facts: by table the first and the last key of the rows that it appended
     :param people: whose rows it changed
@@ -154,7 +157,7 @@ class NewEntry:
 
 
 def canonical(value: object) -> bytes:
-    """JSON with sorted keys and without spaces, in UTF-8. Bytes, which only a tampered row holds, as text."""
+    """Return JSON with sorted keys and no spaces, in UTF-8. Bytes, found only in tampered rows, become text."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=lambda cell: repr(cell))
     return text.encode("utf-8", "surrogatepass")
 
@@ -164,7 +167,7 @@ def sha256_of(text: str) -> str:
 
 
 def digest(rows: Iterable[bytes]) -> tuple[int, str]:
-    """How many rows there are, and the SHA-256 over them, a line each; of one row it is that row's own."""
+    """Return the number of rows and the SHA-256 over them, one line per row."""
     whole = hashlib.sha256()
     count = 0
     for count, row in enumerate(rows, start=1):
@@ -172,9 +175,9 @@ def digest(rows: Iterable[bytes]) -> tuple[int, str]:
     return count, whole.hexdigest()
 
 
-def entry_hash(*said: object) -> str:
-    """The hash of an entry: number, at, person, what, subject, details, and the hash of the entry before."""
-    return hashlib.sha256(canonical(said)).hexdigest()
+def entry_hash(*fields: object) -> str:
+    """Return the hash of an entry: number, at, person, what, subject, details, hash of the previous entry."""
+    return hashlib.sha256(canonical(fields)).hexdigest()
 
 
 def head(db: sqlite_utils.Database) -> Head:
@@ -182,11 +185,11 @@ def head(db: sqlite_utils.Database) -> Head:
     return Head(0, BEFORE_THE_FIRST) if last is None else Head(last[0], last[1])
 
 
-def append(db: sqlite_utils.Database, at: str, told: NewEntry) -> Head:
+def append(db: sqlite_utils.Database, at: str, entry: NewEntry) -> Head:
     """Append the entry of a transaction, inside it.
 
-    :param at: the time of the machine's clock, as it is stored. Where it is before the last entry's, an entry
-        that says so goes before
+    :param at: the time of the machine's clock in stored form. If it is earlier than the last entry, an entry
+        "clock set back" is appended first
     """
     last = db.execute("SELECT at FROM log ORDER BY number DESC LIMIT 1").fetchone()
     if last is not None and at < last[0]:
@@ -194,16 +197,16 @@ def append(db: sqlite_utils.Database, at: str, told: NewEntry) -> Head:
         if back >= _CORRECTION:
             by = {"seconds": round(back.total_seconds(), 3)}
             _insert(db, at, None, "clock set back", "", by)
-    details = dict(told.details)
-    if told.facts:
-        details["facts"] = {table: _bind(db, table, *told.facts[table]) for table in sorted(told.facts)}
-    if told.people:
-        details["people"] = {initials: person_digest(db, initials) for initials in told.people}
-    return _insert(db, at, told.person, told.what, told.subject, details)
+    details = dict(entry.details)
+    if entry.facts:
+        details["facts"] = {table: _bind(db, table, *entry.facts[table]) for table in sorted(entry.facts)}
+    if entry.people:
+        details["people"] = {initials: person_digest(db, initials) for initials in entry.people}
+    return _insert(db, at, entry.person, entry.what, entry.subject, details)
 
 
 def person_digest(db: sqlite_utils.Database, initials: str) -> str:
-    """The digest of somebody's row, the hash of their password in it."""
+    """Return the digest of a person's row, which includes the hash of the password."""
     sql = f"SELECT {', '.join(PEOPLE.columns)} FROM people WHERE initials = ?"
     return digest([canonical(list(db.execute(sql, (initials,)).fetchone()))])[1]
 

@@ -1,7 +1,6 @@
-"""The audit log: who did what when, appended in the transaction that does it, and read and checked.
+"""Reading the audit log, and verifying its chain and the rows it covers.
 
-The program itself only appends. Whoever can write the file can do more; what they cannot do is change one
-thing and leave the rest as it was: docs/design/store.md says what shows and what does not.
+The program only appends. docs/design/store.md says which changes to the file are detected and which are not.
 """
 
 from __future__ import annotations
@@ -30,7 +29,11 @@ _PLAIN = ("number", "at", "person", "what", "subject")
 
 
 def faults(db: Transaction, known: Head | None) -> Iterator[str]:
-    """What is wrong, one sentence each, as it is found."""
+    """Yield the faults of the log, one sentence each.
+
+    Facts are appended in the order of their keys and entries in the order of the facts, so both are read once,
+    in parallel, and memory does not grow with the file.
+    """
     tables = {table: _FactRows(db, table) for table in BOUND}
     people: dict[str, str] = {}
     last = Head(0, BEFORE_THE_FIRST)
@@ -45,11 +48,11 @@ def faults(db: Transaction, known: Head | None) -> Iterator[str]:
             yield f"log {last.number}: what it binds cannot be read"
             continue
         people |= named
-        for table, told in bound.items():
-            if table not in tables or not isinstance(told, list) or len(told) != 4:
+        for table, covered in bound.items():
+            if table not in tables or not isinstance(covered, list) or len(covered) != 4:
                 yield f"log {last.number}: what it binds cannot be read"
             else:
-                yield from tables[table].against(last.number, told)
+                yield from tables[table].compare(last.number, covered)
     if known is not None and known.number > last.number:
         yield f"the log ends at {last.number}, the head kept elsewhere is {known.number}: its end was cut off"
     for rows in tables.values():
@@ -78,16 +81,16 @@ def _details(row: sqlite3.Row) -> dict[str, Any]:
 
 
 class _FactRows:
-    """The rows of one table of facts, gone through once."""
+    """The rows of one table of facts, read once."""
 
     def __init__(self, db: Transaction, table: str) -> None:
         self._table = table
         self._rows = BOUND[table].rows(db, table)
         self._ahead = next(self._rows, None)
 
-    def against(self, number: int, told: list[Any]) -> Iterator[str]:
-        """The rows that entry ``number`` binds, against what it says of them."""
-        first, last, count, wanted = told
+    def compare(self, number: int, covered: list[Any]) -> Iterator[str]:
+        """Compare the rows with what entry ``number`` says about them."""
+        first, last, count, expected = covered
         if not isinstance(first, int) or not isinstance(last, int):
             yield f"log {number}: what it binds cannot be read"
             return
@@ -96,11 +99,11 @@ class _FactRows:
         which = f"{self._table} {first}" if first == last else f"{self._table} {first} to {last}"
         if found != count:
             yield f"log {number}: it binds {count} rows, {which}; {found} are there"
-        elif own != wanted:
+        elif own != expected:
             yield f"log {number}: {which} was changed since it was written"
 
     def left_over(self) -> Iterator[str]:
-        """What no entry has bound."""
+        """Yield the rows that no entry covers."""
         yield from self._unbound(None)
 
     def _unbound(self, before: int | None) -> Iterator[str]:
@@ -114,19 +117,19 @@ class _FactRows:
             self._ahead = next(self._rows, None)
 
 
-def _people_faults(db: Transaction, told: dict[str, str]) -> Iterator[str]:
+def _people_faults(db: Transaction, logged: dict[str, str]) -> Iterator[str]:
     here = set()
     for initials, row in PEOPLE.rows(db, "people"):
         here.add(initials)
-        if initials not in told:
+        if initials not in logged:
             yield f"{initials}: no entry of the log binds this person"
-        elif digest([row])[1] != told[initials]:
+        elif digest([row])[1] != logged[initials]:
             yield f"{initials}: this person's roles, password or state were changed behind the log"
-    yield from (f"{initials}: this person is in the log and nowhere else" for initials in sorted(set(told) - here))
+    yield from (f"{initials}: this person is in the log and nowhere else" for initials in sorted(set(logged) - here))
 
 
 MOST_FAULTS = 1000
-"""Sentences that ``check_log`` gives at most: a file that was rewritten would have one for every row."""
+"""Most faults that ``check`` returns: a rewritten file would have one per row."""
 
 
 class AuditLog:
@@ -139,40 +142,42 @@ class AuditLog:
     def entries(
         self, after: int = 0, limit: int = 100, person: str | None = None, what: str | None = None
     ) -> list[Entry]:
-        """The first ``limit`` entries above number ``after``, oldest first.
+        """Return the first ``limit`` entries above number ``after``, oldest first.
 
         :param person: only those of this person (initials)
         :param what: only those of this kind
         """
-        asked = {"after": after, "limit": limit, "person": person, "what": what}
-        chosen = " ".join(f"AND {name} = :{name}" for name in ("person", "what") if asked[name] is not None)
+        values = {"after": after, "limit": limit, "person": person, "what": what}
+        chosen = " ".join(f"AND {name} = :{name}" for name in ("person", "what") if values[name] is not None)
         sql = f"SELECT * FROM log WHERE number > :after {chosen} ORDER BY number LIMIT :limit"
         with self._database.read() as db:
-            return [_entry_from(row) for row in db.execute(sql, asked)]
+            return [_entry_from(row) for row in db.execute(sql, values)]
 
     def last(self, limit: int = 100, person: str | None = None, what: str | None = None) -> list[Entry]:
-        """The last ``limit`` entries, oldest first; of one person or one kind only, if given."""
-        asked = {"limit": limit, "person": person, "what": what}
-        chosen = " AND ".join(f"{name} = :{name}" for name in ("person", "what") if asked[name] is not None)
+        """Return the last ``limit`` entries, oldest first; only of one person or kind, if given."""
+        values = {"limit": limit, "person": person, "what": what}
+        chosen = " AND ".join(f"{name} = :{name}" for name in ("person", "what") if values[name] is not None)
         sql = f"SELECT * FROM log WHERE {chosen or 'true'} ORDER BY number DESC LIMIT :limit"
         with self._database.read() as db:
-            return [_entry_from(row) for row in db.execute(sql, asked)][::-1]
+            return [_entry_from(row) for row in db.execute(sql, values)][::-1]
 
     def head(self) -> Head:
-        """The end of the log as it is now."""
+        """Return the present end of the log."""
         with self._database.read() as db:
             return head(db)
 
     def clock_behind(self) -> timedelta | None:
-        """How far the machine's clock is behind what it told before; None if that is a minute or less. It was
-        set back while this program ran, or before it, since the last entry of the log."""
+        """Return how far the machine's clock was set back; None if it is a minute or less.
+
+        Compared with the latest time this program has seen, and with the last entry at its start.
+        """
         behind = max(self._database.steady(), self._last_at_start) - self._database.now()
         return behind if behind > ALLOWANCE else None
 
     def check(self, known: Head | None = None) -> list[str]:
-        """What is wrong with the log and with what it binds, one sentence each; nothing if all is well.
+        """Return the faults of the log and of the rows it covers, one sentence each; empty if there are none.
 
-        :param known: a head of an earlier moment, kept elsewhere: the log has to hold it
+        :param known: an earlier head that was stored elsewhere; the log must contain it
         """
         with self._database.read() as db:
             found = faults(db, known)
@@ -180,16 +185,16 @@ class AuditLog:
             return [*wrong, "and more"] if next(found, None) is not None else wrong
 
     def note(self, person: str | None, what: str, subject: str = "", **details: Any) -> Head:
-        """Append an entry about something that is no fact of the database, such as a backup of it.
+        """Append an entry about an event outside the tables of facts, e.g. a backup.
 
-        :param details: anything JSON can hold; no password, token or key
+        :param details: JSON values; no password, token or key
         """
         with self._database.write() as db:
             return self._database.log(db, person, what, subject, details)
 
 
 def _last_entry_time(db: sqlite3.Connection) -> datetime | None:
-    """The time of the last entry; None where there is no log yet, or none that can be read."""
+    """Return the time of the last entry; None if there is no log or it cannot be read."""
     try:
         last = db.execute("SELECT at FROM log ORDER BY number DESC LIMIT 1").fetchone()
         return None if last is None else datetime.fromisoformat(last[0])
