@@ -309,7 +309,7 @@ def test_what_is_made_by_hand_says_who_and_can_be_restored(daily: DailyBackups, 
 
 
 def test_it_begins_after_a_while_and_ends_with_the_app(daily: DailyBackups, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewer.backup.backups.FIRST", 0.01)
+    monkeypatch.setattr("reviewer.backup.backups.FIRST_CHECK", 0.01)
     daily.start()
     while not daily.made:
         pass

@@ -114,14 +114,14 @@ if sys.argv[1] == "backup":
     from reviewer.backup.backups import back_up
     back_up(source, target, "daily", wait)
 elif sys.argv[1] == "archive":
-    from reviewer.backup import archive
+    from reviewer.backup.archive import write_archive
     from reviewer.store import Store
-    archive(Store.open(source), target, wait_at_row)
+    write_archive(Store.open(source), target, wait_at_row)
 elif sys.argv[1] == "restore":
     from reviewer.backup.restore import restore
     restore(source, target, wait)
 else:
-    from reviewer.backup import restoring
+    from reviewer.backup import restore as restoring
     restoring.sync = wait  # the last thing before the rename
     restoring.restore(source, target)
 """

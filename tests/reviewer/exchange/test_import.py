@@ -277,7 +277,7 @@ def test_a_picture_that_changes_during_the_import_keeps_every_row_out(store, tmp
 
 @pytest.mark.parametrize("form", ["ours", "published"])
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
-    monkeypatch.setattr(items, "_TOGETHER", 10)
+    monkeypatch.setattr(items, "_BATCH", 10)
     monkeypatch.setattr(json_rows, "CHUNK", 50_000)
     long = "Look at Hα. " * 1000
     peaks = []
