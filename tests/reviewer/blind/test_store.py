@@ -577,10 +577,10 @@ def queries(store: Store, do) -> int:
     told: list[str] = []
     store.database.writer.set_trace_callback(told.append)
     with store.database.read() as reader:
-        reader.set_trace_callback(told.append)
+        reader.conn.set_trace_callback(told.append)
     do()
     with store.database.read() as reader:
-        reader.set_trace_callback(None)
+        reader.conn.set_trace_callback(None)
     store.database.writer.set_trace_callback(None)
     return len(told)
 
