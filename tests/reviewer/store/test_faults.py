@@ -233,7 +233,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) ->
         taken.listen()
         port = taken.getsockname()[1]
         told = one_line(spec_o3("app", "--db", tmp_path / "new.db", "--no-browser", "--port", str(port)))
-    assert f"127.0.0.1:{port} cannot be served on" in told
+    assert f"cannot serve on 127.0.0.1:{port}" in told
     assert f"--port {port + 1}" in told
     assert not (tmp_path / "new.db").exists()
 
@@ -344,7 +344,7 @@ def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path
         body = {"base": 1, "steps": [], "comment": "of RE"}
         other = client.post("/api/item/1/autosave", json=body, headers={"X-Spec-O3-Person": "RE"})
         assert (other.status_code, other.json()["kind"]) == (409, "other_person")
-        assert "This page is RE's, and SO has signed in here since" in other.json()["error"]
+        assert "This page belongs to RE, but SO has signed in since" in other.json()["error"]
         assert store.leases.autosaved("SO", 1) is None
 
 

@@ -273,7 +273,7 @@ def test_a_lease_that_ran_out_can_be_taken_again_if_nobody_came(lease_store, des
     item_id = an_item(lease_store)
     version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
     clock.turn(minutes=16)
-    with pytest.raises(LeaseLost, match="take it again") as lost:
+    with pytest.raises(LeaseLost, match="open it again") as lost:
         lease_store.reviews.decide(
             person="RE", item_id=item_id, version_id=version.id, verb="keep", key="k", lease_token=lease.token
         )
