@@ -535,7 +535,7 @@ def test_a_file_that_is_there_keeps_its_mode_and_the_doctor_says_who_can_read_it
     said = told()
     assert said["ok"] is None
     assert "mode 0640" in str(said["found"])
-    assert said["remedy"] == f"unless that is meant: chmod 600 {db}*"
+    assert said["remedy"] == f"unless this is intended: chmod 600 {db}*"
 
 
 def findings(said: object) -> Iterator[dict[str, str]]:
