@@ -169,6 +169,7 @@ class Bench:
         """Add the spectra of a file: rows go into ``rows``, messages about unreadable ones into ``problems``."""
         bad: list[str] = []
         empty = 0
+        full: BenchFull | None = None
         with opened(path) as targets:
             names = targets.names
             for target in names[:MOST_TARGETS]:
@@ -181,7 +182,14 @@ class Bench:
                 except SpectrumError as error:
                     bad.append(str(error))
                 else:
-                    rows.append(self._put(_row_of(spectrum, UploadedFile(path, target))))
+                    try:
+                        rows.append(self._put(_row_of(spectrum, UploadedFile(path, target))))
+                    except BenchFull as error:
+                        # Raised below: an error inside the reader's context counts as a damaged file.
+                        full = error
+                        break
+        if full is not None:
+            raise full
         problems += [*bad[:MOST_PROBLEMS], *_left_out(path.name, len(names), empty, len(bad))]
 
     def _put(self, row: Row) -> Row:

@@ -450,7 +450,7 @@ def test_a_sample_is_not_sent_to_review_while_it_is_written_nor_one_that_is_none
         client = client_of(app)
         run = start(client, policy="m")
         refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
-        assert (refused.status_code, "still being written" in refused.json()["error"]) == (422, True)
+        assert (refused.status_code, "still running" in refused.json()["error"]) == (422, True)
         assert client.post(f"/api/live/runs/{run}/review", json={"samples": [1]}).status_code == 404
         assert client.get(f"/api/live/runs/{run}/trace.json?sample=-1").status_code == 404
 
@@ -519,7 +519,7 @@ def test_a_file_of_several_gives_a_row_each_and_says_what_it_left_out(app, monke
     answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
     names = [row["name"] for row in answered["added"]]
     assert names == [f"field.fits#object {number}" for number in range(3)]
-    assert "it holds 5 spectra; the first 3 are here, 2 are not" in answered["problems"][0]
+    assert "found 5 spectra; the first 3 were added, 2 were not" in answered["problems"][0]
     third = answered["added"][2]
     raw = client.get(f"/api/live/spectrum/{third['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
@@ -546,7 +546,7 @@ def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
     client = client_of(app)
     answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
     assert len(answered["added"]) == 2
-    assert "take some off" in answered["problems"][0]
+    assert "remove some" in answered["problems"][0]
     monkeypatch.setattr(live_bench, "LARGEST_FILE", 1000)
     answered = client.post("/api/live/files", files={"files": ("cv.txt", CV)}).json()
     assert "more bytes than there is room for" in answered["problems"][0]
@@ -565,7 +565,7 @@ def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
     for headers in (form, too_long):
         refused = client.post("/api/live/files", content=never(), headers=headers)
         assert refused.status_code == 409
-        assert "too long" in refused.json()["error"]
+        assert "too large" in refused.json()["error"]
 
 
 def test_taking_a_spectrum_off_stops_its_runs(app):

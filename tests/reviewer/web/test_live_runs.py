@@ -228,7 +228,7 @@ def test_samples_beyond_those_at_once_wait_and_a_stop_ends_them_before_they_begi
     run.stop.set()
     ended = [e for e in events(run) if e["kind"] == "ended"]
     assert sorted(e["detail"] for e in ended) == [
-        *["stopped before it began"] * 3,
+        *["stopped before it started"] * 3,
         *["stopped in turn 1"] * 2,
     ]
     assert not begun.acquire(blocking=False)
@@ -437,7 +437,7 @@ def test_whatever_a_model_writes_a_run_ends_and_is_reviewed(store: Store, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "events",
+    "streamed",
     [
         [chunk({"content": "<think>\ud800"}), chunk({"content": "\udfff</think>"}, "stop")],
         [chunk({"content": "a" * 2_000_000}, "stop")],
@@ -450,8 +450,8 @@ def test_whatever_a_model_writes_a_run_ends_and_is_reviewed(store: Store, tmp_pa
         [chunk({"content": ANSWER, "reasoning_content": HOSTILE["terminal"]}, HOSTILE["forged"])],
     ],
 )
-def test_whatever_a_server_streams_a_run_ends(events: list[str], store: Store) -> None:
-    with BadServer([Raw(events)]) as server:
+def test_whatever_a_server_streams_a_run_ends(streamed: list[str], store: Store) -> None:
+    with BadServer([Raw(streamed)]) as server:
         patience = RequestLimits(connect=2.0, first=10.0, between=10.0, tries=1)
         run = Runs(no_hints).start("AB", asked(), [SpecO3(Endpoint(server.url, "m", None, patience))])
         for event in events(run):

@@ -436,7 +436,7 @@ def test_a_campaign_without_decisions_says_so(tmp_path) -> None:
     assert [row["round"] for row in found["rounds"]] == ["audit", "vote"]
     for row in found["rounds"]:
         for name in ("raw", "alpha"):
-            why = "undefined: no text was decided on by two people in a round that is over"
+            why = "undefined: no version was decided by two people in a finished round"
             assert row[name]["text"] == why
 
 
