@@ -1,6 +1,7 @@
 """Read a JSON list element by element, so that a file of any length fits into memory.
 
-Not ijson: it refuses the control characters, NaN and large numbers that published rows hold, and returns Decimals.
+Published rows hold lone control characters, which the standard decoder accepts with ``strict=False``. Whether ijson
+reads them has not been tried.
 """
 
 from __future__ import annotations
