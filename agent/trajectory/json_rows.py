@@ -1,7 +1,6 @@
 """Read a JSON list element by element, so that a file of any length fits into memory.
 
-Published rows hold lone control characters, which the standard decoder accepts with ``strict=False``. Whether ijson
-reads them has not been tried.
+Our own reader: whether ijson reads the lone control characters of published rows has not been tried.
 """
 
 from __future__ import annotations
