@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -124,6 +125,8 @@ def serve(settings: ServerSettings) -> None:
             backups = DailyBackups(store, settings.backups) if settings.backups else None
             app = build(store, settings.local, roster, settings.public, backups)
             check.result()
+            gc.freeze()  # what a start makes stays: nothing to collect
+            gc.enable()  # off since the command began
             print(f"Spec-o3 review on {settings.url}  (database: {database}; stop with Ctrl C)", flush=True)
             log_lines.install()
             if settings.open_browser:
