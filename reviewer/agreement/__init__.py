@@ -1,7 +1,5 @@
 """Statistics of blind scoring and of review: pure functions over plain arrays, no database.
 
-Each returns an ``Estimate`` or a few by name: the value with its interval, what it rests on and its
-definition; where there is none, the reason in words. Intervals are percentile bootstrap, resampled by item
-and seeded (``Resampling``). scipy, scikit-learn and choix are imported by the functions that use them, on
-first use.
+Each returns ``Estimate`` values: number, interval, n and definition, or the reason why there is none. Intervals are
+percentile bootstrap by item with a seed. scipy, scikit-learn and choix are imported at first use.
 """

@@ -26,10 +26,10 @@ def mean(
     n_of: str = "items",
     detail: Mapping[str, Any] | None = None,
 ) -> Estimate:
-    """The sum of ``sums`` over the sum of ``counts``.
+    """Return the sum of ``sums`` over the sum of ``counts``.
 
-    :param sums: (n_items,); what an item's values add up to
-    :param counts: (n_items,); how many values that are; items with none are left out
+    :param sums: (n_items,); the sum of each item's values
+    :param counts: (n_items,); the number of each item's values; items with none are left out
     :param none: the reason to give when there is no value at all
     """
     totals, weights = _kept(sums, counts)
@@ -58,7 +58,7 @@ def share(
     n_of: str = "items",
     detail: Mapping[str, Any] | None = None,
 ) -> Estimate:
-    """A share of ``counts``; as ``mean``, but with an interval where the bootstrap has none.
+    """Return a share of ``counts``; as ``mean``, but with an interval where the bootstrap has none.
 
     With few items, or when all or none is a hit, resamples say nothing; then the interval is Wilson's (1927),
     which counts every item once however many values it holds. ``detail["interval"]`` says which it is.
@@ -86,7 +86,7 @@ def ratio(sums: FloatArray, counts: FloatArray) -> Statistic:
 
 
 def by_item(items: Sequence[str], *values: ArrayLike) -> tuple[FloatArray, ...]:
-    """For each array of values, (n_values,), what they add up to for each item, (n_different_items,)."""
+    """Return for each array of values, (n_values,), its sums by item, (n_different_items,)."""
     _, number = np.unique(np.asarray(items, dtype=str), return_inverse=True)
     return tuple(np.bincount(number, np.asarray(one, dtype=float)).astype(float) for one in values)
 
@@ -112,7 +112,7 @@ _NO_SCORE = "nobody gave a score"
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often each score was given, and where the middle is.
+    """How often each score was given, with mean and median.
 
     :param counts: as many as the scale has scores, in its order
     :param cannot_tell: answers "cannot tell from these data"; they are in no other number here
@@ -128,7 +128,7 @@ class Distribution:
 def distribution(
     scores: Scores, cannot_tell: int = 0, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
 ) -> Distribution:
-    """Counts, mean and median of the scores of one source and dimension.
+    """Return counts, mean and median of the scores of one source and dimension.
 
     n of mean and median is the scores; ``detail`` has the items and the scorers. Undefined without a score.
 
@@ -158,7 +158,7 @@ def distribution(
 
 
 def difference(a: Scores, b: Scores, paired: bool = False, resampling: Resampling = DEFAULT) -> Estimate:
-    """How the scores of two sources differ, the first less the second.
+    """Return the difference of the scores of two sources, the first less the second.
 
     Unpaired: the difference of the means of all scores; n is the items of both that have a score. Paired: an
     item of one is compared with the item of the same name of the other, so items must be named by spectrum
@@ -229,7 +229,7 @@ _RARER_GROUP = "items of the rarer kind of verdict"
 
 @dataclass(frozen=True)
 class ByCorrectness:
-    """Mean scores of traces with a correct and with an incorrect verdict, and how far they lie apart."""
+    """Mean scores of traces with a correct and with an incorrect verdict, and their difference."""
 
     correct: Estimate
     incorrect: Estimate
@@ -240,7 +240,7 @@ class ByCorrectness:
 def score_by_correctness(
     scores: Scores, correct: Sequence[bool | None], resampling: Resampling = DEFAULT
 ) -> ByCorrectness:
-    """How the scores of reasoning go with the correctness of the verdict; an item's score is its mean.
+    """Relate the scores of reasoning to the correctness of the verdict; an item's score is its mean.
 
     n is the items with a score and a known truth. ``auc.detail["rank_biserial"]`` is 2 AUC - 1 (Kerby 2014),
     0 for no relation. Difference and AUC are undefined without an item of either kind, a mean without one of

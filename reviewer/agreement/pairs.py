@@ -1,4 +1,4 @@
-"""Two scorers, or two series of mean scores, side by side."""
+"""Agreement of two scorers, or of two series of mean scores: kappa, raw agreement, rank correlation."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NONE_IN_COMMON = "no item has a value on both sides"
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How two scorers agree. Kappa is low where nearly all scores are alike, however many agree: the raw
-    agreement belongs beside it.
+    """Agreement of two scorers. Kappa is low where nearly all scores are equal, even if most agree: show the raw
+    agreement with it.
     """
 
     a: str
@@ -38,7 +38,7 @@ class PairAgreement:
 def pair_agreement(
     scores: Scores, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
 ) -> tuple[PairAgreement, ...]:
-    """Every pair of scorers, in the order of ``scores.raters``; also those who never met, in words."""
+    """Return every pair of scorers, in the order of ``scores.raters``; also pairs without a common item."""
     return tuple(
         PairAgreement(
             a,
@@ -54,7 +54,7 @@ def pair_agreement(
 def weighted_kappa(
     scores: Scores, a: str, b: str, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
 ) -> Estimate:
-    """Quadratic-weighted kappa of two scorers over the items that both scored; n is how many.
+    """Return quadratic-weighted kappa of two scorers over the items that both scored; n is their number.
 
     From scikit-learn, with the whole scale as labels, whichever of its scores were given. Undefined with
     fewer than two items in common (one always gives 0) and when both gave one and the same score
@@ -77,7 +77,7 @@ def weighted_kappa(
 
 
 def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAULT) -> Estimate:
-    """The share of items to which both gave the same score; n is the items that both scored.
+    """Return the share of items to which both gave the same score; n is the items that both scored.
 
     Undefined when there is none.
     """
@@ -88,7 +88,7 @@ def raw_agreement(scores: Scores, a: str, b: str, resampling: Resampling = DEFAU
 
 
 def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Estimate:
-    """Rank correlation of two series over the same items: two scorers, or the mean scores of two groups
+    """Return the rank correlation of two series over the same items: two scorers, or the mean scores of two groups
     (``Scores.item_means``), such as experts and a judge. From scipy.
 
     n is the items with a value on both sides; NaN is none. Undefined with fewer than three (two are always
@@ -133,12 +133,12 @@ def _kappa(x: FloatArray, y: FloatArray, scale: Sequence[int]) -> float:
 
 
 def _kappas(x: FloatArray, y: FloatArray) -> Statistic:
-    """Kappa of every resample. Scikit-learn takes one at a time, some thousand times as long."""
+    """Return kappa of every resample. Scikit-learn takes one at a time and is about a thousand times slower."""
     sums = np.stack([x, y, x**2 + y**2, (x - y) ** 2], axis=1)
 
     def statistic(picks: Picks) -> FloatArray:
         of_x, of_y, squares, differences = (times_sampled(picks, len(x)) @ sums).T
-        # What n times the sum of (x - y)^2 would be if every x met every y.
+        # n times the sum of (x - y)^2 over all combinations of x and y.
         return 1 - divided(len(x) * differences, len(x) * squares - 2 * of_x * of_y)
 
     return statistic

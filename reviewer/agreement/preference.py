@@ -1,4 +1,4 @@
-"""Which of two traces of a spectrum is better: how often each source won, and whether the left side did."""
+"""Preferences between two traces of a spectrum: rates, position bias, and Bradley-Terry strengths."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _POSITION = (
 
 @dataclass(frozen=True)
 class Votes:
-    """Answers to pairs, one place in each array for each answer; several answers to a pair share its name.
+    """Answers to pairs, one place per answer in each array; several answers to a pair share its name.
 
     :param pairs: which pair was shown: the unit that is resampled
     :param a: the source of one trace, ``b`` of the other; left and right are already undone
@@ -57,11 +57,11 @@ class Votes:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Everybody who was compared, sorted."""
+        """Return all sources that were compared, sorted."""
         return tuple(sorted({*self.a, *self.b}))
 
     def between(self, source: str, other: str) -> tuple[tuple[str, ...], tuple[Verdict, ...]]:
-        """Pairs and verdicts of the comparisons of two sources, with ``source`` as "a"."""
+        """Return pairs and verdicts of the comparisons of two sources, with ``source`` as "a"."""
         turned: dict[Verdict, Verdict] = {"a": "b", "b": "a"}
         kept = [
             (pair, verdict if a == source else turned.get(verdict, verdict))
@@ -73,7 +73,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class Preference:
-    """How one source fares against another.
+    """Preference rates of one source against another.
 
     :param wins: share of all answers; so are ``losses``, ``equal`` and ``both_bad``, which add up to 1
     :param preferred: wins among decided answers, wins and losses
@@ -89,7 +89,7 @@ class Preference:
 
 
 def preference_rate(votes: Votes, source: str, other: str, resampling: Resampling = DEFAULT) -> Preference:
-    """How often one source was chosen over another, ties of either kind apart.
+    """Return how often one source was chosen over another, with ties of either kind separate.
 
     n is the answers; ``detail`` has the counts and the number of pairs, by which the interval is resampled
     (Wilson's where resamples say nothing: see ``distribution.share``). Undefined when the two never met;
@@ -135,7 +135,7 @@ def preference_rate(votes: Votes, source: str, other: str, resampling: Resamplin
 
 
 def position_bias(pairs: Sequence[str], sides: Sequence[Side], resampling: Resampling = DEFAULT) -> Estimate:
-    """How often the left trace won, among answers that chose one; n is how many did.
+    """Return how often the left trace won among answers that chose one; n is their number.
 
     ``detail["p_value"]`` is scipy's exact binomial test. Undefined when no answer chose a side.
 
@@ -162,13 +162,13 @@ def chosen(verdicts: Sequence[str], *wanted: str) -> NDArray[np.bool_]:
 
 
 def same_length(pairs: Sequence[str], answers: Sequence[object]) -> None:
-    """:raises ScoresError: not one answer for each"""
+    """Check that there is one answer per pair. :raises ScoresError: there is not"""
     if len(pairs) != len(answers):
         raise ScoresError(f"preferences: {len(pairs)} pairs and {len(answers)} answers; one each is wanted")
 
 
 def refuse_unknown(found: Sequence[str], known: Sequence[str]) -> None:
-    """:raises ScoresError: something that is not an answer"""
+    """Check the answers. :raises ScoresError: one is unknown"""
     if strange := next((one for one in found if one not in known), None):
         raise ScoresError(f"preferences: {strange!r} is no answer; they are {', '.join(known)}")
 
@@ -187,9 +187,9 @@ _STEPS = 30
 
 @dataclass(frozen=True)
 class Strengths:
-    """A strength for each source, strongest first.
+    """The strength of each source, strongest first.
 
-    :param caution: what the order owes to the regularisation alone; empty if nothing
+    :param caution: which part of the order is due to the regularisation alone; empty if none
     """
 
     sources: Mapping[str, Estimate]
@@ -197,11 +197,11 @@ class Strengths:
 
 
 def bradley_terry(votes: Votes, alpha: float = ALPHA, resampling: Resampling = DEFAULT) -> Strengths:
-    """Strengths by choix (maximum a posteriori, ``opt_pairwise``), pairs resampled for the intervals.
+    """Return strengths by choix (maximum a posteriori, ``opt_pairwise``), pairs resampled for the intervals.
 
     n is the comparisons in which a source was; ``detail`` has its wins (half ones too) and its chance against
-    a source of strength 0. Undefined for all when the sources fall into groups that never met: nothing
-    compares the groups. When some never lost to others (Ford 1957: no finite strengths without
+    a source of strength 0. Undefined for all when the sources form groups that were never compared with each
+    other. When some never lost to others (Ford 1957: no finite strengths without
     regularisation), ``caution`` and each ``reason`` say so.
 
     :param alpha: regularisation, greater than 0; the prior's variance is 1 / (2 alpha)
@@ -291,7 +291,7 @@ def _one_sided(wins: FloatArray, sources: tuple[str, ...], alpha: float) -> str:
 
 
 def _strengths_by_choix(wins: FloatArray, alpha: float) -> FloatArray:
-    """choix takes whole wins: every comparison goes in twice, with the prior to match."""
+    """Return strengths by choix. It takes whole wins, so every comparison counts twice and the prior is doubled."""
     from choix import opt_pairwise
 
     twice = np.rint(2 * wins).astype(int)
@@ -315,7 +315,7 @@ def _resampled(per_pair: FloatArray, alpha: float, picks: Picks) -> FloatArray:
         hessian = prior - curvature
         hessian[:, range(n_sources), range(n_sources)] += curvature.sum(axis=2)
         step = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
-        # Far from the top a whole step of Newton's may overshoot; two units are far on a scale of log odds.
+        # Far from the maximum a full Newton step may overshoot; two units are far on a scale of log odds.
         strengths = strengths + step / np.maximum(1.0, abs(step).max(axis=1, keepdims=True) / 2)
         if abs(step).max() < 1e-9:
             break

@@ -1,4 +1,4 @@
-"""One scorer: how severe, how consistent with themselves, how near to what is known to be right."""
+"""Statistics of one scorer or judge: severity, self-consistency, calibration on gold items, order and length bias."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_GOLD = "no gold item was scored"
 
 @dataclass(frozen=True)
 class SelfConsistency:
-    """How a scorer's second scores agree with the first."""
+    """Agreement of a scorer's second scores with the first."""
 
     difference: Estimate
     exact: Estimate
@@ -39,14 +39,14 @@ class SelfConsistency:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How the scores of gold items lie about those expected."""
+    """The scores of gold items compared with the expected ones."""
 
     bias: Estimate
     within: Estimate
 
 
 def severity(scores: Scores, rater: str, resampling: Resampling = DEFAULT) -> Estimate:
-    """How a scorer's level differs from the others' on the same items.
+    """Return how a scorer's level differs from the others' on the same items.
 
     n is the items that both the scorer and somebody else scored; undefined when there is none.
     ``detail`` has the scorer's mean and the others' on those items.
@@ -65,7 +65,7 @@ def severity(scores: Scores, rater: str, resampling: Resampling = DEFAULT) -> Es
 def self_consistency(
     first: ArrayLike, again: ArrayLike, scale: Sequence[int] = SCALE, resampling: Resampling = DEFAULT
 ) -> SelfConsistency:
-    """A scorer against themselves: the mean absolute difference, exact agreement, agreement within 1, and
+    """Compare a scorer's repeated scores: the mean absolute difference, exact agreement, agreement within 1, and
     quadratic-weighted kappa.
 
     n is the items scored both times; all are undefined when there is none, kappa also as in
@@ -89,7 +89,7 @@ def self_consistency(
 def calibration(
     given: ArrayLike, expected: ArrayLike, tolerance: ArrayLike = 1.0, resampling: Resampling = DEFAULT
 ) -> Calibration:
-    """A scorer on gold items: mean error, and how many scores are within the tolerance.
+    """Return a scorer's mean error on gold items, and the share of scores within the tolerance.
 
     n is the gold items scored; undefined when there is none.
 
@@ -128,7 +128,7 @@ _LENGTH = (
 
 
 def in_both_orders(first: Verdict, second: Verdict) -> Verdict:
-    """The verdict of two orders together, each already mapped to sources: what both say, or a tie.
+    """Return the verdict of two orders together, each already mapped to sources: the common one, or a tie.
 
     So a flip is a tie, and so is a win in one order and a tie in the other: Zheng et al. 2023, Judging
     LLM-as-a-Judge (arXiv 2306.05685), section 3.4.
@@ -137,7 +137,7 @@ def in_both_orders(first: Verdict, second: Verdict) -> Verdict:
 
 
 def flip_rate(first: Sequence[Verdict], second: Sequence[Verdict], resampling: Resampling = DEFAULT) -> Estimate:
-    """How often a judge's choice follows the order; n is the pairs answered in both orders.
+    """Return how often a judge's choice follows the order; n is the pairs answered in both orders.
 
     ``detail["wavered"]`` is how many were decided in one order and a tie in the other. Undefined without
     pairs.
@@ -163,7 +163,7 @@ def length_bias(
     length_b: ArrayLike,
     resampling: Resampling = DEFAULT,
 ) -> Estimate:
-    """How often the longer text won; n is the answers that chose one of two texts of different length.
+    """Return how often the longer text won; n is the answers that chose one of two texts of different length.
 
     ``detail`` has by how much the chosen text was longer on average, in the unit of the lengths. Undefined
     when no answer chose, or never between different lengths.

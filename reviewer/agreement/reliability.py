@@ -24,7 +24,7 @@ _DEFINITION = (
 
 
 def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Resampling = DEFAULT) -> Estimate:
-    """Agreement of all scorers with each other, less what chance would give.
+    """Return Krippendorff's alpha: the agreement of all scorers, corrected for chance.
 
     From the coincidence matrix, section C of Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability"
     (repository.upenn.edu/asc_papers/43): an item with m scores adds each of its m(m - 1) ordered pairs with
@@ -60,7 +60,7 @@ def krippendorff_alpha(scores: Scores, level: Level = "ordinal", resampling: Res
 
 
 def _coincidences(values: FloatArray, categories: FloatArray) -> FloatArray:
-    """(n_items, n_raters) -> (n_items, n_categories, n_categories): what each item adds to the matrix."""
+    """(n_items, n_raters) -> (n_items, n_categories, n_categories): each item's part of the matrix."""
     counts = (values[:, :, None] == categories).sum(axis=1).astype(float)
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs -= np.eye(len(categories)) * counts[:, None, :]
@@ -110,7 +110,7 @@ class _Squares:
 
 
 def icc_a1(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
-    """How far one scorer's score may be trusted. Table 4 of McGraw & Wong 1996, case 2A.
+    """Return ICC(A,1), the reliability of one scorer's score. Table 4 of McGraw & Wong 1996, case 2A.
 
     It needs complete rows: scorers without any score and then items without a score of everybody left are
     left out and counted in ``detail``; n is the items that remain. The interval is the bootstrap's;
@@ -121,8 +121,8 @@ def icc_a1(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
 
 
 def icc_ak(scores: Scores, resampling: Resampling = DEFAULT) -> Estimate:
-    """How far the mean of all scorers may be trusted; as ``icc_a1``, and undefined also when no item's mean
-    differs from another's, or hardly: it then has no bound.
+    """Return ICC(A,k), of the mean of all scorers; as ``icc_a1``, and undefined also when the items' means
+    hardly differ: it then has no bound.
     """
     return _icc(scores, "A,k", resampling)
 
@@ -170,7 +170,7 @@ def _squares(values: FloatArray, times: FloatArray) -> _Squares:
     of_items = k * (times @ rows**2 - n * grand**2)
     of_raters = n * ((columns - grand[:, None]) ** 2).sum(axis=1)
     rest = total - of_items - of_raters
-    # What is left of a subtraction of equals is noise of either sign.
+    # The difference of equal numbers is rounding noise of either sign.
     noise = 1e-12 * n * k * float(np.ptp(values)) ** 2
     of_items, of_raters, rest = (np.where(one > noise, one, 0.0) for one in (of_items, of_raters, rest))
     return _Squares(of_items / (n - 1), of_raters / (k - 1), rest / ((n - 1) * (k - 1)))
@@ -222,7 +222,7 @@ Group = TypeVar("Group", bound=Hashable)
 
 @dataclass(frozen=True)
 class RoundAgreement:
-    """How alike people decide: the raw agreement, and what of it is beyond chance."""
+    """Agreement of decisions: raw, and corrected for chance."""
 
     raw: Estimate
     alpha: Estimate
@@ -231,7 +231,7 @@ class RoundAgreement:
 def round_agreement(
     items: Sequence[str], people: Sequence[str], verbs: Sequence[str], resampling: Resampling = DEFAULT
 ) -> RoundAgreement:
-    """Agreement of categorical decisions: raw, and Krippendorff's alpha (nominal).
+    """Return the agreement of categorical decisions: raw, and Krippendorff's alpha (nominal).
 
     n is the items that two or more people decided on. Both are undefined when there is none, alpha also when
     all decided alike throughout (raw agreement is then 1) and with one such item.
@@ -262,7 +262,7 @@ def agreement_by(
     verbs: Sequence[str],
     resampling: Resampling = DEFAULT,
 ) -> dict[Group, RoundAgreement]:
-    """``round_agreement`` for each group, such as (round, task), in the order in which they first come."""
+    """Return ``round_agreement`` for each group, e.g. (round, task), in order of first appearance."""
     if len(groups) != len(items):
         raise ScoresError(f"decisions: {len(groups)} groups for {len(items)} decisions; one each is wanted")
     places: dict[Group, list[int]] = {}
@@ -278,7 +278,7 @@ def agreement_by(
 def gold_agreement(
     items: Sequence[str], given: Sequence[str], expected: Sequence[str], resampling: Resampling = DEFAULT
 ) -> Estimate:
-    """How often one reviewer decided on gold items as expected; n is the decisions. Undefined without any.
+    """Return how often one reviewer decided on gold items as expected; n is the decisions. Undefined without any.
 
     :param items: (n_decisions,); an item may come again
     :raises ScoresError: arrays of different lengths

@@ -1,4 +1,4 @@
-"""What the statistics take and give: scores in a table with gaps, a number with all that belongs to it."""
+"""Input and output of the statistics: a table of scores with gaps, and an estimate with its interval."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SCALE = (0, 1, 2, 3, 4, 5)
 
 
 class ScoresError(OneLine, ValueError):
-    """Arrays of which no statistic can be made: which one, what was found, what was wanted."""
+    """Arrays that do not fit a statistic: which one, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic with its interval, or the words why it has none. Nothing in it is ever NaN or infinite.
+    """A statistic with its interval, or the reason why it has none. Never NaN or infinite.
 
     :param value: None where the statistic is undefined; ``reason`` then says why
     :param low: lower end of the interval; None (as ``high``) where there is no interval, ``reason`` says why
-    :param n: how many ``n_of`` the value rests on
-    :param definition: what was calculated, in a sentence, with the source
+    :param n: the number of ``n_of`` in the calculation
+    :param definition: the calculation in a sentence, with its source
     :param reason: also a caution about a value that has an interval
-    :param detail: further numbers and words that belong to it, ready for JSON
+    :param detail: further numbers and words, ready for JSON
     """
 
     value: float | None
@@ -57,11 +57,11 @@ class Estimate:
     def undefined(
         reason: str, n: int, definition: str, detail: Mapping[str, Any] | None = None, n_of: str = "items"
     ) -> Estimate:
-        """No value, and why."""
+        """Return an estimate without a value, with the reason."""
         return Estimate(None, None, None, n, definition, reason, detail or {}, n_of)
 
     def __str__(self) -> str:
-        """``0.71 (0.55 to 0.83), n = 48``, or ``undefined: every score is 5``."""
+        """Return ``0.71 (0.55 to 0.83), n = 48``, or ``undefined: every score is 5``."""
         if self.value is None:
             return f"undefined: {self.reason}"
         if self.low is None or self.high is None:
@@ -70,7 +70,7 @@ class Estimate:
         return f"{_two(self.value)} ({_two(self.low)} to {_two(self.high)}), n = {self.n}{caution}"
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it; ``text`` is the form to show."""
+        """Return the JSON form; ``text`` is the form to show."""
         return {
             "value": self.value,
             "low": self.low,
@@ -86,9 +86,9 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Who gave what to which item.
+    """The scores of every scorer for every item.
 
-    :param values: (n_items, n_raters), NaN where somebody gave no score; it is copied and made read-only
+    :param values: (n_items, n_raters), NaN where there is no score; copied and made read-only
     :raises ScoresError: a shape that does not fit the names, a name twice, an infinite score
     """
 
@@ -117,7 +117,7 @@ class Scores:
         """From (item, rater, score or None), in any order: items and raters are sorted, so that the same rows
         give the same intervals.
 
-        :raises ScoresError: two scores of one rater for one item; which of them counts is the caller's to say
+        :raises ScoresError: two scores of one rater for one item
         """
         given: dict[tuple[str, str], float] = {}
         for item, rater, score in rows:
@@ -138,14 +138,14 @@ class Scores:
         return ~np.isnan(self.values)
 
     def by(self, rater: str) -> FloatArray:
-        """(n_items,): what one rater gave.
+        """(n_items,): the scores of one rater.
 
-        :raises ScoresError: nobody of that name
+        :raises ScoresError: no rater has that name
         """
         return self.values[:, self._column(rater)]
 
     def only(self, raters: Iterable[str]) -> Scores:
-        """The same items, scored by these alone."""
+        """Return the same items with the scores of these raters only."""
         kept = tuple(raters)
         return Scores(self.items, kept, self.values[:, [self._column(rater) for rater in kept]])
 
@@ -162,7 +162,7 @@ class Scores:
 
 
 def unshared(scores: Scores) -> str:
-    """Why nothing can be said of agreement: no two scores of one item. Empty if there are."""
+    """Return why agreement is undefined: no item has two scores. Empty if one has."""
     raters = int(scores.given.any(axis=0).sum())
     if raters == 0:
         return "nobody gave a score"
@@ -243,7 +243,7 @@ def _finite(number: Any, name: str) -> float:
 
 
 def _plain(given: Any) -> Any:
-    """For JSON: no array, no number of numpy's, no NaN."""
+    """Return a value ready for JSON: no array, no numpy number, no NaN."""
     if isinstance(given, Mapping):
         return {str(name): _plain(one) for name, one in given.items()}
     if isinstance(given, (list, tuple, np.ndarray)):

@@ -1,3 +1,3 @@
-"""Blind scoring sessions as plain values and pure functions: the plan, the drawing, the rubric, what a text
-gives away, what a scorer may see. No clock, no database, no page.
+"""Blind scoring sessions as plain values and pure functions: plan, sampling, rubric, leaks, and the sheet that a scorer
+sees. No clock, no database, no web page; ``judge`` and ``report`` are built on the store.
 """

@@ -1,4 +1,4 @@
-"""Who sees what, evenly: items shared out among scorers, and left and right shared out among pairs."""
+"""Balanced assignment of items to scorers and of sides to pairs; each scorer's order with repeats and gold items."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def assign_evenly(
     loads: Counter[str],
     strata: Sequence[object],
 ) -> list[list[str]]:
-    """``each`` scorers for every item, so that scorers' loads differ as little as they can.
+    """Assign ``each`` scorers to every item so that the loads of the scorers differ as little as possible.
 
-    Greedy first: the least loaded, then whoever has seen least of the item's stratum, then chance. Then
-    items are handed on along chains of scorers while that brings two loads nearer to each other; when no
-    chain is left, the sum of squared loads is as small as exclusions allow.
+    Greedy first: the scorer with the smallest load, then with the fewest items of the stratum, then at random.
+    Then items are reassigned along chains of scorers while that brings two loads closer together; when no chain
+    is left, the sum of squared loads is as small as the exclusions allow.
 
-    :param allowed: for each item, those who may see it; at least ``each`` of them
-    :param loads: what each scorer has already; counted up in place
-    :param strata: for each item, what it is one of
-    :return: for each item its scorers, in an order that means nothing
+    :param allowed: for each item, the scorers who may see it; at least ``each`` of them
+    :param loads: the present load of each scorer; updated in place
+    :param strata: for each item, its stratum
+    :return: for each item its scorers, in random order
     """
     seen: Counter[tuple[str, object]] = Counter()
     chosen: list[set[str]] = []
@@ -44,16 +44,16 @@ def assign_evenly(
         seen.update((scorer, stratum) for scorer in among[:each])
     while _reassign_one(chosen, allowed, scorers, loads):
         pass
-    shared = [[scorer for scorer in scorers if scorer in some] for some in chosen]
-    for some in shared:
+    assigned = [[scorer for scorer in scorers if scorer in some] for some in chosen]
+    for some in assigned:
         rng.shuffle(some)
-    return shared
+    return assigned
 
 
 def _reassign_one(
     chosen: list[set[str]], allowed: Sequence[frozenset[str]], scorers: Sequence[str], loads: Counter[str]
 ) -> bool:
-    """Take one item off somebody who has at least two more than somebody at the end of a chain."""
+    """Move one item along a chain of scorers, from one with at least two more items than the last. False: no chain."""
     by_whom: dict[tuple[str, str], int] = {}
     for item, (has, may) in enumerate(zip(chosen, allowed, strict=True)):
         for giver in has:
@@ -92,12 +92,12 @@ def _reassign_chain(
 
 
 def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[bool]:
-    """For each showing of a pair (number) to a scorer, whether its sides are swapped.
+    """Return for each showing of a pair (number) to a scorer whether its sides are swapped.
 
-    By chance, and balanced: swapped and not swapped differ by one at most for every pair, for every scorer,
-    and in all. Showings are the edges of a graph between pairs and scorers. Joined with one more node on
-    either side every node has an even degree, so the edges fall into closed trails of even length; along
-    each of them the coin alternates.
+    Random and balanced: the numbers of swapped and unswapped showings differ by at most one for every pair, for
+    every scorer, and in total. Showings are the edges of a graph between pairs and scorers. With one more node on
+    either side every node has an even degree, so the edges form closed trails of even length; along each trail
+    swapped and unswapped alternate.
     """
     edges: list[tuple[Node, Node]] = [(("pair", pair), ("scorer", scorer)) for pair, scorer in showings]
     degree = Counter(node for edge in edges for node in edge)
@@ -113,10 +113,10 @@ def balanced_sides(showings: Sequence[tuple[int, str]], rng: Random) -> list[boo
             at.setdefault(node, []).append(number)
     swapped: dict[int, bool] = {}
     for begin in list(at):
-        node, coin = begin, rng.random() < 0.5
+        node, swap = begin, rng.random() < 0.5
         while (edge := _next_unused(at[node], swapped)) is not None:
-            swapped[edge] = coin
-            coin = not coin
+            swapped[edge] = swap
+            swap = not swap
             one, other = edges[edge]
             node = other if node == one else one
     return [swapped[number] for number in range(len(showings))]
@@ -131,52 +131,52 @@ def _next_unused(numbers: list[int], used: dict[int, bool]) -> int | None:
 
 
 REPEAT_DISTANCE = 10
-"""Places between a first showing and its repeat, at least; half of the list where it is shorter than 20."""
+"""Smallest number of places between a first showing and its repeat; half of the list if it is shorter than 20."""
 
 
 class TooFew(OneLine, ValueError):
-    """A plan that asks for more than there is; the sentence has the numbers."""
+    """A plan that needs more items or scorers than there are; the message has the numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Showing:
-    """One place in a scorer's order. ``again`` is the first showing of a repeat. Two are never equal."""
+    """One place in a scorer's order. ``first`` is the first showing of a repeat. Compared by identity."""
 
     shown: tuple[Candidate, ...]
     gold: bool = False
-    again: Showing | None = None
+    first: Showing | None = None
 
 
 def repeat_distance(distinct: int) -> int:
-    """How far apart a first showing and its repeat are in a list of so many different ones."""
+    """Return the smallest distance of a first showing and its repeat in a list of ``distinct`` showings."""
     return min(REPEAT_DISTANCE, max(1, distinct // 2))
 
 
 def order_for_scorer(
-    asked: Sequence[Showing], gold: Sequence[Showing], repeats: int, rng: Random, scorer: str
+    showings: Sequence[Showing], gold: Sequence[Showing], repeats: int, rng: Random, scorer: str
 ) -> list[Showing]:
-    """Shuffled, then repeats put in, then gold. What is put in only moves others further apart.
+    """Return a scorer's showings in random order, with repeats and then gold items inserted.
 
-    A repeated pair has its sides swapped. Only what comes early enough can be repeated far enough behind.
+    Insertions only increase the distance of a repeat. A repeated pair has its sides swapped.
 
     :raises TooFew: the list is too short for so many repeats
     """
-    order = rng.sample(list(asked), len(asked))
+    order = rng.sample(list(showings), len(showings))
     gap = repeat_distance(len(order))
     early = order[: max(0, len(order) - gap + 1)]
     if repeats > len(early):
         raise TooFew(
-            f"repeats: found {repeats} for {scorer}, who has {len(order)} to look at; at {gap} places from "
-            f"its first showing there is room for {len(early)}"
+            f"repeats: found {repeats} for {scorer}, who has {len(order)} showings; at {gap} places from "
+            f"the first showing at most {len(early)} fit"
         )
     for first in rng.sample(early, repeats):
         place = rng.randint(order.index(first) + gap, len(order))
-        order.insert(place, Showing(first.shown[::-1], again=first))
+        order.insert(place, Showing(first.shown[::-1], first=first))
     return _insert_gold(order, rng.sample(list(gold), len(gold)), rng)
 
 
 def _insert_gold(order: list[Showing], gold: Sequence[Showing], rng: Random) -> list[Showing]:
-    """One gold item in each stretch of the order; as many stretches, equally long, as gold items."""
+    """Insert one gold item at random into each of as many equally long stretches as there are gold items."""
     share = (len(order) + 1) / max(1, len(gold))
     spread = list(order)
     for number in reversed(range(len(gold))):

@@ -1,7 +1,7 @@
-"""Words by which a text gives away who wrote it, what it was told, or which object it is about.
+"""Leaks: words in a text that reveal its author, its instructions, or the identity of the object.
 
-It knows phrases, not meanings. A coordinator looks at what it finds before a session opens; what it does not
-find, a scorer may still notice.
+A list of phrases, which does not understand meaning. A coordinator checks the finds before a session opens; a scorer
+may still notice other leaks.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ class Leak:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """``words``: a text without any of them, in small letters, cannot match. Most texts have none, and
-    looking for them is many times as fast as the pattern."""
+    """A pattern with ``words`` in lower case, at least one of which is in every match. Most texts have none, and
+    searching for words is many times as fast as the pattern.
+    """
 
     kind: LeakKind
     words: tuple[str, ...]
@@ -43,7 +44,7 @@ def _case_insensitive(kind: LeakKind, words: str, pattern: str) -> _Pattern:
 
 
 # "o3" is a program where "O3" is ozone or a spectral type, "Gemini" an observatory where no version follows:
-# such names count only where what stands around them makes them a program's.
+# such names count only in a context that makes them a program's.
 _PATTERNS = (
     _case_insensitive(
         "model",
@@ -115,8 +116,7 @@ _PATTERNS = (
         | \b (?: turn | tool ) \s (?: budget | limit ) \b
         """,
     ),
-    # No file system takes a name of more than 255 bytes; without a limit a text of nothing but such
-    # beginnings would be searched to its end from each of them.
+    # File names have at most 255 bytes; without a limit a text of repeated prefixes would take quadratic time.
     _case_insensitive(
         "file",
         ".fits spec- simulated- coadd- spectra- redrock-",
@@ -147,7 +147,7 @@ _AROUND = 300  # characters before and after the words
 
 
 def find_leaks(text: str) -> tuple[Leak, ...]:
-    """Everything in a text that gives it away, in order; of two that overlap, the longer."""
+    """Return the leaks in a text, in order; of two that overlap, the longer."""
     small = text.lower()
     found = [
         Leak(match.start(), match.end(), match[0], one.kind)
@@ -166,21 +166,21 @@ def find_leaks(text: str) -> tuple[Leak, ...]:
 
 
 def sentence_with(giveaway: Leak, text: str) -> str:
-    """The sentence of a text that gives it away; of a very long one what is next to the words."""
+    """Return the sentence with the leak; of a very long sentence the part next to it."""
     before = _SENTENCE_ENDS.split(text[max(0, giveaway.start - _AROUND) : giveaway.start])[-1]
     after = _SENTENCE_ENDS.split(text[giveaway.end : giveaway.end + _AROUND])[0]
     return f"{before}{giveaway.words}{after}".strip()
 
 
 def leaks_in_steps(steps: Iterable[Step]) -> tuple[tuple[int, Leak], ...]:
-    """What gives a whole trace away, with the number of its step, from 1; the tool's words are left out."""
+    """Return the leaks of a trace, each with the number of its step, from 1; tool texts are not searched."""
     return tuple(
         (number, giveaway) for number, step in enumerate(steps, start=1) for giveaway in find_leaks(authored_text(step))
     )
 
 
 def authored_text(step: Step) -> str:
-    """What a step's author wrote in it."""
+    """Return the words that the author of a step wrote in it."""
     match step:
         case Think():
             return step.text

@@ -24,10 +24,10 @@ from reviewer.blind.sheet import PreferenceAnswer, Question, ScoreAnswer
 
 @dataclass(frozen=True)
 class ShownTrace:
-    """A trajectory that was scored, and what the scorers were not told.
+    """A trajectory that was scored, with the facts that were hidden from the scorers.
 
     :param label: the known truth, if there is one
-    :param characters: of its thoughts and its explanation together: judges are known to like length
+    :param characters: length of its thoughts and its explanation: judges are known to prefer long texts
     """
 
     item: int
@@ -49,13 +49,13 @@ class ShownTrace:
 
 @dataclass(frozen=True)
 class Response:
-    """One assignment with what its scorer said last.
+    """One assignment with its scorer's latest answer.
 
     :param shown: versions: the one that was scored; or the left and the right one
     :param repeat_of: the token of its first showing to the same scorer
     :param gold: what was expected of it; None for everything that is in the results
-    :param answer: an ``OwnScore``, for a pair an ``OwnPreference``; None where nothing was said
-    :param at: when it was said
+    :param answer: an ``OwnScore``, for a pair an ``OwnPreference``; None where it is not answered
+    :param at: time of the answer
     :param changes: how often the scorer changed their mind before
     """
 
@@ -73,7 +73,7 @@ class Response:
 
 @dataclass(frozen=True)
 class JudgeScore:
-    """What a model judge said of one trace. None: it was not asked for that dimension."""
+    """A model judge's scores of one trace. None: the dimension was not requested."""
 
     coherence: Score | None
     consistency: Score | None
@@ -83,16 +83,16 @@ class JudgeScore:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a model judge said. It never counts as a person's.
+    """The judgement of a model. It never counts as a person's answer.
 
     :param shown: the version; of a pair both, in the order in which the judge was shown them
-    :param answer: None where it said nothing that can be read; ``said`` has what it was
-    :param reasoning: what it emitted besides its verdict, kept apart
-    :param settings: what would let somebody ask it again
-    :param said: its answer word for word; two where it was asked again
-    :param usage: the tokens of all that was asked for this judgement
-    :param cost: what they cost; None where nobody gave prices
-    :param by: who had it asked; None for whoever holds the file. The store fills it in
+    :param answer: None where the reply could not be read; ``said`` has the reply
+    :param reasoning: emitted besides the verdict, kept separately
+    :param settings: everything that is needed to repeat the request
+    :param said: the reply word for word; two if the first could not be read
+    :param usage: the tokens of all requests for this judgement
+    :param cost: their cost; None if no prices were given
+    :param by: the coordinator; None for the owner of the file. Filled in by the store
     """
 
     judge: str
@@ -132,17 +132,17 @@ class Results:
     judgements: tuple[Judgement, ...]
 
     def first(self, kind: Kind) -> tuple[Response, ...]:
-        """What counts: no repeats, no gold items; assignments without an answer are among them."""
+        """Return the assignments that count: no repeats, no gold items; those without an answer are included."""
         return tuple(one for one in self.said if one.kind == kind and one.repeat_of is None and one.gold is None)
 
     def repeats(self, kind: Kind) -> tuple[tuple[Response, Response], ...]:
-        """First showing and repeat, wherever both were answered."""
+        """Return first showing and repeat wherever both were answered."""
         by_token = {one.token: one for one in self.said}
         both = ((by_token[one.repeat_of], one) for one in self.said if one.repeat_of and one.kind == kind)
         return tuple((one, again) for one, again in both if one.answer and again.answer)
 
     def gold(self) -> tuple[Response, ...]:
-        """The gold items' assignments."""
+        """Return the assignments of gold items."""
         return tuple(one for one in self.said if one.gold is not None)
 
 
@@ -158,7 +158,7 @@ def score_table(results: Results, dimension: Dimension, source: str | None = Non
 
 
 def count_cannot_tell(results: Results, dimension: Dimension, source: str | None = None) -> int:
-    """How often the answer was that these data do not let one judge."""
+    """Return how often the answer was "cannot tell"."""
     return sum(score == CANNOT_TELL for _, _, score in _score_rows(results, dimension, source))
 
 
@@ -169,7 +169,7 @@ def verdict_correctness(results: Results, table: Scores) -> tuple[bool | None, .
 
 
 def repeated_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[FloatArray, FloatArray]:
-    """(n_repeats,) twice: what a scorer said first and again; NaN where they could not tell."""
+    """(n_repeats,) twice: a scorer's first and second scores; NaN for "cannot tell"."""
     both = [
         (_score_number(first, dimension), _score_number(again, dimension))
         for first, again in results.repeats("scores")
@@ -190,8 +190,9 @@ def gold_scores(results: Results, dimension: Dimension, scorer: str) -> tuple[Fl
 
 
 def pair_votes(results: Results) -> Votes:
-    """Every answer to a pair with left and right undone: "a" is the source that the plan names first, or
-    comes first by name."""
+    """Return every answer to a pair in terms of sources: "a" is the source that the plan names first, or comes
+    first by name.
+    """
     rows: list[tuple[str, str, str, Preference]] = []
     for one, answer in _preference_rows(results):
         left, right = (results.traces[version] for version in one.shown)
@@ -208,7 +209,7 @@ def pair_votes(results: Results) -> Votes:
 
 
 def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
-    """Every answer to a pair as it was shown: the pair, and the side."""
+    """Return every answer to a pair as it was shown: the pair, and the side."""
     said = list(_preference_rows(results))
     return (
         tuple(pair_name(*(results.traces[version] for version in one.shown)) for one, _ in said),
@@ -217,7 +218,7 @@ def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
 
 
 def pair_name(one: ShownTrace, other: ShownTrace) -> str:
-    """The same for both orders: the items' numbers, the lower first."""
+    """Return the items' numbers, the lower first: the same for both orders."""
     return "/".join(map(str, sorted((one.item, other.item))))
 
 

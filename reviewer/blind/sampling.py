@@ -21,10 +21,10 @@ _SHOWN = 10  # names or numbers listed in a sentence
 
 @dataclass(frozen=True)
 class Eligible:
-    """Candidates that enough scorers may see, by item; the gold ones apart.
+    """Candidates that enough scorers may see, by item; gold items separately.
 
-    :param sources: the arms, in the plan's order; by name where the plan leaves them open
-    :param notes: what was taken away, one sentence each
+    :param sources: the arms of the comparison, in the plan's order; by name where the plan leaves them open
+    :param notes: what was left out, one sentence each
     """
 
     candidates: tuple[Candidate, ...]
@@ -35,29 +35,29 @@ class Eligible:
 
 
 def eligible(plan: Plan, candidates: Iterable[Candidate]) -> Eligible:
-    """:raises TooFew: an item that the plan names is not there, or too few scorers may see it"""
+    """Return what can be sampled. :raises TooFew: an item of the plan does not exist, or too few scorers may see it"""
     by_item = {candidate.item: candidate for candidate in candidates}
     _require(plan.items, by_item, "items")
     _require([gold.item for gold in plan.gold], by_item, "gold items")
     gold = tuple(by_item.pop(one.item) for one in sorted(plan.gold, key=lambda gold: gold.item))
-    asked_for = [by_item[item] for item in sorted(by_item) if _matches_plan(plan, by_item[item])]
-    plain = [one for one in asked_for if plan.giveaways == "flag" or not one.gives_away]
+    matching = [by_item[item] for item in sorted(by_item) if _matches_plan(plan, by_item[item])]
+    plain = [one for one in matching if plan.giveaways == "flag" or not one.gives_away]
     kept = [one for one in plain if _count_allowed_scorers(plan, one) >= plan.each]
     if plan.items and len(kept) < len(plan.items):
-        raise TooFew(_missing_items(plan, asked_for))
+        raise TooFew(_missing_items(plan, matching))
     return Eligible(
         candidates=tuple(kept),
         gold=gold,
-        sources=plan.sources or tuple(sorted({one.source for one in asked_for})),
-        tasks=plan.tasks or tuple(sorted({one.task for one in asked_for})),
-        notes=tuple(_notes(plan, len(asked_for) - len(plain), len(plain) - len(kept))),
+        sources=plan.sources or tuple(sorted({one.source for one in matching})),
+        tasks=plan.tasks or tuple(sorted({one.task for one in matching})),
+        notes=tuple(_notes(plan, len(matching) - len(plain), len(plain) - len(kept))),
     )
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names or numbers in a sentence; not more than can be read."""
-    said = [str(name) for name in names]
-    return ", ".join(said[:_SHOWN]) + (f" and {len(said) - _SHOWN} more" if len(said) > _SHOWN else "")
+    """Return names or numbers for a sentence, at most ten of them."""
+    words = [str(name) for name in names]
+    return ", ".join(words[:_SHOWN]) + (f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else "")
 
 
 def _require(items: Iterable[int], there: dict[int, Candidate], what: str) -> None:
@@ -78,30 +78,30 @@ def _count_allowed_scorers(plan: Plan, one: Candidate) -> int:
     return sum(scorer not in one.barred for scorer in plan.scorers)
 
 
-def _missing_items(plan: Plan, asked_for: Sequence[Candidate]) -> str:
-    """Which of the plan's own items cannot be drawn, and why."""
-    there = {one.item: one for one in asked_for}
+def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
+    """Return a sentence with the plan's own items that cannot be sampled, and why."""
+    there = {one.item: one for one in matching}
     said = []
     for item in plan.items:
         one = there.get(item)
         if one is None:
-            said.append(f"item {item} is of no source and task that the plan names")
+            said.append(f"item {item} has no source and task of the plan")
         elif plan.giveaways == "leave out" and one.gives_away:
-            said.append(f"item {item} tells who wrote it")
+            said.append(f"item {item} reveals its author")
         elif (may := _count_allowed_scorers(plan, one)) < plan.each:
             of = f"{may} of {len(plan.scorers)} scorers"
-            said.append(f"item {item} may be seen by {of}, wanted {plan.each}")
+            said.append(f"item {item} may be seen by {of}, expected {plan.each}")
     return f"items: {'; '.join(said[:_SHOWN])}"
 
 
 def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
     notes = []
     if giving_away:
-        notes.append(f"{giving_away} trajectories tell who wrote them and were left out.")
+        notes.append(f"{giving_away} trajectories reveal their authors and were left out.")
     if too_few:
         notes.append(
             f"{too_few} trajectories were left out because fewer than {plan.each} of the {len(plan.scorers)} "
-            "scorers had no hand in them."
+            "scorers had nothing to do with them."
         )
     return notes
 
@@ -111,11 +111,10 @@ Stratum = tuple[tuple[str, ...], str]  # one source, or two, and a task
 
 
 def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str] = new_token) -> SampledSession:
-    """Draw a session from the candidates.
+    """Sample a session from the candidates.
 
-    :param candidates: at most one for an item; the gold items among them
-    :raises TooFew: of candidates or of scorers who may; the sentence says of which, how many, and what was
-        wanted
+    :param candidates: at most one per item, gold items included
+    :raises TooFew: too few candidates, or scorers who may see them; the message names them, with numbers
     """
     there = eligible(plan, candidates)
     try:
@@ -139,12 +138,12 @@ def sample(plan: Plan, candidates: Iterable[Candidate], token: Callable[[], str]
 
 
 def _random_stream(plan: Plan, purpose: str) -> Random:
-    # One stream a purpose: asking for gold items or pairs as well does not change which items are scored.
+    # One stream per purpose: adding gold items or pairs does not change which items are scored.
     return Random(f"{plan.seed}: {purpose}")
 
 
 def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], list[str]]:
-    """What is shown, by kind; and what had to be left out."""
+    """Return what is shown, by kind, and notes on what had to be left out."""
     pairs: list[Unit] = []
     notes: list[str] = []
     units: dict[Kind, list[Unit]] = {}
@@ -154,7 +153,7 @@ def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], 
         units["pair"] = pairs
         notes += said
     if "scores" in plan.kinds:
-        # What is compared is scored too, as far as it goes: preferences and scores of the same items.
+        # Prefer the items of the pairs, so that preferences and scores are of the same items.
         first = frozenset(candidate.item for unit in pairs for candidate in unit)
         by_stratum: dict[Stratum, list[Unit]] = {
             ((source,), task): [] for source, task in product(there.sources, there.tasks)
@@ -167,7 +166,7 @@ def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], 
 
 
 def _pair_strata(plan: Plan, there: Eligible, rng: Random) -> dict[Stratum, list[Unit]]:
-    """Every two sources' trajectories of one spectrum; of several by one source, one by chance."""
+    """Return pairs of trajectories of one spectrum for every two sources; of several by one source, a random one."""
     if len(there.sources) < 2:
         found = f"found {listed(there.sources) or 'none'}"
         raise TooFew(f"Pairs need trajectories of two sources or more; {found}.")
@@ -192,7 +191,7 @@ def _pair_strata(plan: Plan, there: Eligible, rng: Random) -> dict[Stratum, list
 def _sample_strata(
     plan: Plan, strata: Mapping[Stratum, list[Unit]], first: frozenset[int], rng: Random, what: str
 ) -> tuple[list[Unit], list[str]]:
-    """So many of each stratum; those with an item of ``first`` before others."""
+    """Sample units of each stratum, first those with an item of ``first``."""
     wanted, notes = (
         ({stratum: len(units) for stratum, units in strata.items()}, [])
         if plan.items
@@ -209,7 +208,7 @@ def _sample_strata(
 
 
 def _stratum_sizes(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) -> tuple[dict[Stratum, int], list[str]]:
-    """How many of each stratum: as planned, or within a task the number that every arm has."""
+    """Return the number per stratum: as planned, or within a task the number that every arm has."""
     if plan.number is not None:
         short = {stratum: units for stratum, units in strata.items() if len(units) < plan.number}
         if short:
@@ -231,12 +230,12 @@ def _stratum_counts(strata: Mapping[Stratum, Sequence[Unit]]) -> str:
 
 
 def _assign_showings(plan: Plan, units: Sequence[Unit], loads: Counter[str], rng: Random) -> dict[str, list[Showing]]:
-    """Who is shown what, pairs with their sides."""
+    """Return the showings of each scorer, pairs with their sides."""
     strata = [tuple(candidate.source for candidate in unit) for unit in units]
     allowed = [_allowed_scorers(plan, unit) for unit in units]
     shared = assign_evenly(allowed, plan.each, plan.scorers, rng, loads, strata)
     showings: dict[str, list[Showing]] = {scorer: [] for scorer in plan.scorers}
-    # The coin is balanced within each two sources, else A could stand left of B more often than right of it.
+    # Sides are balanced within each two sources, else A could be left of B more often than right of it.
     for arm in dict.fromkeys(strata):
         of_arm = [(n, scorer) for n, some in enumerate(shared) if strata[n] == arm for scorer in some]
         for (n, scorer), swapped in zip(of_arm, balanced_sides(of_arm, rng), strict=True):
@@ -254,7 +253,7 @@ def _gold_showings(gold: Sequence[Candidate], scorer: str) -> list[Showing]:
 
 def _gold_notes(plan: Plan, gold: Sequence[Candidate]) -> list[str]:
     return [
-        f"The gold item {candidate.item} is not shown to {listed(out)}, who had a hand in it."
+        f"The gold item {candidate.item} is not shown to {listed(out)}, who worked on it."
         for candidate in gold
         if (out := [scorer for scorer in plan.scorers if scorer in candidate.barred])
     ]
@@ -266,17 +265,17 @@ def _assignments(
     tokens: dict[Showing, str] = {}
     made: list[Assignment] = []
     for kind in kinds:
-        for asked in by_kind[kind]:
-            tokens[asked] = token()
+        for showing in by_kind[kind]:
+            tokens[showing] = token()
             made.append(
                 Assignment(
-                    token=tokens[asked],
+                    token=tokens[showing],
                     scorer=scorer,
                     kind=kind,
                     place=len(made) + 1,
-                    shown=asked.shown,
-                    repeat_of=None if asked.again is None else tokens[asked.again],
-                    gold=asked.gold,
+                    shown=showing.shown,
+                    repeat_of=None if showing.first is None else tokens[showing.first],
+                    gold=showing.gold,
                 )
             )
     return made

@@ -1,5 +1,6 @@
-"""What a scorer may see of an assignment. Each field is written here from the steps' own words and numbers;
-nothing is copied whole and then cleaned, so what is not named here cannot get out.
+"""The sheet: everything that a scorer may see of an assignment.
+
+Each field is copied by name from the steps, so that nothing else can reach a scorer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from reviewer.blind.plan import Kind, Preference, Score
 
 @dataclass(frozen=True)
 class SheetStep:
-    """One step under an id of its own: s1, s2, … in order.
+    """One step with its own id: s1, s2, … in order.
 
     :param text: of a thought or an explanation; of a zoom, the label that the agent gave the window
     :param picture: of a zoom, its number among the trace's pictures; None where there is none
@@ -44,7 +45,7 @@ class SheetTrace:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about the spectrum: the task's words, as they were when the session was drawn."""
+    """The question about the spectrum: the task's words when the session was sampled."""
 
     title: str
     question: str
@@ -53,7 +54,7 @@ class Question:
 
 @dataclass(frozen=True)
 class ScoreAnswer:
-    """What this scorer last said."""
+    """A scorer's latest scores of a trace."""
 
     coherence: Score
     consistency: Score
@@ -63,7 +64,7 @@ class ScoreAnswer:
 
 @dataclass(frozen=True)
 class PreferenceAnswer:
-    """What this scorer last said."""
+    """A scorer's latest answer about a pair."""
 
     preference: Preference
     comment: str = ""
@@ -71,7 +72,7 @@ class PreferenceAnswer:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that a scorer's browser is told about one assignment, but for spectrum and pictures.
+    """Everything that a scorer's browser receives about one assignment, except spectrum and pictures.
 
     :param place: in this scorer's order, from 1 to ``of``
     :param traces: the one to score; or left and right
@@ -92,13 +93,13 @@ class Sheet:
 
 
 def pictures_of(trajectory: Trajectory) -> tuple[str, ...]:
-    """The SHA-256 of a trace's pictures by their number on the sheet: the first picture, then each zoom's."""
+    """Return the SHA-256 of a trace's pictures by their number on the sheet: the first picture, then each zoom's."""
     found = [trajectory.overview, *(zoom.picture for zoom in trajectory.zooms)]
     return tuple(picture for picture in found if picture is not None)
 
 
 def trace_of(trajectory: Trajectory) -> SheetTrace:
-    """A trajectory as a scorer sees it."""
+    """Return a trajectory as a scorer sees it."""
     overview = None if trajectory.overview is None else 0
     return SheetTrace(_steps(trajectory.steps, 0 if overview is None else 1), overview)
 

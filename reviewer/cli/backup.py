@@ -1,4 +1,4 @@
-"""``spec-o3 backup``: a copy of the database while people work, or everything as plain files."""
+"""``spec-o3 backup`` and ``spec-o3 restore``: copies of the database, plain archives, and their return."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def add(parser: ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="TARGET",
-        help="a name ending in .db, or a folder to name it in by the time (backups beside the database); "
-        "with --plain the folder to make",
+        help="a file name ending in .db, or a folder, where the name has the time (backups beside the database); "
+        "with --plain the folder to create",
     )
     parser.add_argument(
         "--plain", action="store_true", help="everything as JSON lines and pictures, readable without spec-o3"
@@ -35,12 +35,12 @@ def _copy(arguments: Namespace) -> int:
 
     with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "copying pages") as bar:
 
-        def tell(done: int, of: int) -> None:
+        def on_progress(done: int, of: int) -> None:
             bar.expect(of)
             bar.at(done)
 
         try:
-            made = back_up(store.path, arguments.target or default_folder(store.path), "by hand", tell)
+            made = back_up(store.path, arguments.target or default_folder(store.path), "by hand", on_progress)
         except BackupError as error:
             raise CannotRun(str(error)) from error
         store.log.note(None, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256)
@@ -64,12 +64,12 @@ def _plain(arguments: Namespace) -> int:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             target = folder / backup_name(database, datetime.now(UTC))
 
-        def tell(done: int, of: int) -> None:
+        def on_progress(done: int, of: int) -> None:
             bar.expect(of)
             bar.at(done)
 
         try:
-            made = write_archive(store, target, tell)
+            made = write_archive(store, target, on_progress)
         except BackupError as error:
             raise CannotRun(str(error)) from error
         store.log.note(None, "archive made", target.name, schema=made.schema)
@@ -95,12 +95,12 @@ def run_restore(arguments: Namespace) -> int:
 
     with ProgressBar(None, "reading") as bar:
 
-        def tell(done: int, of: int) -> None:
+        def on_progress(done: int, of: int) -> None:
             bar.expect(of)
             bar.at(done)
 
         try:
-            done = restore(arguments.source, arguments.db or DATABASE, tell)
+            done = restore(arguments.source, arguments.db or DATABASE, on_progress)
         except (BackupError, StoreError) as error:
             raise CannotRun(str(error)) from error
     result = {
@@ -110,8 +110,8 @@ def run_restore(arguments: Namespace) -> int:
         "log_head": None if done.head is None else str(done.head),
         "replaced_log_head": None if done.replaced is None else str(done.replaced),
     }
-    text = f"{done.database}: {done.items:,} items, checked. Everybody signs in again."
+    text = f"{done.database}: {done.items:,} items, checked. Everyone must sign in again."
     if done.kept_as is not None:
-        text += f"\nWhat was there before is {done.kept_as}"
+        text += f"\nThe previous database is now {done.kept_as}"
     print_result(arguments, result, text)
     return DONE

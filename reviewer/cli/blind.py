@@ -32,14 +32,12 @@ _FILTER = ("states", "survey", "snr_min", "snr_max", "batch", "simulated")
 
 
 def add_draw(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; a flag goes before what it says"
-    )
+    parser.add_argument("plan", nargs="?", type=Path, metavar="PLAN.toml", help="the plan; options override its fields")
     parser.add_argument(
         "--again",
         type=Path,
         metavar="session.json",
-        help="the very texts of an earlier session, from its report; --scorers says who scores them now",
+        help="score the same texts as an earlier session, from its report; --scorers has the new scorers",
     )
     _add_plan(parser)
     _add_filter(parser)
@@ -47,28 +45,28 @@ def add_draw(parser: ArgumentParser) -> None:
 
 
 def _add_plan(parser: ArgumentParser) -> None:
-    parser.add_argument("--name", help="what the session is called; scorers are not told")
+    parser.add_argument("--name", help="the session's name; scorers do not see it")
     parser.add_argument("--scorers", nargs="+", metavar="INITIALS", help="who scores")
-    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="what is asked (scores)")
-    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="whose traces are compared (every drafter's)")
-    parser.add_argument("--tasks", nargs="+", metavar="KEY", help="of which tasks (all)")
+    parser.add_argument("--mode", choices=("scores", "pairs", "both"), help="the kind of questions (scores)")
+    parser.add_argument("--sources", nargs="+", metavar="DRAFTER", help="the drafters to compare (all)")
+    parser.add_argument("--tasks", nargs="+", metavar="KEY", help="only these tasks (all)")
     parser.add_argument("--items", nargs="+", type=positive_integer, metavar="N", help="exactly these items")
     parser.add_argument(
         "--number",
         type=positive_integer,
         metavar="N",
-        help="traces of each source and task, pairs of each two (as many of each as there are)",
+        help="traces per source and task, pairs per two sources (the largest equal number)",
     )
-    parser.add_argument("--each", type=positive_integer, metavar="N", help="scorers that see an item (2)")
+    parser.add_argument("--each", type=positive_integer, metavar="N", help="scorers per item (2)")
     parser.add_argument(
-        "--repeats", type=_non_negative_integer, metavar="N", help="items that come back to each scorer (0)"
+        "--repeats", type=_non_negative_integer, metavar="N", help="items that are shown again to each scorer (0)"
     )
-    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help="of the draw (1)")
-    parser.add_argument("--leave-out-giveaways", action="store_true", help="draw no text that tells who wrote it")
+    parser.add_argument("--seed", type=_non_negative_integer, metavar="N", help="seed of the sampling (1)")
+    parser.add_argument("--leave-out-giveaways", action="store_true", help="leave out texts that reveal their author")
 
 
 def _add_filter(parser: ArgumentParser) -> None:
-    parser.add_argument("--states", nargs="+", metavar="STATE", help="only items in these states, as approved")
+    parser.add_argument("--states", nargs="+", metavar="STATE", help="only items in these states, e.g. approved")
     parser.add_argument("--survey", help="only spectra of this survey")
     parser.add_argument("--batch", help="only items of this batch")
     parser.add_argument("--snr-min", type=float, metavar="S/N", help="only spectra with this S/N or more")
@@ -88,7 +86,7 @@ def run_draw(arguments: Namespace) -> int:
 
     try:
         if arguments.again and arguments.plan:
-            raise CannotRun("found a plan and --again, wanted one of them: both say what is drawn")
+            raise CannotRun("found a plan and --again, expected one of them")
         plan = None if arguments.again else _plan(arguments, _read(arguments.plan) if arguments.plan else {})
         with opened(arguments.db, must_exist=True) as store, ProgressBar(None, "texts searched") as bar:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
@@ -148,11 +146,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
     lines = [f"session {session.id} drawn: {session.name}"]
-    lines += [f"  {one.scorer} is asked {one.asked} times" for one in progress]
+    lines += [f"  {one.scorer} has {one.asked} questions" for one in progress]
     lines += list(session.notes)
     if telling:
-        lines.append(f"{telling} texts tell who wrote them: spec-o3 blind giveaways {session.id}")
-    lines.append(f"its scorers can begin after: spec-o3 blind open {session.id}")
+        lines.append(f"{telling} texts reveal their authors: spec-o3 blind giveaways {session.id}")
+    lines.append(f"to let its scorers begin: spec-o3 blind open {session.id}")
     return "\n".join(lines)
 
 
@@ -202,7 +200,7 @@ def run_open(arguments: Namespace) -> int:
 
 def add_close(parser: ArgumentParser) -> None:
     add_session(parser)
-    parser.add_argument("--unfinished", action="store_true", help="close it though not everything has been answered")
+    parser.add_argument("--unfinished", action="store_true", help="close it although answers are missing")
 
 
 def run_close(arguments: Namespace) -> int:
@@ -211,8 +209,8 @@ def run_close(arguments: Namespace) -> int:
         missing = unanswered(store.blind.sessions.progress(arguments.by, session.id))
         if session.state == "open" and missing and not arguments.unfinished:
             raise CannotRun(
-                f"session {session.id}: found {missing} answers missing, and closing is for ever; "
-                "--unfinished closes it all the same"
+                f"session {session.id}: found {missing} answers missing, and closing is final; "
+                "--unfinished closes it anyway"
             )
         session = store.blind.sessions.close(arguments.by, session.id, uuid4().hex)
     print_result(arguments, session_json(session) | {"unanswered": missing}, headline(session))
@@ -235,7 +233,7 @@ def run_leaks(arguments: Namespace) -> int:
     ]
     if len(found) > SHOWN:
         lines.append(f"and {len(found) - SHOWN} more")
-    told = "\n".join(lines) or "nothing was found; a scorer may still notice what no list of words knows"
+    told = "\n".join(lines) or "nothing was found; a scorer may still notice other leaks"
     result = {"session": arguments.session, "giveaways": [asdict(one) for one in found]}
     print_result(arguments, result, told)
     return CHECK_FAILED if found else DONE
@@ -263,13 +261,13 @@ def run_report(arguments: Namespace) -> int:
 
 
 SUBCOMMANDS: tuple[Command, ...] = (
-    Command("draw", "Draw a session: which traces, who scores them, in which order.", add_draw, run_draw),
-    Command("giveaways", "Show where a session's texts tell who wrote them.", add_leaks, run_leaks),
-    Command("open", "Let the scorers of a drawn session score.", add_open, run_open),
-    Command("status", "Show a session, and how far its scorers are.", add_status, run_status),
-    Command("close", "End a session: nothing more can be scored.", add_close, run_close),
-    Command("judge", "Let a model judge what the scorers of a session judge.", blind_judge.add, blind_judge.run),
-    Command("report", "Write a closed session as page and tables.", add_report, run_report),
+    Command("draw", "Plan a session: sample its traces, scorers and orders.", add_draw, run_draw),
+    Command("giveaways", "Show where a session's texts reveal their authors.", add_leaks, run_leaks),
+    Command("open", "Open a session for its scorers.", add_open, run_open),
+    Command("status", "Show a session and the progress of its scorers.", add_status, run_status),
+    Command("close", "Close a session for good.", add_close, run_close),
+    Command("judge", "Let a model judge the traces of a session.", blind_judge.add, blind_judge.run),
+    Command("report", "Write the report of a closed session: page and tables.", add_report, run_report),
     Command("list", "List all sessions.", add_list, run_list),
 )
 
@@ -283,5 +281,5 @@ def add(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Never called: argparse asks for one of the subcommands."""
+    """Refuse: argparse requires one of the subcommands."""
     raise CannotRun(f"blind: wanted one of {', '.join(command.name for command in SUBCOMMANDS)}")

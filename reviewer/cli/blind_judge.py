@@ -1,4 +1,4 @@
-"""``spec-o3 blind judge``: let a model judge what the scorers of a session judge."""
+"""``spec-o3 blind judge``: let a model judge the traces of a session."""
 
 from __future__ import annotations
 
@@ -36,42 +36,43 @@ def add(parser: ArgumentParser) -> None:
         type=positive_integer,
         default=AT_A_TIME,
         metavar="N",
-        help=f"questions at a time ({AT_A_TIME})",
+        help=f"questions in parallel ({AT_A_TIME})",
     )
     add_costs(parser)
 
 
 def _add_who(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("who judges")
+    group = parser.add_argument_group("the judge")
     group.add_argument(
         "--server",
         required=True,
         metavar="URL",
-        help="an OpenAI-compatible server, such as http://HOST:8000/v1, or one of servers.toml",
+        help="an OpenAI-compatible server, e.g. http://HOST:8000/v1, or a key of servers.toml",
     )
-    group.add_argument("--model", metavar="NAME", help="the model (the first that is served)")
-    group.add_argument(
-        "--name", type=_judge_name, help="by which its judgements are kept (the model, and how it is asked)"
-    )
+    group.add_argument("--model", metavar="NAME", help="the model (the first one served)")
+    group.add_argument("--name", type=_judge_name, help="name of its judgements (the model and its settings)")
     group.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml (SPEC_O3_SERVERS)")
     key = group.add_mutually_exclusive_group()
-    key.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key that only you can read")
+    key.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the API key, readable by you only")
     key.add_argument("--api-key-env", metavar="VARIABLE", help="the environment variable with the key")
 
 
 def _add_what(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("how it is asked")
+    group = parser.add_argument_group("the questions")
     seen = group.add_mutually_exclusive_group()
-    seen.add_argument("--pictures", action="store_true", help="with the pictures that were seen (the default)")
+    seen.add_argument("--pictures", action="store_true", help="with the pictures of the trace (default)")
     seen.add_argument("--text-only", action="store_true", help="without pictures, for models that cannot see")
     group.add_argument(
         "--dimension",
         choices=("both", "coherence", "consistency"),
         default="both",
-        help="which to score; a judge of one is asked no pairs (both)",
+        help="what to score; a judge of one dimension gets no pairs (both)",
     )
     group.add_argument(
-        "--max-tokens", type=positive_integer, metavar="N", help="tokens that an answer may have, reasoning too (4096)"
+        "--max-tokens",
+        type=positive_integer,
+        metavar="N",
+        help="largest number of tokens of an answer, reasoning included (4096)",
     )
     group.add_argument("--seed", type=int, metavar="N", help="sent with each question (1)")
 
@@ -87,7 +88,7 @@ def run(arguments: Namespace) -> int:
             tally, stopped = _run_judge(arguments, store, judge, spending)
         except (NothingToJudge, JudgeMismatch) as error:
             raise CannotRun(str(error)) from error
-        # While it is open nobody is to know, the coordinator neither.
+        # While the session is open nobody may see this, not even the coordinator.
         beside = _beside_people(store, arguments.by, session, judge) if session.state == "closed" else {}
     result = _result(arguments, judge, tally, spending) | (
         {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
@@ -100,7 +101,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budget) -> tuple[JudgeRun, bool]:
-    """What came of it, and whether somebody stopped it."""
+    """Run the judge; return its counts and whether it was stopped."""
     from agent.cli.inspect import stop_on_signal
     from agent.conversation import Stop
     from reviewer.blind.judge.run import judge_session
@@ -211,7 +212,7 @@ def _spending(arguments: Namespace) -> Budget:
 
 
 def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> dict[str, Any]:
-    """Numbers alone: what was said is for when the session is closed."""
+    """Return numbers only: the answers are shown when the session is closed."""
     result = {"session": arguments.session, "judge": judge.name, "by": arguments.by, **judge.settings}
     result |= {**asdict(tally), "judged": tally.judged, "left": tally.left}
     result |= {"tokens": asdict(spending.used), "left_out": list(judge.endpoint.left_out)}
@@ -221,13 +222,13 @@ def _result(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budge
 
 
 def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budget) -> str:
-    who = arguments.by or "whoever holds the file"
+    who = arguments.by or "the owner of the file"
     new = f"{tally.scores} traces and {tally.orders} orders of pairs"
-    lines = [f"{judge.name}, asked on behalf of {who}: {new} judged, {tally.before} were before"]
+    lines = [f"{judge.name}, run for {who}: {new} judged, {tally.before} already judged"]
     if tally.again:
-        lines.append(f"{tally.again} were asked for twice; {tally.unreadable} could not be read even so")
+        lines.append(f"{tally.again} were requested twice; {tally.unreadable} remained unreadable")
     if tally.reasoned:
-        lines.append(f"{tally.reasoned} came with reasoning, which is kept apart")
+        lines.append(f"{tally.reasoned} came with reasoning, which is kept separately")
     if judge.endpoint.left_out:
         lines.append(f"the server does not take {', '.join(judge.endpoint.left_out)}: left out")
     used = spending.used
@@ -241,7 +242,7 @@ def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budg
     if ended := tally.gone or spending.ended:
         lines.append(f"ended early: {ended}")
     if tally.left:
-        lines.append(f"{tally.left} are left; the same command goes on with them")
+        lines.append(f"{tally.left} are left; run the same command again to continue")
     return "\n".join(lines)
 
 

@@ -28,7 +28,7 @@ def add_json(parser: ArgumentParser) -> None:
 
 @contextmanager
 def opened(path: Path | None, must_exist: bool = False) -> Iterator[Store]:
-    """The store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
+    """Open the store at ``path``, or at its usual place. :raises CannotRun: it cannot be opened, or refuses"""
     from reviewer.store import Store, StoreError
 
     where = path or DATABASE
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def add_session(parser: ArgumentParser) -> None:
-    """The session's number, and what every subcommand has."""
+    """Add the session's number and the arguments of every subcommand."""
     parser.add_argument("session", type=positive_integer, metavar="SESSION", help="the session's number")
     add_common(parser)
 
@@ -56,7 +56,7 @@ def add_common(parser: ArgumentParser) -> None:
         "--by",
         type=str.upper,
         metavar="INITIALS",
-        help="the coordinator who does it (whoever holds the file)",
+        help="the coordinator (default: the owner of the file)",
     )
     add_database(parser)
     add_json(parser)
@@ -69,7 +69,7 @@ def positive_integer(text: str) -> int:
 
 
 def session_json(session: BlindSession) -> dict[str, Any]:
-    """A session without its rubric and its questions, which are long."""
+    """Return a session without its rubric and its questions, which are long."""
     times = {name: getattr(session, name) for name in ("drawn_at", "opened_at", "closed_at")}
     return {
         "session": session.id,
@@ -83,11 +83,11 @@ def session_json(session: BlindSession) -> dict[str, Any]:
 
 
 def headline(session: BlindSession) -> str:
-    """A session in one line."""
+    """Return a session in one line."""
     at = session.closed_at or session.opened_at or session.drawn_at
     return f"{session.id}: {session.name}, {session.state} since {at:%Y-%m-%d %H:%M} UTC"
 
 
 def unanswered(progress: tuple[BlindProgress, ...]) -> int:
-    """Assignments without an answer."""
+    """Return the number of assignments without an answer."""
     return sum(one.asked - one.done for one in progress)

@@ -1,4 +1,4 @@
-"""``spec-o3 draft``: let a policy inspect spectra and keep what it wrote."""
+"""``spec-o3 draft``: let a policy inspect spectra and save its traces as drafts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from reviewer.drafting.run import DraftCounts, contradicting_path
 
 
 def add_costs(parser: ArgumentParser) -> Any:
-    """Declare the options; their group, for what a command adds of its own."""
-    group = parser.add_argument_group("what it may cost")
-    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help="begin nothing that might exceed this")
-    group.add_argument("--price-in", type=_amount, metavar="X", help="of a million tokens read")
-    group.add_argument("--price-cached", type=_amount, metavar="X", help="of those that the server had cached")
-    group.add_argument("--price-out", type=_amount, metavar="X", help="of a million tokens written")
+    """Add the options about cost; return their group for further options."""
+    group = parser.add_argument_group("cost")
+    group.add_argument("--budget", type=_amount, metavar="AMOUNT", help="start nothing that might exceed this")
+    group.add_argument("--price-in", type=_amount, metavar="X", help="price of a million input tokens")
+    group.add_argument("--price-cached", type=_amount, metavar="X", help="price of a million cached input tokens")
+    group.add_argument("--price-out", type=_amount, metavar="X", help="price of a million output tokens")
     return group
 
 
@@ -54,32 +54,34 @@ AT_A_TIME = 8
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="survey files, folders of them, or lists (@FILE)")
-    parser.add_argument("--task", required=True, help="target class: a task's key or alias, such as cv")
+    parser.add_argument("--task", required=True, help="target class: a task's key or alias, e.g. cv")
     add_policy_options(parser)
     parser.add_argument("--label", choices=("YES", "NO"), help="the known truth of all these files")
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="the known truth of each file: CSV with file and label"
     )
-    parser.add_argument("--samples", type=_positive_integer, default=1, metavar="N", help="drafts a spectrum (1)")
+    parser.add_argument("--samples", type=_positive_integer, default=1, metavar="N", help="drafts per spectrum (1)")
     parser.add_argument(
         "--concurrency",
         type=_positive_integer,
         metavar="N",
-        help=f"inspections at a time ({AT_A_TIME}; the baseline: 1)",
+        help=f"inspections in parallel ({AT_A_TIME}; the baseline: 1)",
     )
     group = add_costs(parser)
-    group.add_argument("--token-budget", type=_positive_integer, metavar="N", help="tokens read and written, at most")
+    group.add_argument(
+        "--token-budget", type=_positive_integer, metavar="N", help="largest number of input and output tokens"
+    )
     parser.add_argument(
         "--drop-contradicting",
         action="store_true",
-        help="put drafts that contradict their label into a file beside --out",
+        help="write drafts that contradict their label to a file beside --out",
     )
     parser.add_argument("--batch", default="", help="a name to find these drafts by")
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="write JSON lines here, or go on with them; without --db nothing else is written",
+        help="write JSON lines here, or continue this file; without --db nothing else is written",
     )
     add_database(parser)
     add_json(parser)
@@ -99,19 +101,19 @@ def run(arguments: Namespace) -> int:
     into = arguments.out.parent if arguments.out else Path()
     try:
         found = list(sources_from(arguments.files, into, sys.stdin))
-        told, stopped = _draft(arguments, task, choice, labels, found)
+        summary, stopped = _draft(arguments, task, choice, labels, found)
     except (JournalError, PolicyError, SourceError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, told.to_json(), told.text())
+    print_result(arguments, summary.to_json(), summary.text())
     if stopped:
         raise KeyboardInterrupt
-    return CHECK_FAILED if told.is_bad_news else DONE
+    return CHECK_FAILED if summary.is_bad_news else DONE
 
 
 def _draft(
     arguments: Namespace, task: Task, choice: PolicyChoice, labels: Labels | None, found: list[Source]
 ) -> tuple[Summary, bool]:
-    """Draft what is not drafted yet; what came of it, and whether it was stopped."""
+    """Draft what is not drafted yet; return the summary, and whether it was stopped."""
     from agent.batch.journal import PendingJobs
     from agent.batch.run import PolicyUnavailable
     from agent.cli.inspect import stop_on_signal
@@ -129,7 +131,7 @@ def _draft(
             is_wanted=lambda job: not labels or known.label(job) is not None,
         )
         threads = arguments.concurrency or (1 if choice.key in ("baseline", "local") else AT_A_TIME)
-        # Closed before the results are: what is under way is stopped first.
+        # Closed before the results: inspections in progress are stopped first.
         outcomes = open_things.enter_context(
             closing(draft_many(work, task, _policy_for(choice), known, spending, threads, stop))
         )
@@ -146,11 +148,11 @@ def _draft(
 
 
 def _policy_for(choice: PolicyChoice) -> PolicyFor:
-    """Who drafts; told the label, if it takes instructions."""
+    """Return the policies of the run; a policy that takes instructions is given the label."""
     from agent.policies.native import Guidance
 
-    can_be_told = choice.roster.entry(choice.key).dialect == "native"
-    return lambda label, sample: choice(sample, Guidance(label) if label and can_be_told else None)
+    takes_label = choice.roster.entry(choice.key).dialect == "native"
+    return lambda label, sample: choice(sample, Guidance(label) if label and takes_label else None)
 
 
 def _known_labels(label: Verdict | None, labels: Labels | None) -> KnownLabels:
@@ -191,7 +193,7 @@ def _spending(arguments: Namespace) -> Budget:
 
 
 def _check(arguments: Namespace) -> None:
-    """:raises CannotRun: arguments that do not go together, or a file in the way"""
+    """Check the arguments. :raises CannotRun: they contradict each other, or the file exists"""
     out = arguments.out
     if arguments.label and arguments.labels:
         raise CannotRun("--label and --labels: found both, wanted one of them")
@@ -247,9 +249,7 @@ SHOWN = 20  # names and sentences printed for a person; --json has them all
 
 @dataclass(frozen=True)
 class Summary:
-    """A run that is over. ``gone`` is the sentence with which the policy failed for everybody, "" if it did
-    not.
-    """
+    """The result of a run. ``gone`` is the message of a policy that failed for all spectra, else ""."""
 
     arguments: Namespace
     database: Path | None
@@ -261,36 +261,36 @@ class Summary:
 
     @property
     def is_bad_news(self) -> bool:
-        """Whether something that was to be drafted was not, other than for want of money."""
+        """Return whether a spectrum was not drafted for another reason than the budget."""
         return bool(self.tally.refused or self.work.passed_over or self.gone)
 
     @property
     def ended(self) -> str:
-        """Why it ended before its time."""
+        """Return why it ended early."""
         return self.gone or self.spending.ended
 
     @property
     def unused(self) -> Sequence[str]:
-        """Labels that no spectrum had; known once every spectrum has been met."""
+        """Return labels without a spectrum; known once all spectra have been read."""
         return self.labels.unused if self.labels and self.work.is_complete else ()
 
     def to_json(self) -> dict[str, Any]:
         tally, used = self.tally, self.spending.used
-        told: dict[str, Any] = {"drafted": tally.drafted, "added": tally.new, "refused": tally.refused}
+        data: dict[str, Any] = {"drafted": tally.drafted, "added": tally.new, "refused": tally.refused}
         if used.requests:
-            told["tokens"] = asdict(used)
+            data["tokens"] = asdict(used)
         if self.arguments.price_out is not None:
-            told["cost"] = round(self.spending.cost, 6)
+            data["cost"] = round(self.spending.cost, 6)
         if self.labels is not None:
-            told |= {"without_label": self.work.passed_over, "labels_unused": list(self.unused)}
+            data |= {"without_label": self.work.passed_over, "labels_unused": list(self.unused)}
         if self.labels is not None or (self.arguments.label and used.requests):
-            told |= {"contradicting": tally.contradicting, "giving_away": tally.giving_away}
-            told |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
+            data |= {"contradicting": tally.contradicting, "giving_away": tally.giving_away}
+            data |= {"unanswered": tally.unanswered, "left_out": tally.left_out}
         if tally.empty:
-            told["without_data"] = tally.empty
+            data["without_data"] = tally.empty
         if self.ended:
-            told["ended"] = self.ended
-        return told
+            data["ended"] = self.ended
+        return data
 
     def text(self) -> str:
         return "\n".join(self._lines())
@@ -302,12 +302,12 @@ class Summary:
         yield f"{tally.drafted} drafted, {', '.join(where)}"
         yield from self._spent()
         if tally.contradicting:
-            put = f"; put into {contradicting_path(out)}" if tally.left_out else "; keep or reject them in review"
+            put = f"; written to {contradicting_path(out)}" if tally.left_out else "; keep or reject them in review"
             yield f"{tally.contradicting} contradict their label{put}"
         if tally.giving_away:
-            yield f"{tally.giving_away} give away that the answer was told; their faults say where"
+            yield f"{tally.giving_away} reveal that the label was known; their problems say where"
         if tally.unanswered:
-            yield f"{tally.unanswered} came to no answer"
+            yield f"{tally.unanswered} ended without an answer"
         if tally.empty:
             yield f"{tally.empty} targets have no data"
         yield from _name_list("without a label, not drafted", self.work.passed_over)

@@ -1,4 +1,4 @@
-"""``spec-o3 export``: approved trajectories as training data."""
+"""``spec-o3 export`` and ``spec-o3 import``: approved trajectories as training data, and drafts from files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def add_export(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="what the export's folder is called")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="where (training/approved)")
+    parser.add_argument("name", help="name of the export's folder")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="parent folder (training/approved)")
     parser.add_argument("--task", help="only trajectories of this task")
     parser.add_argument("--batch", help="only trajectories of this batch")
     parser.add_argument("--no-simulated", action="store_true", help="leave simulated spectra out")
-    parser.add_argument("--replace", action="store_true", help="put it in the place of an export of that name")
-    parser.add_argument("--processes", type=_whole, metavar="N", help="draw in N processes (one a core)")
-    parser.add_argument("--by", metavar="INITIALS", help="who exports (whoever works here alone)")
+    parser.add_argument("--replace", action="store_true", help="replace an export of that name")
+    parser.add_argument("--processes", type=_whole, metavar="N", help="draw in N processes (one per core)")
+    parser.add_argument("--by", metavar="INITIALS", help="who exports (the only active person)")
     add_database(parser)
     add_json(parser)
 
@@ -81,7 +81,7 @@ def _export_summary(made: Exported) -> str:
     counts = made.summary["counts"]
     lines = [f"{counts['items']} trajectories with {counts['pictures']} pictures in {made.folder}"]
     if made.summary["one_person"]:
-        lines.append(f"{counts['by_one_person']} of them approved by one person alone")
+        lines.append(f"{counts['by_one_person']} of them approved by one person only")
     if counts["simulated"]:
         lines.append(f"{counts['simulated']} of them of simulated spectra")
     lines += [f"left out: item {one.item_id}: {one.reason}" for one in made.left_out]
@@ -100,12 +100,12 @@ def add_import(parser: ArgumentParser) -> None:
         type=Path,
         help="JSON lines of ours, ShareGPT rows beside their pictures, or a folder of either",
     )
-    parser.add_argument("--spectra", type=Path, metavar="DIR", help="where to find spectra that the rows only name")
-    parser.add_argument("--batch", default="", help="a name to find these drafts by (the file's name)")
+    parser.add_argument("--spectra", type=Path, metavar="DIR", help="folder with spectra that the rows only name")
+    parser.add_argument("--batch", default="", help="name of this batch of drafts (the file's name)")
     parser.add_argument(
         "--skip-bad",
         action="store_true",
-        help="write the good rows though others are bad; else none is written",
+        help="import the good rows even if others are bad; by default none is imported then",
     )
     add_database(parser)
     add_json(parser)

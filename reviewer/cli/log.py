@@ -1,4 +1,4 @@
-"""``spec-o3 log``: who did what when, and whether the log and what it binds are as they were written."""
+"""``spec-o3 log``: show the audit log and verify it; also the database checks of ``spec-o3 doctor``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ _DETAILS = 120  # characters
 
 
 def add(parser: ArgumentParser) -> None:
-    parser.add_argument("--check", action="store_true", help="check the whole log, and every fact against it")
-    parser.add_argument("--head", metavar="NUMBER:HASH", help="with --check: an end of the log that was kept elsewhere")
-    parser.add_argument("--person", metavar="INITIALS", help="only what this person did")
-    parser.add_argument("--what", metavar="WORDS", help="only entries of this kind, such as 'decided'")
+    parser.add_argument("--check", action="store_true", help="verify the whole log, and every fact against it")
     parser.add_argument(
-        "--last", type=_whole, default=_SHOWN, metavar="N", help=f"so many entries, the last ones ({_SHOWN})"
+        "--head", metavar="NUMBER:HASH", help="with --check: an earlier end of the log that was kept elsewhere"
+    )
+    parser.add_argument("--person", metavar="INITIALS", help="only entries by this person")
+    parser.add_argument("--what", metavar="WORDS", help="only entries of this kind, e.g. 'decided'")
+    parser.add_argument(
+        "--last", type=_whole, default=_SHOWN, metavar="N", help=f"number of entries, the latest ones ({_SHOWN})"
     )
     add_database(parser)
     add_json(parser)
@@ -55,7 +57,7 @@ def _check(arguments: Namespace, store: Store) -> int:
     except ValueError as error:
         raise CannotRun(f"--head: {error}") from error
     wrong, head = store.log.check(known), store.log.head()
-    text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all they bind are as they were written"
+    text = "\n".join(wrong) if wrong else f"{head.number:,} entries and all facts they cover are unchanged"
     print_result(arguments, {"ok": not wrong, "wrong": wrong, "head": str(head)}, f"{text}\nthe log ends at {head}")
     return CHECK_FAILED if wrong else DONE
 
@@ -65,7 +67,7 @@ def _to_json(entry: Entry) -> dict[str, Any]:
 
 
 def _line(entry: Entry) -> str:
-    """One entry on one line; what it binds is for the check, not for a reader."""
+    """Return one entry on one line, without the hashes that only the check uses."""
     said = {name: value for name, value in entry.details.items() if name not in ("facts", "people")}
     more = f"  {visible(json.dumps(said, ensure_ascii=False))}" if said else ""
     if len(more) > _DETAILS:

@@ -1,8 +1,7 @@
-"""What drafting with a model costs, and where to stop.
+"""Cost of drafting with a model, and when to stop.
 
-What an inspection costs is known when it is over. So under a budget the first one runs alone; from then on
-each one under way is reckoned as the dearest yet, and a new one begins only if, reckoned so, it still fits.
-The budget is overdrawn only by inspections that turn out dearer than all before them.
+The cost of an inspection is known when it ends. So the first one runs alone; then each one in progress counts as the
+most expensive so far, and another starts only if it fits. Only an inspection more expensive than all before exceeds it.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from dataclasses import dataclass, field
 from agent.conversation import Conversation, Piece, Policy, Stop, Usage
 from agent.trajectory import Drafter
 
-_UNCOUNTED = "the server does not say how many tokens it used, so that no budget can be kept"
-_POLL_SECONDS = 0.2  # seconds between two looks at whether somebody asked to stop
+_UNCOUNTED = "the server does not report its tokens, so that no budget can be kept"
+_POLL_SECONDS = 0.2  # seconds between two checks whether to stop
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Of a million tokens, in whatever currency the budget is in. ``cached`` None: as ``prompt``."""
+    """Prices of a million tokens, in the currency of the budget. ``cached`` None: as ``prompt``."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -34,13 +33,13 @@ class Prices:
 
 
 def total_tokens(usage: Usage) -> int:
-    """Read and written together."""
+    """Return input and output tokens together."""
     return usage.prompt + usage.completion
 
 
 @dataclass
 class Meter:
-    """What one inspection has used so far."""
+    """The tokens that one inspection has used so far."""
 
     usage: Usage = field(default_factory=Usage)
 
@@ -49,16 +48,16 @@ class Meter:
 class _Limit:
     allowed: float
     measure: Callable[[Usage], float]
-    dearest: float = 0.0
+    largest: float = 0.0
 
-    def holds_one_more(self, used: Usage, under_way: Iterable[Meter]) -> bool:
-        still = sum(max(self.dearest - self.measure(tab.usage), 0.0) for tab in under_way)
-        return self.measure(used) + still + self.dearest <= self.allowed
+    def holds_one_more(self, used: Usage, in_progress: Iterable[Meter]) -> bool:
+        still = sum(max(self.largest - self.measure(tab.usage), 0.0) for tab in in_progress)
+        return self.measure(used) + still + self.largest <= self.allowed
 
 
 class Budget:
-    """What has been used up, by many threads, and whether there is enough for one more. ``ended`` says why
-    there is not, once somebody was told so.
+    """The tokens used by many threads, and whether one more inspection fits. ``ended`` has the reason once one was
+    refused.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Budget:
         if token_budget is not None:
             self._limits.append(_Limit(token_budget, total_tokens))
         self._used = Usage()
-        self._under_way: list[Meter] = []
+        self._in_progress: list[Meter] = []
         self._one_is_over = False
         self._uncounted = False
         self.ended = ""
@@ -79,7 +78,7 @@ class Budget:
 
     @property
     def used(self) -> Usage:
-        """Of all inspections, those under way included."""
+        """Return the usage of all inspections, those in progress included."""
         with self._changed:
             return self._used
 
@@ -89,16 +88,16 @@ class Budget:
 
     @contextmanager
     def one_more(self, stop: Stop) -> Iterator[Meter | None]:
-        """Within the block one inspection is under way; None if there is not enough for it. While others are
-        under way that may turn out cheaper, it waits.
+        """Reserve one inspection for the block; None if it does not fit. Waits while others in progress may turn out
+        cheaper.
         """
         tab = Meter()
         with self._changed:
-            while not self._may_begin() and self._under_way and not stop.is_set:
+            while not self._may_begin() and self._in_progress and not stop.is_set:
                 self._changed.wait(_POLL_SECONDS)
             allowed = self._may_begin() and not stop.is_set
             if allowed:
-                self._under_way.append(tab)
+                self._in_progress.append(tab)
             elif not stop.is_set and not self.ended:
                 self.ended = _UNCOUNTED if self._uncounted else "one more might exceed the budget"
         try:
@@ -118,21 +117,21 @@ class Budget:
         if self._uncounted:
             return False
         if not self._one_is_over:
-            return not self._under_way
-        return all(limit.holds_one_more(self._used, self._under_way) for limit in self._limits)
+            return not self._in_progress
+        return all(limit.holds_one_more(self._used, self._in_progress) for limit in self._limits)
 
     def _over(self, tab: Meter) -> None:
         with self._changed:
-            self._under_way.remove(tab)
+            self._in_progress.remove(tab)
             self._one_is_over |= tab.usage.requests > 0
             self._uncounted |= tab.usage.requests > 0 and not total_tokens(tab.usage)
             for limit in self._limits:
-                limit.dearest = max(limit.dearest, limit.measure(tab.usage))
+                limit.largest = max(limit.largest, limit.measure(tab.usage))
             self._changed.notify_all()
 
 
 class MeteredPolicy:
-    """A policy whose tokens are counted as they are used, those of tries that fail included."""
+    """A policy whose tokens are counted as they are used, failed attempts included."""
 
     def __init__(self, policy: Policy, spending: Budget, tab: Meter) -> None:
         self._policy = policy
@@ -151,6 +150,6 @@ class MeteredPolicy:
                     self._spending.use(self._tab, piece)
                 yield piece
         finally:
-            # Closed by the loop where it stops early, and then lets go of the server.
+            # The loop closes it when it stops early; this closes the request to the server.
             if (close := getattr(pieces, "close", None)) is not None:
                 close()

@@ -1,9 +1,7 @@
 """The demo: simulated spectra with drafts by the baseline, a few of them wrong on purpose.
 
-A first start with an empty database shows these. They are drafted beforehand (``python -m reviewer.drafting.demo``
-writes ``demo.json`` anew), because a draft costs a second in pictures; the spectra are simulated again at
-each load from the seeds below, and a draft that does not fit its spectrum's hash (another numpy, another
-processor) is made again on the spot.
+Shown at the first start with an empty database. ``demo.json`` holds the drafts (``python -m reviewer.drafting.demo``
+writes it again); spectra are simulated at each load, and a draft whose spectrum has another hash here is made again.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ Mistake = Literal["hallucinated line", "wrong label", "flipped verdict", "wrong 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One demo item: which question is asked of which simulated spectrum."""
+    """One demo item: a task, a simulated spectrum, and a deliberate mistake."""
 
     task: str
     kind: str
@@ -45,7 +43,7 @@ class Recipe:
         return simulate(self.kind, self.survey, self.snr, self.seed, self.redshift)
 
 
-# Seeds were picked so that each state of a class and each look-alike worth arguing about comes up.
+# The seeds give each state of a class and each similar class that is worth a discussion.
 RECIPES = (
     Recipe("cv", "cv", "LAMOST", 25, 1),
     Recipe("cv", "cv", "SDSS", 18, 2),
@@ -98,7 +96,7 @@ _CLAIMS: Mapping[str, str] = MappingProxyType(
 
 
 def demo_items() -> Iterator[tuple[Spectrum, Trajectory]]:
-    """The demo's spectra and their drafts, in the order in which they are to be shown.
+    """Yield the demo's spectra and their drafts, in the order in which they are shown.
 
     :raises TrajectoryError: ``demo.json`` is damaged
     """
@@ -112,12 +110,12 @@ def demo_items() -> Iterator[tuple[Spectrum, Trajectory]]:
 
 
 def planted() -> Mapping[str, Mistake]:
-    """Which drafts are wrong on purpose, by spectrum name. For tests and docs; reviewers are not told."""
+    """Return the deliberate mistakes by spectrum name. For tests and docs; reviewers do not see them."""
     return MappingProxyType({r.spectrum().name: r.mistake for r in RECIPES if r.mistake})
 
 
 def draft(recipe: Recipe, spectrum: Spectrum) -> Trajectory:
-    """The baseline's draft of one item, with its mistake put in."""
+    """Return the baseline's draft of one item, with its mistake."""
     trajectory = run(spectrum, load()[recipe.task], Baseline())
     trajectory = replace(trajectory, label=truth(recipe.kind, recipe.task), label_source="simulation")
     match recipe.mistake:
@@ -146,7 +144,7 @@ def _hallucinated(trajectory: Trajectory) -> tuple[Step, ...]:
 def _mislabelled(trajectory: Trajectory, spectrum: Spectrum) -> tuple[Step, ...]:
     """The first window under the name of another line."""
     first = trajectory.zooms[0]
-    wrong = _looked_again(first, spectrum, first.arguments["wavelength_range"], "Na I D 5890, 5896")
+    wrong = _zoomed_again(first, spectrum, first.arguments["wavelength_range"], "Na I D 5890, 5896")
     return tuple(wrong if s is first else s for s in trajectory.steps)
 
 
@@ -166,27 +164,27 @@ def _shifted(trajectory: Trajectory, spectrum: Spectrum) -> tuple[Step, ...]:
     first = trajectory.zooms[0]
     assert first.window_observed is not None
     window = [round(x) for x in first.window_observed]
-    wrong = _looked_again(first, spectrum, window, first.label)
+    wrong = _zoomed_again(first, spectrum, window, first.label)
     return tuple(wrong if s is first else s for s in trajectory.steps)
 
 
 def _padded(trajectory: Trajectory, spectrum: Spectrum) -> tuple[Step, ...]:
-    """One more look, at a stretch that has nothing to do with the question."""
+    """Add a zoom on a window that has nothing to do with the question."""
     *before, thought, answer = trajectory.steps
     think = Think(new_step_id(trajectory.steps), "I also look at 6050 to 6120 Å, to be on the safe side.")
     zoom = replace(trajectory.zooms[0], id=new_step_id((*trajectory.steps, think)))
-    look = _looked_again(zoom, spectrum, [6050, 6120], "continuum")
-    return (*before, think, look, thought, answer)
+    extra = _zoomed_again(zoom, spectrum, [6050, 6120], "continuum")
+    return (*before, think, extra, thought, answer)
 
 
-def _looked_again(zoom: Zoom, spectrum: Spectrum, window: Sequence[float], label: str) -> Zoom:
+def _zoomed_again(zoom: Zoom, spectrum: Spectrum, window: Sequence[float], label: str) -> Zoom:
     arguments = {"label": label, "wavelength_range": window}
     seen = tool.call(spectrum, arguments)
     return replace(zoom, arguments=arguments, observation=seen.text, ok=seen.ok, picture=seen.picture)
 
 
 def main() -> None:
-    """Draft every item anew and write ``demo.json``, one trajectory a line."""
+    """Draft every item again and write ``demo.json``, one trajectory per line."""
     drafts = (draft(recipe, recipe.spectrum()) for recipe in RECIPES)
     lines = [json.dumps(d.to_json(), ensure_ascii=False, sort_keys=True) for d in drafts]
     FILE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")

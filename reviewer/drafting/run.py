@@ -1,4 +1,4 @@
-"""Spectra drafted by whoever thinks, many at a time: with their labels, within a budget."""
+"""Draft many spectra in parallel with a policy, with their labels and within a budget; write the drafts."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from reviewer.drafting.budget import Budget, MeteredPolicy
 from reviewer.store import Draft, Store
 
 PolicyFor = Callable[[Verdict | None, int], Policy]
-"""Who drafts sample number i (from 0) of a spectrum with this label. One that can be told the label is."""
+"""The policy for sample number i (from 0) of a spectrum with this label; it may use the label."""
 
 
 @dataclass(frozen=True)
 class KnownLabels:
-    """The label of each job, None where there is none, and where labels come from."""
+    """The label of each job, None where there is none, and the source of the labels."""
 
     label: Callable[[Job], Verdict | None] = lambda job: None
     source: str = ""
@@ -50,10 +50,10 @@ def draft_many(
     concurrency: int = THREADS,
     stop: Stop | None = None,
 ) -> Generator[Outcome, None, None]:
-    """Draft each job, yielding outcomes as they finish; their traces carry the labels. Once the budget does
-    not allow another one, nothing more is begun, and ``spending.ended`` says so.
+    """Draft each job; yield outcomes as they finish, with the labels in their traces. When the budget does not allow
+    another one, none is started, and ``spending.ended`` has the reason.
 
-    :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
+    :raises PolicyGone: the policy fails for all jobs; every outcome until then has been yielded
     """
     known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
     plan = Plan(task, lambda sample: policy_for(None, sample))
@@ -61,7 +61,7 @@ def draft_many(
     def one(job: Job, reading: Reading) -> list[Outcome]:
         with spending.one_more(inner) as tab:
             if tab is None:
-                # Nothing is under way any more, else it would have waited.
+                # Nothing is in progress any more, else it would have waited.
                 inner.set()
                 return []
             label = known.label(job)
@@ -82,13 +82,13 @@ def draft_many(
 
 
 def contradicts(trajectory: Trajectory) -> bool:
-    """Whether it answers the opposite of its label."""
+    """Return whether a trace answers the opposite of its label."""
     answer = trajectory.answer
     return answer is not None and {answer.verdict, trajectory.label} == {"YES", "NO"}
 
 
 def reveals_label(trajectory: Trajectory) -> bool:
-    """Whether its words let slip that whoever wrote it had been told the answer, as far as phrases tell."""
+    """Return whether the text of a trace reveals that its author knew the label, as far as phrases show it."""
     if not trajectory.drafter.settings.get("label_told"):
         return False
     return any(
@@ -106,13 +106,13 @@ def _in_threads(
 
 
 def contradicting_path(out: Path) -> Path:
-    """Where drafts go that contradict their label, if they are to be left out of ``out``."""
+    """Return the file for drafts that contradict their label, if they are left out of ``out``."""
     return out.with_name(f"{out.stem}.contradicting{out.suffix}")
 
 
 @dataclass
 class DraftCounts:
-    """What came of a run. ``refused`` are sentences, ``empty`` counts targets without data."""
+    """The counts of a run. ``refused`` are messages, ``empty`` counts targets without data."""
 
     drafted: int = 0
     new: int = 0
@@ -126,10 +126,10 @@ class DraftCounts:
 
 @dataclass
 class DraftWriter:
-    """What was drafted before, and what is drafted now.
+    """Writes drafts to journals and the store, and knows those of earlier runs.
 
-    :param out: the drafts; None: they go into the store alone, and nothing is known of earlier runs
-    :param contradicting: those that contradict their label, where ``out`` is to be without them
+    :param out: the drafts; None: only the store is written, and earlier runs are not known
+    :param contradicting: drafts that contradict their label, where ``out`` is without them
     """
 
     out: Journal | None = None
@@ -139,21 +139,21 @@ class DraftWriter:
     tally: DraftCounts = field(default_factory=DraftCounts)
 
     def is_done(self, key: str, sample: int) -> bool:
-        """Whether this sample of this spectrum was drafted before."""
+        """Return whether this sample of this spectrum was drafted before."""
         return any(journal.is_done(key, sample) for journal in self._journals())
 
     def knows(self, key: str) -> bool:
-        """Whether any sample of this spectrum was."""
+        """Return whether any sample of this spectrum was drafted before."""
         return any(journal.knows(key) for journal in self._journals())
 
     def add(self, outcome: Outcome) -> None:
-        """Keep a draft, or why there is none. What was stopped leaves no mark.
+        """Record a draft, or why there is none. A stopped inspection is not recorded.
 
         :raises JournalError: it cannot be written
         :raises StoreError: it cannot be written
         """
         if outcome.reason == "no data" and outcome.job.target:
-            # A fibre that was not on an object.
+            # A fibre without an object.
             self.tally.empty += 1
         elif outcome.has_failed:
             self.tally.refused.append(outcome.detail)
@@ -170,13 +170,13 @@ class DraftWriter:
         self.tally.unanswered += trajectory.answer is None
         left_out = contradicting and self.contradicting is not None
         journal = self.contradicting if left_out else self.out
-        # The file first: what is in it can be imported again, and once is enough.
+        # The file first: it can be imported again, and a second import adds nothing.
         if journal is not None:
             journal.add(outcome, {"spectrum_data": spectrum.to_json()})
         if left_out:
             self.tally.left_out += 1
         elif self.store is not None:
-            # One at a time: whatever stops the others, what is drafted is kept.
+            # One at a time: a failure later does not lose this draft.
             (added,) = self.store.items.add_all([Draft(trajectory, spectrum, batch=self.batch)])
             self.tally.new += added.new
 

@@ -1,17 +1,14 @@
-"""Approved trajectories on their way out: a folder that trains a model, and says how it came to be.
+"""Export approved trajectories: a folder with training data and its provenance.
 
 - ``train_sharegpt.json``: rows as LLaMA-Factory takes them; ``dataset_info.json`` declares them to it
 - ``train.jsonl``: conversational rows with images as TRL takes them
 - ``images/``: the pictures the model saw, for both
 - ``trajectories.jsonl``: our own rows, spectra included; importing them gives equal trajectories
-- ``log_head.txt``: the end of the audit log at this moment, for ``spec-o3 log --check --head``
+- ``log_head.txt``: the end of the audit log at the time of export, for ``spec-o3 log --check --head``
 - ``manifest.json``: written last; its existence means that the export is complete
 
-The folder appears whole or not at all: everything is written beside it, flushed to the disk, then renamed.
-Several processes draw and write the pictures; the database is read in this one alone. Nothing else in the
-folder tells the time or the machine, so two exports of one state are the same bytes but for ``log_head.txt``:
-the log goes on with each export, and is kept out of the manifest for that. Simulated spectra and the
-baseline's drafts are taken unless left out on purpose, and every row and the manifest label them.
+The folder is written beside its place, flushed to the disk, then renamed. Several processes draw the pictures; only
+this one reads the database. Two exports of one state have the same bytes except for ``log_head.txt``.
 """
 
 from __future__ import annotations
@@ -50,8 +47,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class ItemRows:
-    """What has been made of an item. ``trl`` and ``own`` are lines; ``files`` has the hash of each picture's
-    file by its path in the export."""
+    """The rows of one item. ``trl`` and ``own`` are lines; ``files`` has the hash of each picture file by its path in
+    the export.
+    """
 
     item_id: int
     sharegpt: Mapping[str, Any]
@@ -85,7 +83,7 @@ def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
 
 
 def _digest(data: bytes) -> str:
-    """The hash of a file as the manifest says it."""
+    """Return the hash of a file in the form of the manifest."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
@@ -114,10 +112,10 @@ FOLDER = Path(__file__).parents[2] / "training" / "approved"
 MANIFEST = "manifest.json"
 LOG_HEAD = "log_head.txt"
 WORTH_PROCESSES = 60
-"""Items from which on processes that draw save more time than they take to start."""
+"""Number of items from which several processes save more time than they take to start."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 
-# LLaMA-Factory's names for what the columns of a ShareGPT file are.
+# LLaMA-Factory's names for the columns of a ShareGPT file.
 _DATASET_INFO = {
     "spec_o3": {
         "file_name": "train_sharegpt.json",
@@ -135,7 +133,7 @@ _DATASET_INFO = {
 
 
 class ExportError(OneLine):
-    """An export that was not made: what was found, what was wanted. No file was changed."""
+    """An export that was not made: what was found, what was expected. No file was changed."""
 
 
 class NothingToExport(ExportError):
@@ -144,7 +142,7 @@ class NothingToExport(ExportError):
 
 @dataclass(frozen=True)
 class Exported:
-    """An export that was made. ``summary`` is its manifest but for the files and items, one by one."""
+    """A complete export. ``summary`` is its manifest without the lists of files and items."""
 
     folder: Path
     summary: dict[str, Any]
@@ -152,7 +150,7 @@ class Exported:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What ``manifest.json`` holds; it is read each time, and as long as the export."""
+        """Return the content of ``manifest.json``, which is as long as the export and read at each call."""
         found: dict[str, Any] = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
         return found
 
@@ -171,13 +169,13 @@ def export(
 ) -> Exported:
     """Write the approved items to ``folder/name``.
 
-    :param person: initials of who asks, for the list of exports in annotations.db; None keeps it off the
-        list. What they score in a blind session that is not closed is left out
+    :param person: initials, for the list of exports in annotations.db; None: not listed. Items that this person
+        scores in a blind session that is not closed are left out
     :param task: only this task's; ``batch`` only this import's
-    :param replace: put it in the place of an export of that name, which stays until the new one is whole
+    :param replace: replace an export of that name, which stays until the new one is complete
     :param progress: called with the number of items done, and of all
-    :param processes: draw in so many; one a core if not given, and in this one where there is little to draw.
-        However many, the files are the same
+    :param processes: number of processes that draw; by default one per core, or only this one for few items. The
+        files do not depend on it
     :raises ExportError: the name cannot be used or is taken, there is nothing to export, or a process that
         drew was killed
     :raises OSError: the disk is full, or nothing can be written there; what was there is as it was
@@ -186,7 +184,7 @@ def export(
     if person is not None:
         store.accounts.person(person)
     items = store.queue.approved(task, batch)
-    # An export names who drafted: whoever scores items blind gets it without them.
+    # An export names the drafters, so a blind scorer gets it without the items to score.
     hidden = store.blind.scoring.hidden_items(person) if person is not None else frozenset()
     blind = [LeftOut(item, "you score it in a blind session") for item in items if item in hidden]
     items = [item for item in items if item not in hidden]
@@ -223,7 +221,7 @@ def _approved(
     include_simulated: bool,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[ApprovedItem]:
-    """Each item when it is asked for: with processes that is a few before its turn."""
+    """Yield each item when it is requested: with several processes a few before its turn."""
     for number, item_id in enumerate(items):
         if progress is not None:
             progress(number, len(items))
@@ -253,7 +251,7 @@ def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
 
 
 def _write_rows(part: Path, written: Iterable[ItemRows | LeftOut], parts: ManifestParts) -> list[LeftOut]:
-    """Write every row, and what tells LLaMA-Factory of them; the items that no row was made of."""
+    """Write every row and ``dataset_info.json``; return the items without a row."""
     left_out = []
     names = ("train_sharegpt.json", "train.jsonl", "trajectories.jsonl")
     with ExitStack() as files:
@@ -304,12 +302,11 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _put_in_place(part: Path, target: Path) -> None:
-    """Flush what is not on the disk yet, then rename. An export that is replaced is back in its place if that
-    fails."""
-    # Whoever wrote a picture has flushed it; that it is in the folder is for us to flush.
+    """Flush the folder to the disk, then rename it. A replaced export is restored if that fails."""
+    # The processes have flushed the pictures; their directory entries are flushed here.
     for path in (*part.glob("*"), part):
         _flush(path)
-    # mkdtemp makes folders that nobody else may read; an export is for others.
+    # mkdtemp makes private folders; an export is for others.
     part.chmod(0o755)
     old = part.with_suffix(".old")
     if target.exists():

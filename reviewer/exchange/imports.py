@@ -1,12 +1,7 @@
-"""Trajectories on their way in: our JSON lines, and the published cold-start rows with their pictures.
+"""Import drafts: our JSON lines, and the published cold-start rows with their pictures.
 
-A line of our own is a trajectory's JSON form with two keys more, each of which may be left out:
-``spectrum_data`` (``Spectrum.to_json``) and ``pictures`` (``{SHA-256 of the RGBA bytes: path}``). Paths are
-relative to the file and stay in its folder.
-
-Every row is read and checked before one is written. A file with bad rows is refused whole, with every bad row
-named; or its good rows are written and the bad ones reported, if that was asked for. A row that is there
-already, by its content, is not written again.
+Our lines are a trajectory's JSON form with two optional keys: ``spectrum_data`` (``Spectrum.to_json``) and ``pictures``
+(paths in the file's folder by SHA-256 of the RGBA bytes). All rows are checked before one is written.
 """
 
 from __future__ import annotations
@@ -30,12 +25,12 @@ from reviewer.store import Draft, Store
 
 Progress = Callable[[int], None]
 
-# What an export, or the published data set, is called inside its folder; the first that is there is read.
+# File names of an export and of the published data set; the first that exists is read.
 NAMES = ("trajectories.jsonl", "train_sharegpt.json")
 
 
 class ImportFileError(OneLine):
-    """A file that cannot be imported at all: which one, what was found, what was wanted."""
+    """A file that cannot be imported at all: which one, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class ImportProblem:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of a file. ``added`` are item ids; ``known`` counts rows that were there already."""
+    """The result of an import. ``added`` are item ids; ``known`` counts rows that already existed."""
 
     added: tuple[int, ...] = ()
     known: int = 0
@@ -68,14 +63,14 @@ def import_file(
     progress: Progress | None = None,
     by: str | None = None,
 ) -> Imported:
-    """Bring a file of drafts in; twice the same file is once.
+    """Import a file of drafts; a row that already exists, by its content, is not added again.
 
     :param path: the file, or a folder that holds one of ``NAMES``
-    :param spectra: a folder in which spectra are found that the rows only name
-    :param batch: what the items can be filtered by; the file's name if not given
-    :param skip_bad: write the good rows where others are bad; else bad rows keep every row out
+    :param spectra: a folder with spectra that the rows only name
+    :param batch: name of the batch, for filters; the file's name if not given
+    :param skip_bad: import the good rows if others are bad; else one bad row refuses the whole file
     :param progress: called with the number of rows done, of twice as many: checked, then written
-    :param by: who brings them in (initials); None for whoever holds the file itself
+    :param by: initials of the person; None for the owner of the database file
     :raises ImportFileError: there is no such file or folder, no row in it, or a picture changed meanwhile
     """
     known, _ = known_tasks(store.path)
@@ -106,7 +101,7 @@ def import_file(
 def own_row(
     trajectory: Trajectory, spectrum: Spectrum | str | None, pictures: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """A line of ours; ``pictures`` are paths by SHA-256, of those that cannot be drawn from the spectrum."""
+    """Return a line of ours; ``pictures`` are paths by SHA-256, of pictures that cannot be drawn from the spectrum."""
     row = trajectory.to_json()
     if isinstance(spectrum, Spectrum):
         row["spectrum_data"] = spectrum.to_json()
@@ -125,7 +120,7 @@ class _Bad(Exception):
 
 
 class DraftFile:
-    """A file of drafts. Its rows can be gone through more than once; they are never all in memory."""
+    """A file of drafts. Its rows can be read more than once and are never all in memory."""
 
     def __init__(
         self,
@@ -147,7 +142,7 @@ class DraftFile:
             raise ImportFileError(str(error)) from error
 
     def rows(self) -> Iterator[Draft | ImportProblem]:
-        """Every row, as a draft or as what is wrong with it. :raises ImportFileError: the file is no JSON"""
+        """Yield every row, as a draft or as its problem. :raises ImportFileError: the file is no JSON"""
         for line, row in self._json_rows():
             try:
                 yield row if isinstance(row, ImportProblem) else self._draft(row)
@@ -227,7 +222,7 @@ class DraftFile:
         return self._spectra.find(trajectory.spectrum_name, sha256)
 
     def _checked(self, draft: Draft) -> Trajectory:
-        """The trajectory under our key for its task, with its wavelengths and its spectrum agreeing."""
+        """Return the trajectory with our key for its task, after checks of its wavelengths against its spectrum."""
         trajectory, spectrum = draft.trajectory, draft.spectrum
         task = tasks.find(self._tasks, trajectory.task)
         if task is None:
@@ -247,7 +242,7 @@ class DraftFile:
 
 
 def _in_medium(trajectory: Trajectory, medium: Medium) -> Trajectory:
-    """The trajectory read in the spectrum's medium, where its row does not say one."""
+    """Return the trajectory in the spectrum's medium, for a row without one."""
     steps = (replace(s, medium=medium) if isinstance(s, Zoom) else s for s in trajectory.steps)
     return replace(trajectory, medium=medium, steps=tuple(steps))
 

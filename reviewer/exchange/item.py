@@ -1,7 +1,6 @@
-"""An approved item as an export takes it: text, spectrum, pictures, and how it came to be approved.
+"""An approved item with its text, spectrum, pictures and provenance, for an export.
 
-Reading is the database's part and quick; drawing is slow, needs no database, and may be done by another
-process.
+Reading needs the database and is quick; drawing is slow, needs no database, and may run in another process.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class ApprovedItem:
 
 
 def read_approved(store: Store, item_id: int) -> ApprovedItem | None:
-    """The approved item; None if it is approved no longer."""
+    """Return the approved item; None if it is no longer approved."""
     item = store.items.get(item_id)
     if item.standing.state != "approved":
         return None
@@ -61,7 +60,7 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     """The pictures the model saw, in the order of the messages: stored ones as they are, the others drawn
     again and checked.
 
-    :raises NotFit: the item cannot be training data
+    :raises NotTrainable: the item cannot be training data
     """
     trajectory = approved.trajectory
     unfit = trajectory.problems() or _form_problems(trajectory)
@@ -93,7 +92,7 @@ def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str |
 
 
 def _provenance(store: Store, item_id: int, key: str, trajectory: Trajectory) -> dict[str, Any]:
-    """Who did what, by initials. Comments and times stay in annotations.db: they are for the people there."""
+    """Return who did what, by initials. Comments and times stay in annotations.db, for the people there."""
     versions = store.items.versions(item_id)
     in_force = [r for r in store.items.history(item_id) if r.withdrawn_by is None and r.decision.verb != "undo"]
     people = {v.author for v in versions if v.author} | {r.decision.person for r in in_force}

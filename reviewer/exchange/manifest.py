@@ -1,4 +1,4 @@
-"""The manifest of an export, written as the items come: what it says of each waits on the disk."""
+"""The manifest of an export, collected on the disk while the items are written."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import Any, Self
 
 _LISTS = {"files": ("{", "}"), "items": ("[", "]")}
-"""What is as long as the export; the last keys of the manifest, in this order."""
+"""The lists that are as long as the export; the last keys of the manifest, in this order."""
 
 
 class ManifestParts:
-    """What the manifest will say of the files and items that were written so far.
+    """The parts of the manifest about the files and items written so far.
 
     ``items`` counts them; ``people`` are the initials of whoever wrote or decided; ``one_person`` says that
-    an item was approved by one person alone.
+    an item was approved by one person only.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +54,7 @@ class ManifestParts:
         return {"items": self.items, **sums, **{k: dict(sorted(of.items())) for k, of in self._of.items()}}
 
     def add_files(self, hashes: Mapping[str, str]) -> None:
-        """:param hashes: how the manifest says a file's hash, by its path in the export"""
+        """:param hashes: each file's hash in the form of the manifest, by its path in the export"""
         for path, sha256 in hashes.items():
             self._add("files", f"{_text(path)}: {_text(sha256)}")
 
@@ -71,7 +71,7 @@ class ManifestParts:
         self._of["drafters"][provenance["drafter"]["kind"]] += 1
 
     def write(self, path: Path, head: Mapping[str, Any]) -> None:
-        """Write the manifest: what ``head`` says, then the files and the items, as JSON of one indent.
+        """Write the manifest: ``head``, then the files and the items, as JSON with an indent of one.
 
         :raises OSError: the disk is full
         """

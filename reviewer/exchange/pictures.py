@@ -22,12 +22,12 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class PictureError(OneLine):
-    """A picture that cannot be used: which file, what was found, what was wanted."""
+    """A picture that cannot be used: which file, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is kept of a file that was read: SHA-256 of its pixels, hex, and of its bytes."""
+    """The hashes of a picture file: SHA-256 of its pixels, in hex, and of its bytes."""
 
     pixels: str
     file: bytes
@@ -50,15 +50,15 @@ class PictureFiles:
         return self._seen[path].pixels
 
     def sha256_of_each(self, paths: Sequence[object]) -> list[str]:
-        """The same of several, on every core. :raises PictureError: of the first that is no picture here"""
+        """Return the hashes of several pictures, read on all cores. :raises PictureError: for the first bad one"""
         if all(path in self._seen for path in paths if isinstance(path, str)):
             return [self.sha256(path) for path in paths]
-        # Threads will do: Pillow decodes, and hashlib hashes, without Python's lock.
+        # Threads are enough: Pillow and hashlib release Python's lock.
         with ThreadPoolExecutor(cores()) as threads:
             return list(threads.map(self.sha256, paths))
 
     def png(self, path: str) -> bytes:
-        """The picture as a PNG file with nothing but its pixels.
+        """Return the picture as a PNG file without metadata.
 
         :raises PictureError: as above; or it is another file than its hash was taken of
         """
@@ -73,7 +73,7 @@ class PictureFiles:
             where = (self._folder / path).resolve()
             is_file = where.is_file()
         except (OSError, ValueError):
-            # What no file can be called: a NUL, half a character, a name of 4,000 letters.
+            # Impossible file names: a NUL, a lone surrogate, 4,000 letters.
             raise PictureError(f"found {path!r:.80}, wanted the path of a picture") from None
         if not where.is_relative_to(self._folder):
             raise PictureError(f"found {path!r:.80}, wanted a path inside the file's folder")
@@ -88,7 +88,7 @@ class PictureFiles:
 
 
 class Pictures(Mapping[str, bytes]):
-    """PNG bytes by the SHA-256 of the RGBA bytes; a file is read when it is asked for, and not kept."""
+    """PNG bytes by the SHA-256 of the RGBA bytes; a file is read at each access and not kept."""
 
     def __init__(self, files: PictureFiles, paths: Mapping[str, str]) -> None:
         self._files = files
@@ -121,9 +121,8 @@ def _decoded(path: str, data: bytes) -> Image.Image:
 
 
 def _bare(png: bytes) -> bytes | None:
-    """The same pixels in the same compression without anything else that the file says (when it was made, by
-    what); None where that cannot be said by leaving parts out: no PNG of 8-bit RGB or RGBA, or colours
-    transparent by name (``tRNS``).
+    """Return the same compressed pixels without metadata; None where removing chunks is not enough: not a PNG of 8-bit
+    RGB or RGBA, or one with transparent colours (``tRNS``).
 
     :param png: a file that can be decoded
     """

@@ -32,13 +32,13 @@ _STEP = re.compile(r"(?:step\s*)?s?(\d+)", re.IGNORECASE)
 
 
 class UnreadableAnswer(OneLine, ValueError):
-    """An answer that cannot be read: what is wrong with it, in words for who wrote it."""
+    """An answer that cannot be read; the message is sent to the judge."""
 
 
 def split_reasoning(text: str, reasoning: str = "") -> tuple[str, str]:
-    """What was said, and what was thought: what the server split off, and what stands in tags of the text.
+    """Split a reply into answer and reasoning: what the server separated, and what is in reasoning tags of the text.
 
-    A block that does not end is thought to its end: an answer was not come to.
+    A block without an end tag is reasoning to the end of the text: there is no answer.
     """
     thoughts = [reasoning.strip()]
 
@@ -57,9 +57,9 @@ def split_reasoning(text: str, reasoning: str = "") -> tuple[str, str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, int, int]]:
-    """Where each block begins, its thought begins and ends, and the block ends: at the first end of its name.
+    """Yield for each block its start, the start and end of its text, and its end: the first end tag of its name.
 
-    Looking from each beginning for its end would take as long as there are beginnings, times the text.
+    One pass from the end, as a search from each start tag would take quadratic time.
     """
     edges = list(_EDGE.finditer(text))
     following: dict[str, re.Match[str]] = {}
@@ -78,10 +78,10 @@ def _blocks(text: str) -> Iterator[tuple[int, int, int, int]]:
 
 
 def read_score(text: str, dimensions: Collection[Dimension], steps: Collection[str]) -> JudgeScore:
-    """A score of each of the dimensions; None for one that was not asked for.
+    """Read the score of each dimension; None for one that was not requested.
 
-    :param steps: those that there are; marks of others are left out
-    :raises Unreadable: not one object with these fields, or a value out of range
+    :param steps: the steps of the trace; other marks are left out
+    :raises UnreadableAnswer: not exactly one object with these fields, or a value out of range
     """
     found = _answer_object(text, dimensions)
     scores = {dimension: _score(dimension, found.get(dimension)) for dimension in dimensions}
@@ -97,9 +97,9 @@ def read_score(text: str, dimensions: Collection[Dimension], steps: Collection[s
 
 
 def read_preference(text: str) -> PreferenceAnswer:
-    """A preference as the pair was shown.
+    """Read a preference for a pair as it was shown.
 
-    :raises Unreadable: not one object with the field, or another word
+    :raises UnreadableAnswer: not exactly one object with the field, or another word
     """
     found = _answer_object(text, ("preference",))
     said = _normalised(found.get("preference"))
@@ -110,7 +110,7 @@ def read_preference(text: str) -> PreferenceAnswer:
 
 
 def _answer_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
-    """The one object with the wanted fields; the same one twice is once."""
+    """Return the one object with the wanted fields; repetitions count once."""
     found = [one for one in _objects(text) if any(name in one for name in wanted)]
     if not found:
         raise UnreadableAnswer(f"it has no JSON object with {' and '.join(wanted)}")
@@ -148,7 +148,7 @@ def _score(name: str, given: object) -> Score:
 
 
 def _normalised(given: object) -> str:
-    """A word as it is compared: models write it with capitals, or with an underscore for the space."""
+    """Return a word in the form in which words are compared: models write capitals, or underscores for spaces."""
     return re.sub(r"[\s_-]+", " ", given).strip().lower() if isinstance(given, str) else ""
 
 
@@ -162,17 +162,17 @@ def _shown(given: object) -> str:
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=4096, seed=1)
 FIXED_SETTINGS = ("model", "dimensions", "pictures", "prompt_sha256", "temperature", "top_p", "max_tokens", "seed")
-"""Settings that are the same for everything that a judge of one name is asked in a session."""
+"""Settings that are the same for all questions to a judge of one name in a session."""
 MAX_ATTEMPTS = 2
 
 
 class Stopped(Exception):
-    """Somebody asked to stop before there was an answer."""
+    """The run was stopped before there was an answer."""
 
 
 @dataclass(frozen=True)
 class _Reply:
-    """One answer: word for word, what it thought, and how it ended."""
+    """One reply: its text, its reasoning, why it ended, and the model that the server names."""
 
     text: str
     reasoning: str
@@ -181,9 +181,9 @@ class _Reply:
 
 
 class Judge:
-    """One model, asked in one way. Safe to use from many threads at once.
+    """One model with fixed settings. Thread-safe.
 
-    :param name: by which its judgements are kept
+    :param name: identifies its judgements
     """
 
     def __init__(self, name: str, endpoint: Endpoint, briefing: Briefing, sampling: Sampling = SAMPLING) -> None:
@@ -194,7 +194,7 @@ class Judge:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """``THE_SAME``, with their values."""
+        """Return the values of ``FIXED_SETTINGS``."""
         briefing = self.briefing
         return {
             "model": self.endpoint.model or self.endpoint.facts().model,
@@ -210,14 +210,14 @@ class Judge:
         shown: tuple[int, ...],
         question: Question,
         traces: Sequence[TraceForJudge],
-        use: Callable[[Usage], None],
+        on_usage: Callable[[Usage], None],
         stop: Stop,
     ) -> Judgement:
-        """Ask about one trace, or about two as left and right.
+        """Judge one trace, or a pair as left and right.
 
         :param shown: the versions, for the judgement; they are not sent
-        :param use: told the tokens of each request as soon as they are known
-        :raises PolicyError: the server cannot be asked
+        :param on_usage: called with the tokens of each request as soon as they are known
+        :raises PolicyError: the server does not answer
         :raises Stopped: ``stop`` was set meanwhile
         """
         kind: Kind = "scores" if len(shown) == 1 else "pair"
@@ -231,15 +231,15 @@ class Judge:
         def count(usage: Usage) -> None:
             nonlocal used
             used += usage
-            use(usage)
+            on_usage(usage)
 
         while answer is None and len(answers) < MAX_ATTEMPTS:
-            said = self._said(messages, form, count, stop)
-            answers.append(said)
+            reply = self._reply(messages, form, count, stop)
+            answers.append(reply)
             try:
-                answer = self._read(kind, said, traces)
+                answer = self._read(kind, reply, traces)
             except UnreadableAnswer as fault:
-                messages = [*messages, *self.briefing.again(kind, said.text, str(fault))]
+                messages = [*messages, *self.briefing.again(kind, reply.text, str(fault))]
         settings = self.settings | {"server": self.endpoint.url, "request_sha256": first_sha256}
         settings |= {"model_says": answers[-1].model, "left_out": list(self.endpoint.left_out)}
         return Judgement(
@@ -252,20 +252,20 @@ class Judge:
             usage=used,
         )
 
-    def _read(self, kind: Kind, said: _Reply, traces: Sequence[TraceForJudge]) -> JudgeScore | PreferenceAnswer:
-        """:raises Unreadable: it is no answer"""
+    def _read(self, kind: Kind, reply: _Reply, traces: Sequence[TraceForJudge]) -> JudgeScore | PreferenceAnswer:
+        """Read the answer of a reply. :raises UnreadableAnswer: there is none"""
         try:
             if kind == "pair":
-                return read_preference(said.text)
+                return read_preference(reply.text)
             steps = [step.id for step in traces[0].trace.steps]
-            return read_score(said.text, self.briefing.dimensions, steps)
+            return read_score(reply.text, self.briefing.dimensions, steps)
         except UnreadableAnswer as fault:
-            if said.finish != "length":
+            if reply.finish != "length":
                 raise
             limit = self.sampling.max_tokens
             raise UnreadableAnswer(f"it was cut at its limit of {limit} tokens, and so {fault}") from fault
 
-    def _said(
+    def _reply(
         self, messages: list[Message], form: Mapping[str, Any], use: Callable[[Usage], None], stop: Stop
     ) -> _Reply:
         text, reasoning, model = "", "", ""

@@ -1,6 +1,6 @@
-"""What a model judge is sent: the session's rubric word for word, and the sheet that a scorer would see.
+"""The messages to a model judge: the session's rubric word for word, and the sheet that a scorer would see.
 
-It is made of sheets alone, so that a judge is as blind as a scorer: nothing else is here that could tell.
+They are made from sheets only, so that a judge is as blind as a scorer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Prompts:
-    """The texts, with ``$names`` where something is filled in."""
+    """The texts of ``prompts.toml``, with ``$names`` as placeholders."""
 
     instructions: str
     pictures: str
@@ -50,11 +50,11 @@ class Prompts:
 
 @cache
 def prompts() -> Prompts:
-    """The texts that come with the program."""
+    """Return the texts that come with the program."""
     with FILE.open("rb") as opened:
-        told = tomllib.load(opened)
-    fields = told.pop("fields")
-    return Prompts(**{name: text.strip() for name, text in told.items()}, fields=fields)
+        texts = tomllib.load(opened)
+    fields = texts.pop("fields")
+    return Prompts(**{name: text.strip() for name, text in texts.items()}, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,9 @@ class TraceForJudge:
 
 @dataclass(frozen=True)
 class Briefing:
-    """What one judge is told in one session.
+    """The instructions to one judge in one session.
 
-    :param dimensions: those that it is asked to score; with one alone it is asked no pairs, as the question
-        about a pair is about both
+    :param dimensions: the dimensions to score; a judge of one gets no pairs, as that question is about both
     """
 
     rubric: Rubric
@@ -79,36 +78,36 @@ class Briefing:
 
     @property
     def sha256(self) -> str:
-        """Of everything that is the same for all traces."""
-        told = {
+        """Return the hash of everything that is the same for all traces."""
+        fixed = {
             "prompts": asdict(prompts()),
             "rubric": self.rubric.to_json(),
             "dimensions": self.dimensions,
             "pictures": self.pictures,
         }
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
     def fields(self, kind: Kind) -> tuple[str, ...]:
-        """Of its answer. The justification comes first: whoever gives a reason has then thought of one."""
+        """Return the fields of an answer. The justification comes first, so that the model reasons before it scores."""
         asked = (*self.dimensions, "wrong_steps") if kind == "scores" else ("preference",)
         return ("justification", *asked)
 
     def messages(self, question: Question, shown: Sequence[TraceForJudge]) -> list[Message]:
-        """One trace to score; or left and right."""
+        """Return the messages about one trace, or about a pair as left and right."""
         kind: Kind = "scores" if len(shown) == 1 else "pair"
         blocks = list(self._blocks(question, shown))
         content: str | list[Block] = blocks if self.pictures else "".join(block["text"] for block in blocks)
-        return [{"role": "system", "content": self._told(kind)}, {"role": "user", "content": content}]
+        return [{"role": "system", "content": self._instructions(kind)}, {"role": "user", "content": content}]
 
     def again(self, kind: Kind, said: str, fault: str) -> list[Message]:
-        """What follows on an answer that cannot be read."""
+        """Return the messages that follow an answer that cannot be read."""
         fields = ", ".join(self.fields(kind))
-        told = Template(prompts().again).substitute(fault=fault, fields=fields)
+        request = Template(prompts().again).substitute(fault=fault, fields=fields)
         # Some servers refuse an empty turn.
-        return [{"role": "assistant", "content": said or "{}"}, {"role": "user", "content": told}]
+        return [{"role": "assistant", "content": said or "{}"}, {"role": "user", "content": request}]
 
     def schema(self, kind: Kind, shown: Sequence[TraceForJudge]) -> dict[str, Any]:
-        """The answer's form, as ``response_format`` takes it."""
+        """Return the JSON schema of the answer for ``response_format``."""
         text = {"type": "string"}
         score = {"anyOf": [{"type": "integer", "enum": list(SCORES)}, {"type": "string", "enum": [CANNOT_TELL]}]}
         forms: dict[str, Any] = dict.fromkeys(self.dimensions, score)
@@ -128,7 +127,7 @@ class Briefing:
         }
         return {"type": "json_schema", "json_schema": {"name": "judgement", "strict": True, "schema": form}}
 
-    def _told(self, kind: Kind) -> str:
+    def _instructions(self, kind: Kind) -> str:
         texts = prompts()
         what = texts.score if kind == "scores" else texts.pair
         rules = self._scales() if kind == "scores" else self._choices()
@@ -147,10 +146,10 @@ class Briefing:
         yield "\n".join((self.rubric.preference_question, *choices))
 
     def _form(self, kind: Kind) -> str:
-        told = prompts().fields
+        wording = prompts().fields
         lines = []
         for name in self.fields(kind):
-            text = told["score"] if name in self.dimensions else told[name]
+            text = wording["score"] if name in self.dimensions else wording[name]
             choices = ", ".join(f'"{choice}"' for choice in PREFERENCES)
             lines.append(f'"{name}": {Template(text).substitute(choices=choices)}')
         return "\n".join(lines)
@@ -198,18 +197,18 @@ def _window(step: SheetStep) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that cannot end the trace it stands in."""
+    """Return a text that cannot close the ``<trace>`` tag around it."""
     return re.sub(r"<(/?\s*trace\s*)>", r"‹\1›", text, flags=re.IGNORECASE)
 
 
 class PictureUnavailable(Exception):
-    """A picture that was seen and cannot be had any more: one sentence why."""
+    """A picture that is neither stored nor can be drawn again: one sentence why."""
 
 
 def pictures(store: Store, trajectory: Trajectory, spectrum_sha256: str | None) -> tuple[Image.Image, ...]:
-    """By their number on the sheet: the first picture, then each zoom's (as ``sheet.pictures_of``).
+    """Return the pictures by their number on the sheet: the first picture, then each zoom's.
 
-    :raises PictureGone: one is neither kept nor drawn with the same pixels
+    :raises PictureUnavailable: one is neither stored nor drawn with the same pixels
     """
     seen: list[tuple[str, dict[str, Any]]] = []
     if trajectory.overview is not None:

@@ -1,8 +1,7 @@
-"""A judge asked everything of a session that it has not answered yet, many questions at a time.
+"""Run a judge over the questions of a session that it has not answered yet, many at a time.
 
-An answer is on the disk before the thread that asked for it asks for another: a run that is killed goes on
-where it was, and nothing that was answered is asked twice. Questions come in an order drawn by what they are
-about, so that what a budget left undone is no particular sort of trace.
+Each answer is stored before its thread sends the next question, so an interrupted run resumes without repeating any.
+The order is pseudo-random, so that the part left out by a budget is not a particular kind of trace.
 """
 
 from __future__ import annotations
@@ -29,25 +28,25 @@ from reviewer.drafting.budget import Budget, Prices
 from reviewer.store import KeyReused, Store, ToJudge
 
 MAX_FAILURES_IN_A_ROW = 5
-"""Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
+"""Consecutive failures, in addition to the requests in progress, after which the run ends."""
 
 
 class JudgeMismatch(ValueError):
-    """A name under which another model was asked, or the same one differently."""
+    """A judge's name that belongs to another model, or to the same one with other settings."""
 
 
 class NothingToJudge(ValueError):
-    """A session that has nothing which this judge could be asked."""
+    """A session without a question for this judge."""
 
 
 @dataclass
 class JudgeRun:
-    """What came of a run: numbers alone, nothing of what the judge said.
+    """The counts of a run; nothing of the judge's answers.
 
-    :param asked_for: everything that there is to ask; ``before`` of it was answered in earlier runs
-    :param again: answers that had to be asked for twice; ``unreadable`` even so
-    :param failed: a sentence for each that the server did not answer, or that could not be asked
-    :param gone: why nobody is asked any more
+    :param asked_for: all questions; ``before`` of them were answered in earlier runs
+    :param again: questions that were sent twice; ``unreadable`` of them remained without an answer
+    :param failed: one sentence per question that failed
+    :param gone: why the run ended early
     """
 
     asked_for: int = 0
@@ -62,7 +61,7 @@ class JudgeRun:
 
     @property
     def judged(self) -> int:
-        """What this run has added: traces, and orders of pairs."""
+        """Return the number of new judgements: traces, and orders of pairs."""
         return self.scores + self.orders
 
     @property
@@ -87,11 +86,11 @@ def judge_session(
     stop: Stop | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> JudgeRun:
-    """Ask a judge all that is left to ask of a session that is or was open.
+    """Send a judge all unanswered questions of a session that is or was open.
 
-    :param by: the coordinator on whose behalf; None: whoever holds the file
-    :param spending: nothing is begun that might exceed it; ``spending.ended`` then says so
-    :param progress: called with the number of answers so far and of those to come to
+    :param by: the coordinator; None: the owner of the file
+    :param spending: no question is sent that might exceed the budget; ``spending.ended`` then has the reason
+    :param progress: called with the number of answers so far, and of all
     :raises OtherJudge: the name belongs to another judge of this session
     :raises NothingToAsk: there are pairs only, and the judge judges one dimension
     :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
@@ -104,7 +103,7 @@ def judge_session(
     tally = JudgeRun(asked_for=len(every), before=len(every) - len(to_do))
     inner, in_a_row = Stop(), 0
 
-    def one_more(one: ToJudge) -> Judgement | str | None:
+    def judge_one(one: ToJudge) -> Judgement | str | None:
         outcome = _judge_one(store, judge, one, spending, inner)
         if isinstance(outcome, Judgement):
             _record(store, by, session_id, outcome)
@@ -112,8 +111,8 @@ def judge_session(
 
     with (stop or Stop()).waking(inner.set), ThreadPoolExecutor(concurrency, "judge") as pool:
         try:
-            asked = [pool.submit(one_more, one) for one in to_do]
-            for number, future in enumerate(as_completed(asked), start=1):
+            futures = [pool.submit(judge_one, one) for one in to_do]
+            for number, future in enumerate(as_completed(futures), start=1):
                 outcome = future.result()
                 if isinstance(outcome, Judgement):
                     tally.add(outcome)
@@ -131,18 +130,18 @@ def judge_session(
 
 
 def judgement_key(session_id: int, judge: str, shown: tuple[int, ...]) -> str:
-    """By which one judgement is known: asked again, it is the same."""
+    """Return the idempotency key of one judgement."""
     return f"judge/{session_id}/{judge}/{'-'.join(map(str, shown))}"
 
 
 def _ordered_questions(store: Store, by: str | None, session_id: int, judge: Judge) -> list[ToJudge]:
-    """Both orders of a pair follow on each other, so that few pairs are left with one of them."""
+    """Return the questions; both orders of a pair are adjacent, so that few pairs are left with one order only."""
     every = store.blind.judging.questions(by, session_id)
     if len(judge.briefing.dimensions) == 1:
         every = tuple(one for one in every if one.kind == "scores")
         if not every:
             raise NothingToJudge(
-                f"session {session_id} has pairs only, and a judge of one dimension is asked none: the "
+                f"session {session_id} has pairs only, and a judge of one dimension gets none: the "
                 "question about a pair is about both"
             )
 
@@ -162,15 +161,15 @@ def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judg
         if before.get(name) != now[name]:
             raise JudgeMismatch(
                 f"the judge {judge.name!r} of session {session_id} was asked with {name} "
-                f"{before.get(name)!r}, now it is {now[name]!r}: give this one another --name"
+                f"{before.get(name)!r}, now with {now[name]!r}: use another --name"
             )
 
 
 def _judge_one(store: Store, judge: Judge, one: ToJudge, spending: Budget, stop: Stop) -> Judgement | str | None:
-    """The judgement, or a sentence why there is none; None: it was not asked, or stopped on the way."""
+    """Return the judgement, or a sentence why there is none; None: it was not sent, or was stopped."""
     with spending.one_more(stop) as tab:
         if tab is None:
-            # Nothing is under way any more, else it would have waited.
+            # Nothing is in progress any more, else it would have waited.
             stop.set()
             return None
 
@@ -196,13 +195,13 @@ def _judge_one(store: Store, judge: Judge, one: ToJudge, spending: Budget, stop:
 
 def _record(store: Store, by: str | None, session_id: int, judgement: Judgement) -> None:
     key = judgement_key(session_id, judgement.judge, judgement.shown)
-    # Reused where another run asks the same judge at the same time, and was first.
+    # Already recorded by another run with the same judge at the same time.
     with suppress(KeyReused):
         store.blind.judging.record(by=by, session_id=session_id, judgement=judgement, key=key)
 
 
 def judge_scores(results: Results, dimension: Dimension) -> Scores:
-    """(n_items, n_judges): every item that some judge was asked to score in this dimension."""
+    """(n_items, n_judges): every item that a judge scored in this dimension."""
     return Scores.of(
         (str(results.traces[one.shown[0]].item), one.judge, None if score == CANNOT_TELL else float(score))
         for one in results.judgements
@@ -213,7 +212,7 @@ def judge_scores(results: Results, dimension: Dimension) -> Scores:
 def rank_correlation(
     results: Results, dimension: Dimension, judge: str | None = None, resampling: Resampling = DEFAULT
 ) -> Estimate:
-    """Spearman's correlation of the people's mean score of each item with the judges' mean.
+    """Return Spearman's correlation of the people's mean score of each item with the judges' mean.
 
     n is the items that a person and a judge gave a score; undefined, in words, with fewer than three.
 
@@ -224,5 +223,5 @@ def rank_correlation(
     if judge is not None:
         theirs = theirs.only([judge] if judge in theirs.raters else [])
     judged = dict(zip(theirs.items, theirs.item_means(), strict=True))
-    beside = np.array([judged.get(item, np.nan) for item in people.items], dtype=float)
-    return spearman(people.item_means(), beside, resampling)
+    matched = np.array([judged.get(item, np.nan) for item in people.items], dtype=float)
+    return spearman(people.item_means(), matched, resampling)

@@ -1,5 +1,5 @@
-"""The report of a closed session: one HTML page, its numbers and raw answers as CSV, and what it takes to run
-it again. The same session gives the same bytes.
+"""The report of a closed session: one HTML page, its numbers and raw answers as CSV, and ``session.json`` to run it
+again. The same session gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
     from reviewer.store import Store
 
 PAGE = "report.html"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip can name
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can store
 
 
 class ReportError(Exception):
-    """A report that cannot be written: where, what was found there, what to do."""
+    """A report that cannot be written: where, what was found and what was expected."""
 
 
 def as_html(store: Store, by: str | None, session_id: int) -> str:
-    """``report.html`` alone.
+    """Return ``report.html`` alone.
 
-    :param by: the coordinator who asks; None: whoever holds the file
+    :param by: the coordinator; None: the owner of the file
     :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without having
         been open
     :raises NotFound: there is no such session
     """
-    material, found, _ = _gathered(store, by, session_id)
+    material, found, _ = _collect(store, by, session_id)
     return page(material, found)
 
 
 def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
-    """Every file of the report by its name. :raises: as ``as_html``"""
-    material, found, content_hashes = _gathered(store, by, session_id)
+    """Return every file of the report by its name. :raises: as ``as_html``"""
+    material, found, content_hashes = _collect(store, by, session_id)
     results, called = material.results, material.names
     texts = {
         PAGE: page(material, found),
@@ -68,7 +68,7 @@ def files(store: Store, by: str | None, session_id: int) -> dict[str, bytes]:
 
 
 def as_zip(store: Store, by: str | None, session_id: int) -> bytes:
-    """The files in a zip. :raises: as ``as_html``"""
+    """Return the files as a zip. :raises: as ``as_html``"""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as zipped:
         for name, content in files(store, by, session_id).items():
@@ -89,7 +89,7 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             found = "files in it" if folder.is_dir() else "a file"
-            raise ReportError(f"{folder}: found {found}, wanted a new or an empty folder")
+            raise ReportError(f"{folder}: found {found}, expected a new or an empty folder")
         content = files(store, by, session_id)
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -107,7 +107,7 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
     return tuple(folder / name for name in content)
 
 
-def _gathered(store: Store, by: str | None, session_id: int) -> tuple[ReportData, Statistics, dict[int, str]]:
+def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData, Statistics, dict[int, str]]:
     results = store.blind.results.of_session(by, session_id)
     behind = store.blind.results.report_material(by, session_id)
     called = report_names(results, behind.names)

@@ -1,4 +1,6 @@
-"""The report's figures as SVG: every number that is drawn is also written. Colours are the page's."""
+"""The report's figures as SVG: every number that is drawn is also written. Colours come from the page's style sheet,
+so that they follow light, dark and print.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from reviewer.agreement.values import Estimate
 
 WIDTH = 760
 _ROW = 30
-_LABEL, _VALUE = 250, 170  # pixels for the words on the left, for the numbers on the right
+_LABEL, _VALUE = 250, 170  # pixels for the label on the left, and for the numbers on the right
 _LONGEST = 36  # characters of a label that fit on the left
 
 Text = tuple[float, float, str, str]
 
 
 def distributions(found: Mapping[str, Distribution], title: str) -> str:
-    """For each source how often each score was given, and "cannot tell" apart; bars are shares of answers."""
+    """Draw for each source how often each score and "cannot tell" was given; bars are shares of answers."""
     panels = list(found.items())
     columns = min(3, len(panels))
     wide, tall = WIDTH / columns, 182
@@ -38,11 +40,11 @@ def intervals(
     reference: float | None = None,
     ends: tuple[str, str] = ("", ""),
 ) -> str:
-    """One line an estimate: a dot, its interval as a bar, both in numbers; in words where there is no value.
+    """Draw one line per estimate: a dot, its interval as a bar, both in numbers; in words where there is no value.
 
-    :param low: the axis begins here, or lower if an interval does
-    :param reference: where a line is drawn, such as no difference
-    :param ends: what it means to lie to the left and to the right
+    :param low: start of the axis, or lower if an interval is; ``high`` its end
+    :param reference: position of a vertical line, such as no difference
+    :param ends: the meaning of the left and of the right end
     """
     given = [v for _, one in rows for v in (one.low, one.value, one.high) if v is not None]
     low, high = min([low, *given]), max([high, *given])
@@ -77,7 +79,7 @@ def intervals(
 
 
 def preferences(rates: Sequence[Preference], title: str) -> str:
-    """For each two sources how the answers were shared out, as parts of one bar."""
+    """Draw for each two sources the shares of the answers, as parts of one bar."""
     marks: list[str] = []
     tall, bar, room = 74, 26, WIDTH - 20
     for number, one in enumerate(rates):
@@ -103,13 +105,13 @@ def preferences(rates: Sequence[Preference], title: str) -> str:
                     middle = left + wide / 2
                     marks.append(_text(middle, top + 40, _percent(share), f"on-{kind} middle strong"))
             left += wide
-        told = ", ".join(f"{words} {_percent(e.value or 0.0)}" for _, words, e in parts)
-        marks.append(_text(10, top + 64, _shortened(f"{told} of {one.wins.n} answers", 120), "faint", told))
+        parts_text = ", ".join(f"{words} {_percent(e.value or 0.0)}" for _, words, e in parts)
+        marks.append(_text(10, top + 64, _shortened(f"{parts_text} of {one.wins.n} answers", 120), "faint", parts_text))
     return _svg(title, max(1, len(rates)) * tall, marks)
 
 
 def value_with_interval(one: Estimate) -> str:
-    """``3.82 (3.61 to 4.02)``; the value alone where there is no interval."""
+    """Return ``3.82 (3.61 to 4.02)``; the value alone where there is no interval."""
     if one.value is None:
         return "undefined"
     if one.low is None or one.high is None:
@@ -118,7 +120,7 @@ def value_with_interval(one: Estimate) -> str:
 
 
 def two_decimals(number: float) -> str:
-    """Two digits after the point, a true minus sign, no negative zero."""
+    """Return a number with two decimals, a true minus sign, and no negative zero."""
     text = f"{number:.2f}"
     return text[1:] if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}")
 
@@ -130,8 +132,8 @@ def _panel(source: str, one: Distribution, left: float, top: float, wide: float,
     step = (wide - 40) / len(counts)
     base, room = top + 152, 94
     marks = [_text(left + 20, top + 16, _shortened(source, int(wide / 9)), "strong", source)]
-    told = "no answer" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
-    marks.append(_text(left + 20, top + 32, told, "faint"))
+    caption = "no answer" if one.mean.value is None else f"mean {two_decimals(one.mean.value)}, {one.mean.n} scores"
+    marks.append(_text(left + 20, top + 32, caption, "faint"))
     for place, (count, name) in enumerate(zip(counts, names, strict=True)):
         x = left + 20 + place * step
         tall = room * (count / answers) / highest if answers else 0.0
@@ -151,7 +153,7 @@ def _highest_share(one: Distribution) -> float:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers, four to nine of them."""
+    """Return four to nine round numbers."""
     for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20):
         if (high - low) / step <= 8:
             first = -(-low // step)

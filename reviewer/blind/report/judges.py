@@ -1,4 +1,4 @@
-"""Model judges beside the people: how their scores rank the same traces, what order and length do to them."""
+"""Statistics of model judges: their scores compared with those of people, and the effect of order and length."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAJORITY = (
 
 @dataclass(frozen=True)
 class JudgeScores:
-    """A judge's scores of one dimension beside the people's mean scores."""
+    """A judge's scores of one dimension compared with the mean scores of people."""
 
     distributions: Mapping[str, Distribution]
     correlation: Estimate
@@ -40,7 +40,7 @@ class JudgeScores:
 
 @dataclass(frozen=True)
 class JudgePairs:
-    """A judge's preferences. A pair that was asked in one order only is in none but the bias of position."""
+    """A judge's preferences. A pair judged in one order only counts for the position bias alone."""
 
     rates: tuple[Preference, ...]
     flips: Estimate
@@ -51,9 +51,9 @@ class JudgePairs:
 
 @dataclass(frozen=True)
 class JudgeStatistics:
-    """Everything about one judge.
+    """All statistics of one judge.
 
-    :param judgements: how often it was asked, of which ``unread`` gave nothing that could be read
+    :param judgements: number of judgements, of which ``unread`` had no readable answer
     """
 
     judge: str
@@ -65,7 +65,7 @@ class JudgeStatistics:
 
 
 def judge_statistics(results: Results) -> tuple[JudgeStatistics, ...]:
-    """Every judge by name; what they said of gold items is left out."""
+    """Return the statistics of every judge, by name; gold items are left out."""
     by_judge: dict[str, list[Judgement]] = {}
     kept = set(counted_versions(results))
     for one in results.judgements:
@@ -100,8 +100,8 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Mapping[int, J
     experts = dict(zip(people.items, people.item_means(), strict=True))
     theirs = np.array([experts.get(item, np.nan) for item in own.items])
     ours = own.by("judge")
-    apart = ours - theirs
-    both = ~np.isnan(apart)
+    excess = ours - theirs
+    both = ~np.isnan(excess)
     none = "no trace has a score of the judge and of a person"
     return JudgeScores(
         distributions={
@@ -109,7 +109,7 @@ def _judge_scores(results: Results, dimension: Dimension, scored: Mapping[int, J
             for source in sources(results)
         },
         correlation=spearman(theirs, ours),
-        above=mean(np.where(both, apart, 0.0), both, _LENIENCY, none=none, n_of="traces"),
+        above=mean(np.where(both, excess, 0.0), both, _LENIENCY, none=none, n_of="traces"),
     )
 
 
@@ -149,7 +149,7 @@ def _judge_pairs(results: Results, asked: Mapping[tuple[int, ...], PreferenceAns
 
 
 def _verdict(answer: Answer, swapped: bool = False) -> Verdict:
-    """A side as a trace: "a" stands on the left where the order is not swapped."""
+    """Return a side as a trace: "a" is on the left where the order is not swapped."""
     sides: dict[Answer, Verdict] = {"left": "a", "right": "b", "equal": "equal", "both bad": "both bad"}
     turned: dict[Verdict, Verdict] = {"a": "b", "b": "a"}
     verdict = sides[answer]

@@ -1,4 +1,4 @@
-"""What a report says in words: what was scored, how, what was left out, and what scorers were asked."""
+"""The parts of a report in words: what was scored, the method, what was left out, and the questions to scorers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compar
 
 
 class LeakFound(Protocol):
-    """Words by which a trace tells who wrote it; the store's ``GivenAway`` is one."""
+    """A leak in a trace; the store's ``GivenAway`` is one."""
 
     @property
     def item(self) -> int: ...
@@ -30,10 +30,10 @@ class LeakFound(Protocol):
 
 @dataclass(frozen=True)
 class ReportData:
-    """A closed session with what its report needs besides.
+    """A closed session with the further facts that its report needs.
 
-    :param barred: scorers (initials) and items of the session that were kept apart
-    :param telling: what gives its traces away
+    :param barred: scorers (initials) and items of the session that they were not allowed to score
+    :param telling: the leaks in its traces
     """
 
     results: Results
@@ -43,7 +43,7 @@ class ReportData:
 
 
 def scored_traces(material: ReportData) -> str:
-    """The sources by name, with the number of traces of each task and how many are simulated."""
+    """Return the sources by name, with the number of traces per task and how many are simulated."""
     results = material.results
     traces = [results.traces[version] for version in counted_versions(results)]
     tasks = sorted({trace.task for trace in traces})
@@ -59,16 +59,16 @@ def scored_traces(material: ReportData) -> str:
     head = ["source", "kind", *(f"{task} traces" for task in tasks), "all traces", "simulated", "label known"]
     simulated = sum(trace.simulated for trace in traces)
     share = f"{100 * simulated / len(traces):.0f} %" if traces else "none"
-    told = (
+    text = (
         f"{len(traces)} traces of {len({trace.spectrum for trace in traces if trace.spectrum})} spectra, "
         f"{simulated} of them ({share}) of simulated spectra. The sources are named here and were named to "
         "no scorer before the session closed. Gold items are not among them."
     )
-    return f"<p>{escape(told)}</p>{_table(head, rows)}"
+    return f"<p>{escape(text)}</p>{_table(head, rows)}"
 
 
 def method(material: ReportData) -> str:
-    """The design in sentences, and how far each scorer came."""
+    """Return the design in sentences, and the progress of each scorer."""
     results, plan = material.results, material.results.plan
     asked = {"scores": "scored", "pairs": "compared in pairs", "both": "scored, then compared in pairs"}
     number = "as many of each as there are" if plan.number is None else f"{plan.number} of each"
@@ -99,7 +99,7 @@ def method(material: ReportData) -> str:
 
 
 def exclusions(material: ReportData) -> str:
-    """What is in no result, with reasons and numbers."""
+    """Return what is not in the results, with reasons and numbers."""
     results = material.results
     firsts = [one for kind in results.plan.kinds for one in results.first(kind)]
     silent = sum(one.answer is None for one in firsts)
@@ -127,7 +127,7 @@ def exclusions(material: ReportData) -> str:
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
-    """Everything a scorer was asked, in full."""
+    """Return all questions to the scorers, in full."""
     html = [f"<p>{escape(rubric.note)}</p>"]
     for scale in rubric.scales:
         html.append(f"<h3>{escape(scale.title)}</h3><p>{escape(scale.question)}</p>")

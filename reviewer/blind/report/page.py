@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing beside it: no script, no picture file, no font."""
+"""The report as one self-contained HTML page: no scripts, picture files or fonts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAGE = Path(__file__).with_name("page.html")
 
 @dataclass(frozen=True)
 class _Part:
-    """A section of numbers: which rows its tables have, and what is to be said before them."""
+    """A section of numbers: the rows of its tables, and the text before them."""
 
     title: str
     sections: tuple[str, ...]
@@ -84,7 +84,7 @@ _CAPTIONS = {
 
 
 def page(material: ReportData, found: Statistics) -> str:
-    """The whole page."""
+    """Return the complete page."""
     results = material.results
     title = material.names.anonymous(results.plan.name)
     about = (
@@ -102,8 +102,8 @@ def page(material: ReportData, found: Statistics) -> str:
         "rubric": ("The rubric", rubric_text(results.rubric, results.questions)),
     }
     links = "".join(f'<li><a href="#{key}">{escape(name)}</a></li>' for key, (name, _) in contents.items())
-    told = "".join(f"<li>{escape(one)}</li>" for one in summary(results, found))
-    first = _section("summary", "Summary", f"<ul>{told}</ul><nav><ul>{links}</ul></nav>")
+    sentences = "".join(f"<li>{escape(one)}</li>" for one in summary(results, found))
+    first = _section("summary", "Summary", f"<ul>{sentences}</ul><nav><ul>{links}</ul></nav>")
     sections = [first, *(_section(key, name, html) for key, (name, html) in contents.items())]
     return Template(_PAGE.read_text(encoding="utf-8")).substitute(
         title=escape(title), about=escape(about), sections="\n".join(sections)
@@ -115,7 +115,7 @@ def _section(key: str, title: str, html: str) -> str:
 
 
 def _numbers(key: str, part: _Part, found: Statistics, rows: Sequence[Row]) -> str:
-    """A section's figures, tables and definitions; empty where the session has nothing of the kind."""
+    """Return a section's figures, tables and definitions; empty where the session has no such rows."""
     own = [row for row in rows if row.section in part.sections]
     if not own:
         return ""
@@ -132,7 +132,7 @@ def _numbers(key: str, part: _Part, found: Statistics, rows: Sequence[Row]) -> s
 
 
 def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
-    """What is drawn above a section's tables."""
+    """Yield the figures above a section's tables."""
     if key == "scores":
         for one in found.scores:
             title = f"{TITLES[one.dimension]}: how often each score was given, and “cannot tell” (?)"
@@ -160,12 +160,12 @@ def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
         yield _figure(figures.preferences(found.pairs.rates, title), title)
         yield _forest(rows, "strength", "Bradley-Terry strength", "Bradley-Terry strength", -1, 1, 0)
     elif key == "judges":
-        told = "".join(
-            f"<li>{escape(one.judge)}: asked {one.judgements} times; {one.unread} answers could not be read; "
-            f"{one.with_reasoning} came with reasoning, which is kept apart from the verdict.</li>"
+        counts = "".join(
+            f"<li>{escape(one.judge)}: {one.judgements} judgements; {one.unread} answers could not be read; "
+            f"{one.with_reasoning} came with reasoning, which is kept separately from the verdict.</li>"
             for one in found.judges
         )
-        yield f"<ul>{told}</ul>"
+        yield f"<ul>{counts}</ul>"
         yield _forest(rows, "judges", "rank correlation with people", "Rank correlation with people", -1, 1, 0)
 
 
@@ -180,7 +180,7 @@ def _forest(
     ends: tuple[str, str] = ("", ""),
     only: str = "",
 ) -> str:
-    """The section's estimates of one statistic, or of every one of ``only``, as lines of a figure."""
+    """Return a figure with the section's estimates of one statistic, or of every statistic of ``only``."""
     named = []
     for row in rows:
         if row.section == section and statistic in ("", row.statistic) and only in ("", row.of):

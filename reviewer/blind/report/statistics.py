@@ -41,11 +41,11 @@ from reviewer.blind.sheet import PreferenceAnswer
 
 @dataclass(frozen=True)
 class Names:
-    """What scorers and items are called in a report.
+    """The names of scorers and items in a report.
 
     :param scorers: S1, S2, … by initials
     :param items: number within the session by the item's own number
-    :param people: the scorers' full names by initials, to be taken out of what was written
+    :param people: the scorers' full names by initials, to be removed from texts
     """
 
     scorers: Mapping[str, str]
@@ -53,8 +53,8 @@ class Names:
     people: Mapping[str, str]
 
     def anonymous(self, text: str) -> str:
-        """The text with the initials (as whole words, in capitals) and the names of scorers replaced."""
-        # In one pass: what somebody is called now may be somebody else's initials.
+        """Return a text with the initials (whole words in capitals) and names of scorers replaced."""
+        # In one pass: a new name may be the initials of another scorer.
         called = {initials: self.scorers[initials] for initials in self.scorers}
         called |= {one.casefold(): self.scorers[who] for who, one in self.people.items() if one.strip()}
         people = sorted((one for one in self.people.values() if one.strip()), key=len, reverse=True)
@@ -63,7 +63,7 @@ class Names:
         return re.sub(pattern, lambda hit: called.get(hit[0]) or called[hit[0].casefold()], text)
 
     def note(self, text: str) -> str:
-        """As ``anonymous``, with items by their number within the session as well."""
+        """Return a text as ``anonymous`` does, with items by their number within the session."""
 
         def renumbered(hit: re.Match[str]) -> str:
             return str(self.items.get(int(hit[0]), "outside of the session"))
@@ -71,7 +71,7 @@ class Names:
         return re.sub(r"(?<=\bitem )\d+", renumbered, self.anonymous(text))
 
     def results(self, results: Results) -> Results:
-        """The same session where a source that is a scorer goes by the scorer's new name."""
+        """Return the session with a scorer's new name for each source that is a scorer."""
         called = {
             trace.source: self.anonymous(trace.source)
             for trace in results.traces.values()
@@ -87,7 +87,7 @@ class Names:
         return replace(results, traces=traces, plan=plan)
 
     def table(self, scores: Scores) -> Scores:
-        """The same scores with scorers by their new names, in the order of these."""
+        """Return the scores with scorers by their new names, in the order of these."""
         order = sorted(scores.raters, key=self._rank)
         return Scores(scores.items, tuple(self.scorers[one] for one in order), scores.only(order).values)
 
@@ -96,7 +96,7 @@ class Names:
 
 
 def report_names(results: Results, people: Mapping[str, str]) -> Names:
-    """The scorers in an order drawn by the session's seed, the items in the order of their numbers.
+    """Name the scorers in an order sampled with the session's seed, and the items in the order of their numbers.
 
     :param people: full names by initials
     """
@@ -112,7 +112,7 @@ def report_names(results: Results, people: Mapping[str, str]) -> Names:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the scorers agree on some traces: all of them, or one source's."""
+    """Agreement of the scorers on all traces, or on those of one source."""
 
     alpha: Estimate
     icc_a1: Estimate
@@ -121,7 +121,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Difference:
-    """How the scores of two sources differ, the first less the second.
+    """Difference of the scores of two sources, the first less the second.
 
     :param paired: on the spectra that both have a scored trace of
     """
@@ -133,13 +133,13 @@ class Difference:
 
     @property
     def best(self) -> Estimate:
-        """The paired one where it has a value: it is free of what makes one spectrum harder than another."""
+        """Return the paired difference if it has a value: it does not depend on how hard the spectra are."""
         return self.unpaired if self.paired.value is None else self.paired
 
 
 @dataclass(frozen=True)
 class DimensionStatistics:
-    """Everything about one dimension. Scorers go by their names in the report.
+    """All statistics of one dimension. Scorers have their names in the report.
 
     :param agreement: by source; "" is all sources together
     :param by_task: mean scores by source and task, where there are several tasks
@@ -158,19 +158,19 @@ class DimensionStatistics:
 
 
 def sources(results: Results) -> tuple[str, ...]:
-    """The arms of the comparison: the plan's order, else by name. Gold items are of none."""
+    """Return the arms of the comparison in the plan's order, else by name; gold items belong to none."""
     shown = {results.traces[version].source for version in counted_versions(results)}
     return (*(one for one in results.plan.sources if one in shown), *sorted(shown - {*results.plan.sources}))
 
 
 def counted_versions(results: Results) -> tuple[int, ...]:
-    """The versions that results are about, gold items aside, by item."""
+    """Return the versions in the results, without gold items, by item."""
     versions = {v for kind in results.plan.kinds for one in results.first(kind) for v in one.shown}
     return tuple(sorted(versions, key=lambda version: results.traces[version].item))
 
 
 def score_statistics(results: Results, names: Names) -> tuple[DimensionStatistics, ...]:
-    """What was scored, by dimension; nothing where the session had pairs alone."""
+    """Return the statistics of each dimension; empty where the session had pairs alone."""
     if "scores" not in results.plan.kinds:
         return ()
     return tuple(_dimension_statistics(results, names, dimension) for dimension in DIMENSIONS)
@@ -266,7 +266,7 @@ _SWAPPED: dict[str, str] = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """Everything about preferences. Scorers go by their names in the report."""
+    """All statistics of preferences. Scorers have their names in the report."""
 
     votes: Votes
     rates: tuple[Preference, ...]
@@ -278,7 +278,7 @@ class PairStatistics:
 
 
 def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
-    """What came of the pairs; None where the session had none."""
+    """Return the statistics of the pairs; None where the session had none."""
     if "pair" not in results.plan.kinds:
         return None
     votes = tables.pair_votes(results)
@@ -302,7 +302,7 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
 
 
 def preference_rates(votes: Votes, arms: tuple[str, ...]) -> tuple[Preference, ...]:
-    """Every source against every other, also those that never met."""
+    """Return every source against every other, also those that were never compared."""
     return tuple(preference_rate(votes, one, other) for one, other in combinations(arms, 2))
 
 
@@ -325,7 +325,7 @@ def _pair_consistency(pairs: list[tuple[Response, Response]]) -> Estimate:
 
 
 def _chosen_version(one: Response) -> tuple[str, ...]:
-    """What was chosen, whatever side it stood on: a version, or the kind of tie."""
+    """Return the choice independent of the side: a version, or the kind of tie."""
     assert isinstance(one.answer, PreferenceAnswer)
     chosen = one.answer.preference
     if chosen in _SWAPPED:
@@ -334,9 +334,9 @@ def _chosen_version(one: Response) -> tuple[str, ...]:
 
 
 def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
-    """The same numbers in the words of scorers and answers instead of reviewers and decisions."""
+    """Reword the numbers for scorers and answers instead of reviewers and decisions."""
 
-    def told(one: Estimate) -> Estimate:
+    def reworded(one: Estimate) -> Estimate:
         words = {
             "decided on by": "answered by",
             "reviewer": "scorer",
@@ -349,7 +349,7 @@ def _in_scorer_terms(found: RoundAgreement) -> RoundAgreement:
         reason = reason.replace("every decision is", "every answer is")
         return Estimate(one.value, one.low, one.high, one.n, definition, reason, one.detail, "pairs")
 
-    return RoundAgreement(told(found.raw), told(found.alpha))
+    return RoundAgreement(reworded(found.raw), reworded(found.alpha))
 
 
 def verdicts_by_pair(votes: Votes) -> dict[str, list[Verdict]]:

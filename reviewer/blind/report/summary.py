@@ -1,4 +1,4 @@
-"""What a session came to, in a few sentences that claim no more than the intervals allow."""
+"""The summary of a session in a few sentences that claim no more than the intervals allow."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ between the two tentative ones.
 
 
 def summary(results: Results, found: Statistics) -> tuple[str, ...]:
-    """Sentences, the plainest first."""
+    """Return the sentences, the most important first."""
     return (
         _size(results),
-        *(told for one in found.scores for told in _of_scores(one)),
+        *(sentence for one in found.scores for sentence in _of_scores(one)),
         *(() if found.pairs is None else _of_pairs(found.pairs)),
-        *(told for one in found.judges for told in _of_judge(one)),
+        *(sentence for one in found.judges for sentence in _of_judge(one)),
     )
 
 
@@ -49,7 +49,7 @@ def _of_scores(found: DimensionStatistics) -> Iterator[str]:
         yield f"{title}: {_difference(apart)}"
     if len(found.differences) > 1:
         yield (
-            f"{title}: {len(found.differences)} differences were looked at, and their intervals are not "
+            f"{title}: {len(found.differences)} differences were tested, and their intervals are not "
             "corrected for that."
         )
     yield f"{title}: {_alpha(found.agreement[''].alpha)}"

@@ -30,7 +30,7 @@ ALL_TRACES = "all traces"
 
 @dataclass(frozen=True)
 class Row:
-    """One number of a report, with what it is a number of.
+    """One number of a report, with its subject.
 
     :param section: the part of the report it stands in, a key of ``report_page.SECTIONS``
     :param of: a source, two sources, a scorer, two scorers, a judge, or ``ALL``
@@ -46,7 +46,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Everything that was calculated."""
+    """All statistics of a session."""
 
     scores: tuple[DimensionStatistics, ...]
     pairs: PairStatistics | None
@@ -145,7 +145,7 @@ def _judge_rows(found: JudgeStatistics) -> Iterator[Row]:
 
 
 def statistics_csv(rows: Iterable[Row]) -> str:
-    """Every number of the report; an empty value has its reason in words."""
+    """Return every number of the report; an empty value has its reason in words."""
     head = (
         "section",
         "of",
@@ -175,7 +175,7 @@ def statistics_csv(rows: Iterable[Row]) -> str:
 
 
 def scores_csv(results: Results, names: Names) -> str:
-    """One row for each trace that somebody was asked to score, repeats and gold items among them."""
+    """Return one row per trace and scorer, repeats and gold items included."""
     head = (
         *("scorer", "place", "item", "use", "source", "task", "simulated", "verdict", "label"),
         *("coherence", "consistency", "changes", "comment"),
@@ -184,7 +184,7 @@ def scores_csv(results: Results, names: Names) -> str:
 
 
 def preferences_csv(results: Results, names: Names) -> str:
-    """One row for each pair that somebody was shown, repeats among them."""
+    """Return one row per pair and scorer, repeats included."""
     head = (
         *("scorer", "place", "use", "task", "left_item", "right_item", "left_source", "right_source"),
         *("preference", "preferred_source", "changes", "comment"),
@@ -193,7 +193,7 @@ def preferences_csv(results: Results, names: Names) -> str:
 
 
 def wrong_steps_csv(results: Results, names: Names) -> str:
-    """One row for each step that a scorer marked as wrong; steps count from 1."""
+    """Return one row per step that a scorer marked as wrong; steps count from 1."""
     rows = (
         (
             *(names.scorers[one.scorer], one.place, names.items[trace.item], _use(one)),
@@ -208,7 +208,7 @@ def wrong_steps_csv(results: Results, names: Names) -> str:
 
 
 def judgements_csv(results: Results, names: Names) -> str:
-    """What model judges said, reasoning apart from the verdict."""
+    """Return the judgements of model judges, reasoning separate from the verdict."""
     rows = []
     for one in results.judgements:
         items = [names.items[results.traces[version].item] for version in one.shown]
@@ -233,7 +233,7 @@ def judgements_csv(results: Results, names: Names) -> str:
 
 
 def session_json(results: Results, names: Names, content_hashes: Mapping[int, str]) -> str:
-    """The plan, the exact items, the orders and sides, and the rubric as it was.
+    """Return the plan, the exact items, the orders and sides, and the rubric.
 
     :param content_hashes: of each version that was shown
     """
@@ -275,12 +275,12 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
 
 
 def _plan(results: Results, names: Names) -> dict[str, Any]:
-    """The plan with its scorers by their new names, and items by their number within the session."""
+    """Return the plan with scorers by their new names and items by their number within the session."""
     plan = results.plan.to_json()
     plan["name"] = names.anonymous(plan["name"])
     plan["filter"]["batch"] = plan["filter"]["batch"] and names.anonymous(plan["filter"]["batch"])
     plan["scorers"] = list(names.scorers.values())
-    # What was asked for and shown to nobody has no number here.
+    # An item of the plan that was shown to nobody has no number here.
     plan["items"] = [names.items[item] for item in results.plan.items if item in names.items]
     plan["gold"] = [{**gold, "item": names.items[gold["item"]]} for gold in plan["gold"] if gold["item"] in names.items]
     return plan
@@ -341,7 +341,7 @@ def _preference(results: Results, names: Names, one: Response) -> tuple[object, 
 
 
 def _responses(results: Results, names: Names, kind: str) -> list[Response]:
-    # Not in the plan's order of scorers, which would tell who is who.
+    # Not in the plan's order of scorers, which would reveal who is who.
     order = {initials: place for place, initials in enumerate(names.scorers)}
     asked = [one for one in results.said if one.kind == kind]
     return sorted(asked, key=lambda one: (order[one.scorer], one.place))

@@ -74,7 +74,7 @@ def test_a_session_from_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -
     status, _, err = run(capsys, path, "close", 1)
     assert status == 2
     assert err == (
-        "spec-o3: session 1: found 35 answers missing, and closing is for ever; --unfinished closes it all the same\n"
+        "spec-o3: session 1: found 35 answers missing, and closing is final; --unfinished closes it anyway\n"
     )
     closed = told(capsys, path, "close", 1, "--unfinished")
     assert (closed["state"], closed["unanswered"]) == ("closed", 35)
@@ -107,8 +107,8 @@ def test_what_is_said_to_a_person(capsys, path) -> None:
         "  RE is asked 12 times",
         "  AU is asked 12 times",
         "  VO is asked 12 times",
-        "1 texts tell who wrote them: spec-o3 blind giveaways 1",
-        "its scorers can begin after: spec-o3 blind open 1",
+        "1 texts reveal their authors: spec-o3 blind giveaways 1",
+        "to let its scorers begin: spec-o3 blind open 1",
     ]
     status, out, _ = run(capsys, path, "giveaways", 1)
     assert (status, out) == (1, "item 1, step 1, by gpt-5: “GPT-5” (model)\n")
@@ -125,9 +125,9 @@ def test_texts_that_tell_can_be_left_out(capsys, path) -> None:
         Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
     made = told(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
     assert made["giving_away"] == []
-    assert made["notes"] == ["1 trajectories tell who wrote them and were left out."]
+    assert made["notes"] == ["1 trajectories reveal their authors and were left out."]
     status, out, _ = run(capsys, path, "giveaways", 1)
-    assert (status, out) == (0, "nothing was found; a scorer may still notice what no list of words knows\n")
+    assert (status, out) == (0, "nothing was found; a scorer may still notice other leaks\n")
 
 
 def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:

@@ -662,8 +662,8 @@ def test_the_command_says_numbers_and_nothing_of_what_was_said(capsys, store) ->
         status, out, _ = run(capsys, store, server, 1, "--text-only")
         assert status == 0
         assert out == (
-            f"{MODEL} (text only), asked on behalf of whoever holds the file: "
-            "0 traces and 0 orders of pairs judged, 12 were before\n"
+            f"{MODEL} (text only), run for the owner of the file: "
+            "0 traces and 0 orders of pairs judged, 12 already judged\n"
         )
         assert len(server.chats) == 12
         status, out, _ = run(capsys, store, server, 1, "--text-only", "--dimension", "consistency")
@@ -678,12 +678,12 @@ def test_what_was_not_judged_is_bad_news(capsys, store) -> None:
     with serving(always("I like it.")) as server:
         status, out, _ = run(capsys, store, server, 1, "--text-only")
     assert status == 1
-    assert "2 were asked for twice; 2 could not be read even so" in out
+    assert "2 were requested twice; 2 remained unreadable" in out
     with serving([Status(400, {"error": {"message": "no"}})]) as server:
         status, out, _ = run(capsys, store, server, 1, "--text-only", "--name", "other")
     assert status == 1
     assert "refused the request (400): no." in out
-    assert "2 are left; the same command goes on with them" in out
+    assert "2 are left; run the same command again to continue" in out
 
 
 def test_how_it_ranks_beside_the_people_is_told_once_the_session_is_closed(capsys, store) -> None:

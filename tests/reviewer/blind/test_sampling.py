@@ -243,7 +243,7 @@ def test_gold_is_in_no_stratum_and_not_shown_to_whoever_had_a_hand_in_it() -> No
         ("BB", 2),
     ]
     assert {1, 2}.isdisjoint(c.item for one in firsts(session, "scores") for c in one.shown)
-    assert "The gold item 1 is not shown to AA, who had a hand in it." in session.notes
+    assert "The gold item 1 is not shown to AA, who worked on it." in session.notes
 
 
 def test_asking_for_gold_or_repeats_does_not_change_what_is_scored() -> None:
@@ -293,13 +293,13 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
         drawn(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
     assert str(few.value) == (
         "Wanted 6 trajectories of each source and task, found 5 of cc by gpt-5; 5 of cc by o3. "
-        "1 trajectories tell who wrote them and were left out."
+        "1 trajectories reveal their authors and were left out."
     )
 
 
 def test_too_few_scorers_who_may_are_told_with_the_item() -> None:
     candidates = [replace(campaign()[0], barred=frozenset({"AA"}))]
-    with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, wanted 2"):
+    with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, expected 2"):
         drawn(Plan("few", ("AA", "BB"), items=(1,)), candidates)
     with pytest.raises(TooFew, match=r"no trajectories to draw.*fewer than 2 of the 2 scorers had no hand"):
         drawn(Plan("few", ("AA", "BB")), candidates)

@@ -158,7 +158,7 @@ def test_texts_that_tell_are_left_out_or_flagged(store) -> None:
     assert (found.item, found.source, found.step, found.giveaway.words) == (1, GPT, 1, "GPT-5")
     strict = drawn(store, giveaways="leave out")
     assert store.blind.sessions.leaks("CO", strict.id) == ()
-    assert strict.notes == ("1 trajectories tell who wrote them and were left out.",)
+    assert strict.notes == ("1 trajectories reveal their authors and were left out.",)
 
 
 def test_what_was_drawn_is_frozen(store) -> None:
