@@ -104,9 +104,9 @@ def test_what_is_said_to_a_person(capsys, path) -> None:
     assert status == 0
     assert out.splitlines() == [
         "session 1 drawn: told",
-        "  RE is asked 12 times",
-        "  AU is asked 12 times",
-        "  VO is asked 12 times",
+        "  RE has 12 questions",
+        "  AU has 12 questions",
+        "  VO has 12 questions",
         "1 texts reveal their authors: spec-o3 blind giveaways 1",
         "to let its scorers begin: spec-o3 blind open 1",
     ]

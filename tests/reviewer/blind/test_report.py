@@ -360,7 +360,7 @@ def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
     (tmp_path / "empty").mkdir()
     written = report.write(store, None, session, tmp_path / "empty")
     assert {path.name: path.read_bytes() for path in written} == files
-    with pytest.raises(report.ReportError, match="found files in it, wanted a new or an empty folder"):
+    with pytest.raises(report.ReportError, match="found files in it, expected a new or an empty folder"):
         report.write(store, None, session, tmp_path / "empty")
     wrote = iter([True, True, False])
     as_it_was = Path.write_bytes

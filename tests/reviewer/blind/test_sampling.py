@@ -301,7 +301,7 @@ def test_too_few_scorers_who_may_are_told_with_the_item() -> None:
     candidates = [replace(campaign()[0], barred=frozenset({"AA"}))]
     with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, expected 2"):
         drawn(Plan("few", ("AA", "BB"), items=(1,)), candidates)
-    with pytest.raises(TooFew, match=r"no trajectories to draw.*fewer than 2 of the 2 scorers had no hand"):
+    with pytest.raises(TooFew, match=r"no trajectories to draw.*fewer than 2 of the 2 scorers had nothing to do"):
         drawn(Plan("few", ("AA", "BB")), candidates)
 
 
@@ -329,7 +329,7 @@ def test_more_repeats_than_there_is_room_for_are_refused() -> None:
     with pytest.raises(TooFew) as few:
         drawn(plan, campaign())
     assert str(few.value) == (
-        "repeats: found 4 for AA, who has 4 to look at; at 2 places from its first showing there is room for 3"
+        "repeats: found 4 for AA, who has 4 showings; at 2 places from the first showing at most 3 fit"
     )
 
 
