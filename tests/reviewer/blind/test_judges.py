@@ -500,7 +500,7 @@ def test_another_judge_under_the_same_name_is_refused_before_it_is_asked(store) 
         chats = len(server.chats)
         with pytest.raises(JudgeMismatch, match="was asked with dimensions"):
             asked(store, server, session, dimensions=("consistency",))
-        with pytest.raises(JudgeMismatch, match="was asked with pictures False, now it is True"):
+        with pytest.raises(JudgeMismatch, match="was asked with pictures False, now with True"):
             asked(store, server, session, pictures=True)
         assert len(server.chats) == chats
         assert asked(store, server, session, name="another").judged == 6
@@ -668,7 +668,7 @@ def test_the_command_says_numbers_and_nothing_of_what_was_said(capsys, store) ->
         assert len(server.chats) == 12
         status, out, _ = run(capsys, store, server, 1, "--text-only", "--dimension", "consistency")
         assert status == 0
-        assert out.startswith(f"{MODEL} (text only, consistency), asked")
+        assert out.startswith(f"{MODEL} (text only, consistency), run for")
         assert "6 traces and 0 orders of pairs judged" in out
     assert "Sound" not in out
 
