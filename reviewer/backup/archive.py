@@ -73,12 +73,12 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_NAME
     try:
         if path.is_symlink() or not path.is_file():
-            raise BadArchive(f"{folder}: found no {MANIFEST_NAME} in it, wanted the folder of a plain archive")
+            raise BadArchive(f"{folder}: found no {MANIFEST_NAME} in it, expected the folder of a plain archive")
         if path.stat().st_size > _LONGEST_MANIFEST:
-            raise BadArchive(f"{path}: found {path.stat().st_size} bytes, wanted a manifest")
+            raise BadArchive(f"{path}: found {path.stat().st_size} bytes, expected a manifest")
         told = json.loads(path.read_bytes())
         if told["format"] != FORMAT:
-            raise BadArchive(f"{path}: format: found {told['format']!r:.60}, wanted {FORMAT!r}")
+            raise BadArchive(f"{path}: format: found {told['format']!r:.60}, expected {FORMAT!r}")
         head = told["log_head"]
         return Manifest(
             at=str(told["at"]),
@@ -93,13 +93,15 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _table_file(name: str, told: Mapping[str, Any]) -> TableFile:
     if told["file"] != file_of(name):
-        raise BadArchive(f"{MANIFEST_NAME}: {name}: found the file {told['file']!r:.80}, wanted {file_of(name)!r:.80}")
+        raise BadArchive(
+            f"{MANIFEST_NAME}: {name}: found the file {told['file']!r:.80}, expected {file_of(name)!r:.80}"
+        )
     return TableFile(_whole(told["rows"]), _whole(told["bytes"]), str(told["sha256"]))
 
 
 def _whole(value: object) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"found {value!r:.40}, wanted a whole number")
+        raise ValueError(f"found {value!r:.40}, expected a whole number")
     return value
 
 
@@ -110,7 +112,7 @@ def write_archive(store: Store, target: Path, progress: Callable[[int, int], Non
     :raises BackupError: there is something of that name, or the disk refused
     """
     if os.path.lexists(target):
-        raise BackupError(f"{target}: found something of that name, wanted one that is not taken")
+        raise BackupError(f"{target}: found something of that name, expected one that is not taken")
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
         part.mkdir(mode=0o700)
@@ -257,7 +259,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BadArchive(f"it is no JSON ({error})") from error
     if not isinstance(found, dict):
-        raise BadArchive(f"found {found!r:.60}, wanted an object")
+        raise BadArchive(f"found {found!r:.60}, expected an object")
     return found
 
 
@@ -271,7 +273,7 @@ class _Pictures:
     def take(self, key: str, sha256: str) -> bytes:
         """:raises BadArchive: there is no such picture, or not the one that the row means"""
         if not PICTURE_NAME.fullmatch(key):
-            raise BadArchive(f"found the picture {key!r:.80}, wanted 64 hexadecimal digits")
+            raise BadArchive(f"found the picture {key!r:.80}, expected 64 hexadecimal digits")
         path = self._folder / f"{key}.png"
         if _regular_file(path).st_size > LARGEST_PICTURE:
             raise BadArchive(f"{path}: it has more than {LARGEST_PICTURE} bytes")
@@ -285,7 +287,7 @@ class _Pictures:
         """Each row has another key, so there are as many files as were taken, or some that no row names."""
         found = sum(1 for _ in os.scandir(self._folder))
         if found != self._taken:
-            raise BadArchive(f"{self._folder}: found {found} files, wanted the {self._taken} that rows name")
+            raise BadArchive(f"{self._folder}: found {found} files, expected the {self._taken} that rows name")
 
 
 def _refuse_other_files(folder: Path, told: Manifest) -> None:
@@ -296,7 +298,7 @@ def _refuse_other_files(folder: Path, told: Manifest) -> None:
     for name in sorted(found - wanted):
         raise BadArchive(f"{folder}: found {name!r:.80}, which its manifest does not name")
     if (folder / PICTURES).is_symlink() or not (folder / PICTURES).is_dir():
-        raise BadArchive(f"{folder / PICTURES}: wanted a folder")
+        raise BadArchive(f"{folder / PICTURES}: expected a folder")
 
 
 def _refuse_other_tables(folder: Path, told: Manifest, new: NewDatabase) -> None:
@@ -312,5 +314,5 @@ def _regular_file(path: Path) -> os.stat_result:
     except OSError as error:
         raise BadArchive(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(found.st_mode):
-        raise BadArchive(f"{path}: wanted a plain file")
+        raise BadArchive(f"{path}: expected a plain file")
     return found

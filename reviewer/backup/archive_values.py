@@ -111,12 +111,12 @@ def _in(table: Table, plain: Plain, column: str, value: Any, picture: Callable[[
         return pack_as(_width(plain[ARRAYS[place]]), numbers_in(_width(plain[ARRAYS[place]]), value))
     if place in MASKS:
         if not isinstance(value, list) or not set(value) <= {0, 1}:
-            raise ValueError("wanted a list of 0 and 1")
+            raise ValueError("expected a list of 0 and 1")
         return pack_mask(np.array(value, dtype=bool))
     if place in PICTURES:
         return picture(str(plain[PICTURES[place]]), value)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError("wanted text or a number")
+        raise ValueError("expected text or a number")
     return value
 
 
@@ -139,7 +139,7 @@ def numbers_out(array: NDArray[Any]) -> list[float | str]:
 def numbers_in(width: Width, numbers: Any) -> NDArray[Any]:
     """The array that ``numbers_out`` was given. :raises ValueError: it is no list of numbers"""
     if not isinstance(numbers, list):
-        raise ValueError("wanted a list of numbers")
+        raise ValueError("expected a list of numbers")
     strange = {i: n for i, n in enumerate(numbers) if type(n) not in (float, int)}
     plain = [0.0 if i in strange else n for i, n in enumerate(numbers)] if strange else numbers
     with np.errstate(over="ignore"):
@@ -168,7 +168,7 @@ def _width(value: object) -> Width:
         return "<f4"
     if value == "<f8":
         return "<f8"
-    raise ValueError(f"found the width {value!r:.20}, wanted <f4 or <f8")
+    raise ValueError(f"found the width {value!r:.20}, expected <f4 or <f8")
 
 
 def _bytes(value: Value) -> bytes:

@@ -1,7 +1,7 @@
-"""Backups: a copy of the database at one moment, with a few facts about it in a JSON file of the same name.
+"""Backups: copies of the database with metadata, which of them are retained, and the daily schedule.
 
-The copy comes first and gets its name only when it is whole; the facts follow. A copy whose facts were never
-written, because the power went between the two, can be restored like any other, and is never deleted.
+A copy gets its name only when it is complete; its metadata, a JSON file of the same name, follow. A copy
+without metadata (after a power cut) can be restored like any other, and is never deleted.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from reviewer.store.sqlite.tables import open_snapshot
 
 
 class BackupError(OneLine):
-    """Nothing was kept, or nothing put back; what was there is as it was."""
+    """A backup or restore failed; existing files are unchanged."""
 
 
 class BadArchive(BackupError):
-    """A plain archive, or a line of it, is not what its manifest or the schema says: where, and what."""
+    """A plain archive does not match its manifest or the schema; the message says where."""
 
 
 class BadBackup(BackupError):
-    """A backup that must not take the place of a database: damaged, changed, or not of one mind."""
+    """A backup that cannot be restored: damaged, changed or inconsistent."""
 
 
 DAILY, WEEKLY, MONTHLY = 7, 4, 6
-"""How many days, weeks and months keep their last backup. Only those count that have one, so that a machine
-that was off for a year still has them all."""
+"""How many days, weeks and months keep their last backup. Only periods with a backup count, so a machine that
+was off for a year still has all of them."""
 _TIME = "%Y%m%dT%H%M%SZ"
 _CLOCK_TOLERANCE = timedelta(minutes=5)  # by which two machines' clocks may differ
 
 
 def default_folder(database: Path) -> Path:
-    """Where backups go unless told otherwise."""
+    """Return the default folder of backups."""
     return database.resolve().parent / "backups"
 
 
 def backup_name(database: Path, at: datetime) -> str:
-    """``annotations-20261121T160839Z``: the name of a backup, without its ending."""
+    """Return the name of a backup without suffix: ``annotations-20261121T160839Z``."""
     return f"{database.stem}-{at.astimezone(UTC).strftime(_TIME)}"
 
 
 def backup_time(database: Path, name: str) -> datetime | None:
-    """When a backup of this database was made, by its name; None: it is none of its backups."""
+    """Return the time of a backup from its name; None if it is not a backup of this database."""
     found = re.fullmatch(re.escape(database.stem) + r"-(\d{8}T\d{6}Z)", name)
     if found is None:
         return None
@@ -67,9 +67,10 @@ def backup_time(database: Path, name: str) -> datetime | None:
 
 
 def retained(times: Collection[datetime], now: datetime) -> set[datetime]:
-    """Which of the backups made at these times (UTC) are kept: the last one of each of the last seven days,
-    four weeks (Monday to Sunday) and six months that have one. Whatever is later than now was made by a clock
-    that went wrong: it is kept, and counts for no day.
+    """Return which of the backups made at these times (UTC) are retained.
+
+    The last one of each of the last seven days, four weeks (Monday to Sunday) and six months that have one.
+    A time in the future comes from a wrong clock: the backup is retained, and counts for no day.
     """
     ahead = {at for at in times if at > now + _CLOCK_TOLERANCE}
     past = sorted(set(times) - ahead, reverse=True)
@@ -104,12 +105,12 @@ def _month(at: datetime) -> Hashable:
 SCHEMA = "spec-o3/backup/1"
 Reason = Literal["daily", "by hand"]
 _ABANDONED_AFTER = timedelta(days=1)
-"""After which a part of a backup is nobody's any more: whoever wrote it was killed."""
+"""Age at which a partial backup is deleted: its writer was killed."""
 
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup and what is known of it. ``head``: of the audit log, None for a database from before it."""
+    """A backup and its metadata. ``head``: of the audit log, None for a schema without one."""
 
     path: Path
     at: datetime
@@ -120,7 +121,7 @@ class Backup:
     head: Head | None
 
     def to_json(self) -> dict[str, Any]:
-        """What the file beside the backup holds."""
+        """Return the content of the metadata file."""
         return {
             "format": SCHEMA,
             "file": self.path.name,
@@ -134,7 +135,7 @@ class Backup:
 
 
 def metadata_path(path: Path) -> Path:
-    """The file that tells of a backup: ``annotations-TIME.json`` of ``annotations-TIME.db``."""
+    """Return the path of a backup's metadata: ``annotations-TIME.json`` of ``annotations-TIME.db``."""
     return path.with_suffix(".json")
 
 
@@ -151,11 +152,11 @@ def back_up(
 ) -> Backup:
     """Copy a database while people work on it.
 
-    :param target: the file to be made; or a folder, made if need be, for one that is named by the time
-    :param progress: called with the number of pages done, and of all
-    :raises StoreError: the database is damaged or cannot be read, or there is a file of that name
-    :raises CannotWrite: there is no such folder, or no room in it
-    :raises BackupError: the folder cannot be made, or not be written to
+    :param target: the new file; or a folder, created if needed, for a file named by the time
+    :param progress: called with the number of pages done, and the total
+    :raises StoreError: the database is damaged or cannot be read, or the file exists
+    :raises CannotWrite: there is no such folder, or not enough space
+    :raises BackupError: the folder cannot be created or written to
     """
     into_folder = target.is_dir() or target.suffix == ""
     try:
@@ -173,14 +174,14 @@ def back_up(
 
 
 def describe(path: Path, at: datetime, why: Reason) -> Backup:
-    """What there is to know of a copy that is there."""
+    """Return the metadata of an existing copy."""
     with open_snapshot(path) as moment:
         schema, head = moment.schema, moment.head
     return Backup(path, at, path.stat().st_size, sha256_of(path), why, schema, head)
 
 
 def list_backups(database: Path, folder: Path) -> list[Backup]:
-    """The backups of a database in a folder that tell of themselves, newest first."""
+    """Return the backups of a database in a folder that have metadata, newest first."""
     found = []
     if folder.is_dir():
         for path in folder.glob("*.db"):
@@ -191,33 +192,32 @@ def list_backups(database: Path, folder: Path) -> list[Backup]:
 
 
 def read_metadata(path: Path) -> Backup | None:
-    """What the file beside a backup says of it; None where there is none that can be read."""
+    """Read the metadata of a backup; None if they are missing or unreadable."""
     try:
-        told: Mapping[str, Any] = json.loads(metadata_path(path).read_text(encoding="utf-8"))
-        if told["format"] != SCHEMA or told["file"] != path.name or told["why"] not in ("daily", "by hand"):
+        found: Mapping[str, Any] = json.loads(metadata_path(path).read_text(encoding="utf-8"))
+        if found["format"] != SCHEMA or found["file"] != path.name or found["why"] not in ("daily", "by hand"):
             return None
-        head = None if told["log_head"] is None else Head.parse(told["log_head"])
-        at = datetime.fromisoformat(told["at"]).astimezone(UTC)
-        return Backup(path, at, int(told["bytes"]), str(told["sha256"]), told["why"], int(told["schema"]), head)
+        head = None if found["log_head"] is None else Head.parse(found["log_head"])
+        at = datetime.fromisoformat(found["at"]).astimezone(UTC)
+        return Backup(path, at, int(found["bytes"]), str(found["sha256"]), found["why"], int(found["schema"]), head)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def check_bytes(path: Path) -> None:
-    """:raises BadBackup: the file is not what was written beside it when it was made"""
+    """Compare a backup with its metadata. :raises BadBackup: the size or the SHA-256 differs"""
     known = read_metadata(path)
     if known is None:
         return
     found = path.stat().st_size
     if found != known.bytes:
-        raise BadBackup(f"{path}: found {found} bytes, wanted the {known.bytes} that it was made with")
+        raise BadBackup(f"{path}: found {found} bytes, expected the {known.bytes} in its metadata")
     if sha256_of(path) != known.sha256:
         raise BadBackup(f"{path}: its SHA-256 is not the one in {metadata_path(path).name}: it was changed")
 
 
 def prune(database: Path, folder: Path, now: datetime) -> list[Path]:
-    """Delete the daily backups that are not to be kept any more, and parts of backups that were never
-    finished; what was deleted. Anything else is left alone.
+    """Delete daily backups that are not retained, and unfinished parts; return what was deleted.
 
     :raises OSError: one of them cannot be deleted
     """
@@ -242,13 +242,13 @@ def sha256_of(path: Path) -> str:
 def _refuse_existing(path: Path) -> None:
     beside = metadata_path(path)
     if beside == path:
-        raise BackupError(f"{path}: wanted a name that ends in .db; the facts go into a .json beside it")
+        raise BackupError(f"{path}: expected a name that ends in .db; the metadata go into a .json file beside it")
     if os.path.lexists(beside):
-        raise BackupError(f"{beside}: found a file where the backup's facts would go; choose another name")
+        raise BackupError(f"{beside}: found a file where the metadata of the backup would go; choose another name")
 
 
 def _free_name(database: Path, folder: Path, clock: Callable[[], datetime]) -> tuple[datetime, Path]:
-    """A name of this second, or of the next that is free where somebody has just made one too."""
+    """Return a name of this second, or of the next free second."""
     at = clock().replace(microsecond=0)
     while os.path.lexists(path := folder / f"{backup_name(database, at)}.db"):
         at += timedelta(seconds=1)
@@ -268,18 +268,18 @@ def _write_metadata(backup: Backup) -> None:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         raise StoreError(
-            f"{backup.path}: the backup is made, but {path.name} beside it could not be written "
-            f"({error.strerror}). It can be restored, and is not deleted by itself."
+            f"{backup.path}: the backup was made, but its metadata {path.name} could not be written "
+            f"({error.strerror}). It can be restored, and is never deleted automatically."
         ) from error
 
 
 FIRST_CHECK = 60.0
-"""Seconds after the start: whoever opens the page first does not wait for a disk that copies."""
+"""Seconds after the start: the first page load does not compete with a copy for the disk."""
 CHECK_INTERVAL = 600.0
-"""Seconds between two looks whether a backup is due."""
+"""Seconds between two checks whether a backup is due."""
 RETRY_INTERVAL = 3600.0
-"""Seconds until one that failed is tried again."""
-_STOP_SECONDS = 3.0  # seconds that stopping the app waits for a backup to be given up
+"""Seconds until a failed backup is tried again."""
+_STOP_SECONDS = 3.0  # seconds to wait for a running backup when the app stops
 
 log = logging.getLogger("spec_o3")
 
@@ -289,9 +289,9 @@ class _Stopped(Exception):
 
 
 class DailyBackups:
-    """Backups of an open store into one folder, which several apps on one database may share.
+    """Daily backups of an open store into one folder, which several apps on one database may share.
 
-    ``problem``: why the last one could not be made, as a sentence; "" where it could.
+    ``problem``: why the last backup failed, as a sentence; "" if it succeeded.
     """
 
     def __init__(self, store: Store, folder: Path, clock: Callable[[], datetime] = utc_now) -> None:
@@ -304,16 +304,16 @@ class DailyBackups:
 
     @property
     def made(self) -> list[Backup]:
-        """What there is, newest first."""
+        """The existing backups, newest first."""
         return list_backups(self._store.path, self.folder)
 
     def make_if_due(self) -> Backup | None:
-        """The backup of this day (UTC), unless there is one already or another app is making it.
+        """Make the backup of this day (UTC), unless it exists or another app is making it.
 
-        What goes wrong is kept as ``problem`` and written into the audit log; nothing is raised.
+        An error is stored in ``problem`` and in the audit log; nothing is raised.
         """
         try:
-            with self._alone(wait=False) as is_ours:
+            with self._locked(wait=False) as is_ours:
                 if not is_ours or self._has_today():
                     return None
                 made = self._make("daily", None)
@@ -329,23 +329,23 @@ class DailyBackups:
         return made
 
     def make_now(self, person: str | None) -> Backup:
-        """One more, whoever asks for it; it is kept until somebody deletes it.
+        """Make one more backup at a person's request; it is kept until a person deletes it.
 
-        :raises BackupError: the folder cannot be made or written to
-        :raises StoreError: no room, or the database is damaged
+        :raises BackupError: the folder cannot be created or written to
+        :raises StoreError: not enough space, or the database is damaged
         """
-        with self._alone(wait=True):
+        with self._locked(wait=True):
             made = self._make("by hand", person)
         self.problem = ""
         return made
 
     def start(self) -> None:
-        """Look every ten minutes whether one is due, in a thread of its own."""
+        """Check every ten minutes whether a backup is due, in its own thread."""
         self._thread = threading.Thread(target=self._run, name="daily backups", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Stop looking. A copy that is under way is given up; nothing of it stays."""
+        """Stop the thread. A running copy is cancelled and its part is deleted."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_STOP_SECONDS)
@@ -356,9 +356,9 @@ class DailyBackups:
             try:
                 self.make_if_due()
             except Exception:
-                # A thread that has ended would make no more backups, and nobody would know.
+                # If the thread ended, no more backups would be made, and nobody would notice.
                 log.exception("the daily backup failed")
-                self.problem = "The daily backup failed; the server's output says why."
+                self.problem = "The daily backup failed; details are in the server log."
             wait = RETRY_INTERVAL if self.problem else CHECK_INTERVAL
 
     def _has_today(self) -> bool:
@@ -366,11 +366,11 @@ class DailyBackups:
         return any(backup.why == "daily" and backup.at.date() == today for backup in self.made)
 
     def _make(self, why: Reason, person: str | None) -> Backup:
-        made = back_up(self._store.path, self.folder, why, self._go_on, self._clock)
+        made = back_up(self._store.path, self.folder, why, self._continue, self._clock)
         self._store.log.note(person, "backup made", made.path.name, bytes=made.bytes, sha256=made.sha256, why=why)
         return made
 
-    def _go_on(self, done: int, of: int) -> None:
+    def _continue(self, done: int, of: int) -> None:
         if self._stop.is_set():
             raise _Stopped
 
@@ -380,12 +380,12 @@ class DailyBackups:
         try:
             self._store.log.note(None, "backup failed", "", why=why)
         except StoreError as error:
-            # The disk that is too full for a copy may be too full for this.
+            # A disk that is too full for a copy may be too full for this entry.
             log.error("this could not be written into the audit log: %s", error)
 
     @contextmanager
-    def _alone(self, wait: bool) -> Iterator[bool]:
-        """Whether no other app is making a backup here. The lock on the folder ends with whoever holds it."""
+    def _locked(self, wait: bool) -> Iterator[bool]:
+        """Yield whether this app has the lock on the folder. A lock ends with its process."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.folder, os.O_RDONLY)

@@ -76,7 +76,7 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
     :raises CannotWrite: no room, or a folder that cannot be written
     """
     if not source.exists():
-        raise BackupError(f"{source}: found nothing there, wanted a backup or the folder of a plain archive")
+        raise BackupError(f"{source}: found nothing there, expected a backup or the folder of a plain archive")
     # The file itself is replaced, not a link to it.
     database = database.resolve()
     if database.exists():

@@ -1,4 +1,4 @@
-"""The words of the rounds (states, verbs, roles, reasons), a campaign's rules, and the facts of a history."""
+"""States, verbs, roles and reasons of the rounds; a campaign's rules; the facts of an item's history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VERBS: dict[Round, tuple[Verb, ...]] = {
     "vote": ("approve", "reject", "abstain"),
     "adjudication": ("approve", "reject", "return"),
 }
-"""What may be decided in each round. Editing is not a decision: it makes a version, in revision only."""
+"""The decisions of each round. Editing is not a decision: it creates a version, in revision only."""
 
 ROLES_OF: dict[Round, tuple[Role, ...]] = {
     "screening": ("reviewer", "coordinator"),
@@ -45,20 +45,20 @@ REASONS: dict[str, str] = {
     "duplicate": "Duplicate",
     "other": "Other",
 }
-"""Why something is rejected: the code that is kept, and what the page shows. "other" needs a comment."""
+"""Reasons of a rejection: the stored code and the label. "other" needs a comment."""
 
 
 class RulesError(OneLine, ValueError):
-    """Rules under which an item could never be decided, or be decided two ways."""
+    """Rules under which an item could never be decided, or could be both approved and rejected."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How many people it takes.
+    """Numbers of people who decide.
 
-    ``approve_at + reject_at`` must exceed ``votes``: else the order in which votes arrive could decide. With
-    ``solo`` one person may do every round of an item; one audit and one vote are enough, whatever else was
-    given.
+    ``approve_at + reject_at`` must exceed ``votes``: otherwise the order of the votes could decide. With
+    ``solo`` one person may do every round of an item; one audit and one vote are enough, whatever the other
+    numbers are.
     """
 
     auditors: int = 2
@@ -73,19 +73,19 @@ class Rules:
                 object.__setattr__(self, number, 1)
         for number in ("auditors", "votes", "approve_at", "reject_at"):
             if getattr(self, number) < 1:
-                raise RulesError(f"{number}: found {getattr(self, number)}, wanted 1 or more")
+                raise RulesError(f"{number}: found {getattr(self, number)}, expected 1 or more")
         if max(self.approve_at, self.reject_at) > self.votes:
             raise RulesError(
-                f"approve_at {self.approve_at}, reject_at {self.reject_at}: wanted {self.votes} votes at most"
+                f"approve_at {self.approve_at}, reject_at {self.reject_at}: expected {self.votes} votes at most"
             )
         if self.approve_at + self.reject_at <= self.votes:
             raise RulesError(
-                f"approve_at {self.approve_at} + reject_at {self.reject_at}: wanted more than {self.votes}, "
+                f"approve_at {self.approve_at} + reject_at {self.reject_at}: expected more than {self.votes}, "
                 f"or {self.votes} votes could both approve and reject"
             )
 
     def wanted(self, state: State) -> int:
-        """How many decisions the round takes in all; 0 once decided."""
+        """Return how many decisions the round needs in all; 0 once decided."""
         if state in ("approved", "rejected"):
             return 0
         return {"audit": self.auditors, "vote": self.votes}.get(state, 1)
@@ -93,7 +93,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class VersionMade:
-    """A version of an item came to be. ``author`` is None where a machine or an import wrote it."""
+    """A version of an item was created. ``author`` is None if a machine or an import wrote it."""
 
     id: int
     number: int
@@ -102,10 +102,10 @@ class VersionMade:
 
 @dataclass(frozen=True)
 class Decision:
-    """Somebody decided something about one version.
+    """A decision of one person on one version.
 
-    :param withdraws: id of the decision an ``undo`` takes back
-    :param rules: the rules in force when it was made; a round that was closed under them stays closed
+    :param withdraws: id of the decision that an ``undo`` withdraws
+    :param rules: the rules in force when it was made; a round closed under them stays closed
     """
 
     id: int
@@ -123,6 +123,6 @@ Fact = VersionMade | Decision
 
 
 def known_tasks(db: Path) -> tuple[dict[str, Task], tuple[TaskError, ...]]:
-    """Every usable task file of the program and of the campaign of ``db``; what is wrong with the rest."""
+    """Return the usable tasks of the program and of the campaign of ``db``, and the errors of the others."""
     folder = db.resolve().parent / "tasks"
     return tasks.load_all([folder] if folder.is_dir() else [])

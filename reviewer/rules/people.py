@@ -1,6 +1,6 @@
-"""Reviewers: who somebody is, what their roles let them do, and how a password or a session token is kept.
+"""People and roles, checks of initials, names and passwords, and the hashes of passwords and tokens.
 
-Values and hashing only. Keeping them, and how often somebody may try to sign in, is in ``reviewer.store``.
+Pure functions; ``reviewer.store.accounts`` stores the results and limits sign-in attempts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Role = Literal["reviewer", "auditor", "coordinator"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 # N = 2^15, r = 8, p = 3 (32 MiB): one of the equivalent settings of the OWASP Password Storage Cheat Sheet.
-# The numbers are written into each hash, so they can be raised without locking anybody out.
+# The numbers are stored in each hash, so they can be raised without making old passwords invalid.
 _LOG2_N, _R, _P = 15, 8, 3
 _HASH_BYTES, _SALT_BYTES = 32, 16
 _MEMORY_LIMIT = 256 * 1024 * 1024
@@ -25,26 +25,26 @@ _MEMORY_LIMIT = 256 * 1024 * 1024
 SHORTEST_PASSWORD = 8
 LONGEST_PASSWORD = 200
 
-_FIRST_TRIED = """
+_COMMON_PASSWORDS = """
 12345678 123456789 1234567890 87654321 0123456789 1q2w3e4r 1qaz2wsx abc12345 abcd1234 a1b2c3d4 admin
 administrator astronomer astronomy baseball changeme computer dragon football galaxy iloveyou letmein
 master michelle monkey observatory passw0rd password princess qwerty qwertyui qwertyuiop qwertz qwertzui
 secret shadow spectra spectrum starwars sunshine superman telescope trustno welcome whatever speco3
 spec-o3 test testtest
 """
-_COMMON = frozenset(_FIRST_TRIED.split())
+_COMMON = frozenset(_COMMON_PASSWORDS.split())
 
 
 class PersonError(OneLine, ValueError):
-    """Initials, a name, a role or a password that cannot be used: what was found, what was wanted."""
+    """Invalid initials, name, role or password; the message says what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """A reviewer. ``initials`` are the identity everywhere: in votes, versions, exports.
+    """A person. ``initials`` identify them in votes, versions and exports.
 
-    :param active: False for somebody who left; their decisions stay, they may make no new ones
-    :param has_password: False for somebody who works alone on their own machine, without signing in
+    :param active: False for a deactivated account: its decisions stay, new ones are refused
+    :param has_password: False in single-user mode, without signing in
     """
 
     initials: str
@@ -58,73 +58,72 @@ class Person:
 
 
 def clean_initials(text: str) -> str:
-    """Initials as they are kept: two to four letters, upper case. :raises PersonError: they are not."""
+    """Return initials in stored form: two to four letters, upper case. :raises PersonError: they are invalid"""
     initials = text.strip().upper()
     if not 2 <= len(initials) <= 4 or not initials.isalpha():
-        raise PersonError(f"initials: found {text!r:.40}, wanted two to four letters")
+        raise PersonError(f"initials: found {text!r:.40}, expected two to four letters")
     return initials
 
 
 def clean_name(text: str) -> str:
-    """A name without surrounding or doubled spaces. :raises PersonError: nothing left, or too long."""
+    """Return a name without surrounding or doubled spaces. :raises PersonError: it is empty or too long"""
     name = " ".join(text.split())
     if not 1 <= len(name) <= 100:
-        raise PersonError(f"name: found {text!r:.40}, wanted 1 to 100 characters")
+        raise PersonError(f"name: found {text!r:.40}, expected 1 to 100 characters")
     return name
 
 
 def clean_roles(roles: frozenset[str] | set[str] | tuple[str, ...] | list[str]) -> frozenset[Role]:
-    """The roles, checked. :raises PersonError: there are none, or one is unknown."""
+    """Return the checked roles. :raises PersonError: there are none, or one is unknown"""
     known = frozenset(role for role in ROLES if role in roles)
     if not roles or len(known) != len(set(roles)):
-        raise PersonError(f"roles: found {sorted(roles)}, wanted one or more of {', '.join(ROLES)}")
+        raise PersonError(f"roles: found {sorted(roles)}, expected one or more of {', '.join(ROLES)}")
     return known
 
 
 def checked_password(password: str, initials: str, name: str) -> str:
-    """A password that somebody of these initials and this name may have.
+    """Return the password if this person may use it.
 
-    :raises PersonError: it is too short or too long, is among the first that are tried, or says who they are
+    :raises PersonError: it is too short or too long, is a common password, or is the person's name or initials
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise PersonError(
-            f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}"
+            f"password: found {len(password)} characters, expected {SHORTEST_PASSWORD} to {LONGEST_PASSWORD}"
         )
     plain = "".join(password.casefold().split())
     own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
-    told = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
-    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or told:
-        raise PersonError("password: found one that is guessed first, wanted one that nobody would guess")
+    personal = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
+    if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or personal:
+        raise PersonError("password: found one that is easy to guess, expected one that is hard to guess")
     return password
 
 
 def hash_password(password: str) -> str:
-    """``scrypt$log2N$r$p$salt$hash`` in hex, with a fresh salt. :raises PersonError: it is too short."""
+    """``scrypt$log2N$r$p$salt$hash`` in hex, with a new salt. :raises PersonError: it is too short"""
     if len(password) < SHORTEST_PASSWORD:
-        raise PersonError(f"password: found {len(password)} characters, wanted {SHORTEST_PASSWORD} or more")
+        raise PersonError(f"password: found {len(password)} characters, expected {SHORTEST_PASSWORD} or more")
     salt = secrets.token_bytes(_SALT_BYTES)
     digest = _scrypt(password, salt, _LOG2_N, _R, _P)
     return f"scrypt${_LOG2_N}${_R}${_P}${salt.hex()}${digest.hex()}"
 
 
 def password_matches(password: str, kept: str | None) -> bool:
-    """Whether ``password`` is the one ``kept`` was made from.
+    """Return whether ``password`` matches the stored hash ``kept``.
 
-    With nothing kept, the same work is done and the answer is no: the time it takes does not tell which
-    initials exist.
+    Without a stored hash the same work is done, so that the time does not reveal which initials exist.
     """
-    _, log2_n, r, p, salt, digest = (kept or _NOBODYS_HASH).split("$")
+    _, log2_n, r, p, salt, digest = (kept or _DUMMY_HASH).split("$")
     tried = _scrypt(password, bytes.fromhex(salt), int(log2_n), int(r), int(p))
     return hmac.compare_digest(tried, bytes.fromhex(digest)) and kept is not None
 
 
 def new_token() -> str:
-    """A session or lease token: 256 random bits, safe in a cookie."""
+    """Return a new session or lease token: 256 random bits, safe in a cookie."""
     return secrets.token_urlsafe(32)
 
 
 def token_hash(token: str) -> str:
-    """What is stored of a session token. A plain SHA-256 is enough: the token itself is random."""
+    """Return the stored form of a session token. A plain SHA-256 is enough: the token itself is random."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -134,4 +133,4 @@ def _scrypt(password: str, salt: bytes, log2_n: int, r: int, p: int) -> bytes:
     )
 
 
-_NOBODYS_HASH = f"scrypt${_LOG2_N}${_R}${_P}${'00' * _SALT_BYTES}${'00' * _HASH_BYTES}"
+_DUMMY_HASH = f"scrypt${_LOG2_N}${_R}${_P}${'00' * _SALT_BYTES}${'00' * _HASH_BYTES}"

@@ -1,8 +1,7 @@
-"""The rounds as pure rules: what may happen next to an item, who may do it, when it is decided.
+"""The rounds as pure functions: ``standing`` of an item after its history, and ``refusal`` of an action.
 
-``standing(history, rules)`` folds what happened to one item into where it stands; ``refusal`` gives the
-sentence why somebody may not do a thing. No clock and no database: the store calls both in the transaction
-that writes, the page to show what is possible, the tests with thousands of invented histories.
+No clock and no database: the store calls both in the transaction that writes, the page calls them to show
+what is possible.
 
     screening ── keep ──> revision ── submit ──> audit ── all pass ──> vote ──> approved | rejected
                              ^                     │ return              │ undecided
@@ -62,17 +61,17 @@ _SIDE: dict[Verb, int] = {"pass": 1, "approve": 1, "return": -1, "reject": -1}
 
 @dataclass(frozen=True)
 class Standing:
-    """Where an item stands.
+    """The standing of an item: ``len(cast)`` of ``wanted`` decisions of the present ``round`` are made.
 
     :param version_id: the current version, which a decision must name
     :param version: its number
-    :param wanted: decisions the present round takes in all, 0 once decided
-    :param cast: those already in, on the current version
+    :param wanted: decisions that the present round needs in all, 0 once decided
+    :param cast: those already made, on the current version
     :param decisions: every decision in force on the current version, all rounds, in order
-    :param stale: audits, votes and adjudications of earlier versions: still shown, no longer counted
-    :param surplus: decisions that could not count when they came; nothing depends on them
-    :param authors: everybody who wrote a version
-    :param last: the latest decision in force, which its maker may undo; None after another's new version
+    :param stale: audits, votes and adjudications of earlier versions: shown, but not counted
+    :param surplus: decisions that could not count when they were made; nothing depends on them
+    :param authors: the people who wrote a version
+    :param last: the latest decision in force, which its author may undo; None after another person's new version
     """
 
     state: State
@@ -93,27 +92,32 @@ class Standing:
 
     @property
     def missing(self) -> int:
-        """How many decisions the present round still wants."""
+        """Number of decisions that the present round still needs."""
         return max(0, self.wanted - len(self.cast))
 
     @property
+    def done(self) -> int:
+        """Number of decisions made in the present round."""
+        return len(self.cast)
+
+    @property
     def progress(self) -> str:
-        """``audit 1 of 2``; just the state's name where one person decides."""
-        return f"{self.state} {len(self.cast)} of {self.wanted}" if self.wanted > 1 else self.state
+        """Progress as text: ``audit 1 of 2``; only the state's name if one person decides."""
+        return f"{self.state} {self.done} of {self.wanted}" if self.wanted > 1 else self.state
 
     @property
     def compared(self) -> bool:
-        """Two or more people judged the current version in one round: they could have disagreed."""
+        """Whether two or more people decided on the current version in one round."""
         return any(len(sides) > 1 for sides in self._sides())
 
     @property
     def disagreement(self) -> bool:
-        """In one round of audit or vote, two people pulled the current version in different directions."""
+        """Whether two people decided differently on the current version in one round of audit or vote."""
         return any({1, -1} <= set(sides) for sides in self._sides())
 
     @property
     def decided_by(self) -> tuple[str, ...]:
-        """Whose decisions approved or rejected it; empty while it is open."""
+        """Initials of those whose decisions approved or rejected it; empty while it is open."""
         verb = {"approved": "approve", "rejected": "reject"}.get(self.state)
         last_round = self.decisions[-1].round if self.decisions else None
         return tuple(d.person for d in self.decisions if d.verb == verb and d.round == last_round)
@@ -123,18 +127,18 @@ class Standing:
 
 
 def round_of(state: State) -> Round | None:
-    """The round of a state: ``returned`` is revision again; None once decided."""
+    """Return the round of a state: ``returned`` is revision again; None once decided."""
     if state == "approved" or state == "rejected":
         return None
     return "revision" if state == "returned" else state
 
 
 def standing(history: Iterable[Fact], rules: Rules) -> Standing:
-    """Where an item stands after everything that happened to it, oldest first.
+    """Return the standing of an item after its history, oldest first.
 
-    A function of its arguments and nothing else. Decisions that could not count when they came (a vote too
-    many, the wrong round, an old version) are kept as ``surplus`` and change nothing. A round closes under
-    the rules its decisions were made under; an open round is judged by ``rules``.
+    Decisions that could not count when they were made (one vote too many, the wrong round, an old version) are
+    kept as ``surplus`` and change nothing. A round closes under the rules in force when its decisions were
+    made; ``rules`` apply to an open round.
 
     :raises ValueError: the history does not begin with a version
     """
@@ -226,7 +230,7 @@ def _settle(now: Standing, rules: Rules) -> Standing:
 
 
 def _outcome(state: State, cast: Sequence[Verb], rules: Rules) -> State | None:
-    """The state that the decisions of a round lead to, None while it stays open."""
+    """Return the state after the decisions of a round; None while it stays open."""
     match state:
         case "audit":
             return _audited(cast, rules)
@@ -264,20 +268,20 @@ def _voted(cast: Sequence[Verb], rules: Rules) -> State | None:
 
 
 def barred(now: Standing, rules: Rules) -> dict[str, str]:
-    """Who may not act in the present round whatever their roles: ``{initials: the sentence why}``."""
+    """Return who may not act in the present round, whatever their roles: ``{initials: reason}``."""
     if rules.solo or now.round not in ("audit", "vote", "adjudication"):
         return {}
-    # The item was judged by these verbs, in the words of the sentence.
+    # What the person did in each round, as it reads in the message.
     did = {"audit": "audited", "vote": "voted on", "adjudication": "adjudicated"}
     counted = {"audit": now.cast, "vote": now.cast, "adjudication": now.decisions}[now.round]
     why = {d.person: f"{d.person} has already {did[d.round]} version {now.version}" for d in counted if d.round in did}
     why |= {a: f"{a} wrote a version of this item" for a in now.authors}
     decide = {"audit": "audit it", "vote": "vote on it", "adjudication": "adjudicate it"}[now.round]
-    return {person: f"{reason}, so somebody else has to {decide}." for person, reason in why.items()}
+    return {person: f"{reason}, so another person has to {decide}." for person, reason in why.items()}
 
 
 def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
-    """Why ``person`` can do nothing with the item in its present round; None if they can do something."""
+    """Return why ``person`` can do nothing with the item in its present round; None if they can act."""
     if not person.active:
         return f"{person.initials} is no longer active here."
     if now.round is None:
@@ -290,9 +294,9 @@ def work_refusal(now: Standing, rules: Rules, person: Person) -> str | None:
 
 
 def refusal(now: Standing, rules: Rules, person: Person, action: Action, version_id: int) -> str | None:
-    """Why ``person`` may not do this to this version now, as a sentence; None if they may.
+    """Return why ``person`` may not do this to this version now, as a sentence; None if they may.
 
-    Whether a reject has its reason and a return its comment is told by ``incomplete``.
+    ``incomplete`` checks the reason of a reject and the comment of a return.
     """
     if now.round is not None and action != "edit" and action not in VERBS[now.round]:
         possible = ", ".join(VERBS[now.round])
@@ -303,25 +307,25 @@ def refusal(now: Standing, rules: Rules, person: Person, action: Action, version
     if action == "edit" and now.round != "revision":
         return f"The text can be changed in revision only; this item is in {now.round}."
     if version_id != now.version_id:
-        return f"This was drawn from an earlier version; version {now.version} is the current one."
+        return f"This is based on an earlier version; version {now.version} is the current one."
     if action == "submit" and _unchanged_since_returned(now):
         return f"Version {now.version} was returned; change it before submitting it again, or reject it."
     return None
 
 
 def undo_refusal(now: Standing, person: Person) -> str | None:
-    """Why ``person`` may not take back the latest decision; None if they may."""
+    """Return why ``person`` may not undo the latest decision; None if they may."""
     if not person.active:
         return f"{person.initials} is no longer active here."
     if now.last is None:
-        return "There is no decision to undo: none was made, or somebody wrote a version since."
+        return "There is no decision to undo: none was made, or another person wrote a version after it."
     if now.last.person != person.initials:
         return f"The latest decision is {now.last.person}'s; only {now.last.person} can undo it."
     return None
 
 
 def incomplete(verb: Verb, reason: str = "", comment: str = "") -> str | None:
-    """What a decision still lacks: a reject its reason (and "other" its comment), a return its comment."""
+    """Return what a decision lacks: a reject needs a reason (and "other" a comment), a return a comment."""
     if verb == "reject":
         if reason not in REASONS:
             return f"Rejecting needs a reason, one of {', '.join(REASONS)}."
@@ -330,5 +334,5 @@ def incomplete(verb: Verb, reason: str = "", comment: str = "") -> str | None:
     elif reason:
         return f"A reason belongs to reject, not to “{verb}”; write a comment instead."
     if verb == "return" and not comment.strip():
-        return "Returning needs a comment: what has to change."
+        return "Returning needs a comment that says what has to change."
     return None

@@ -17,14 +17,14 @@ def quick_passwords() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         full = passwords._LOG2_N
         patch.setattr(passwords, "_LOG2_N", QUICK)
-        patch.setattr(passwords, "_NOBODYS_HASH", passwords._NOBODYS_HASH.replace(f"${full}$", f"${QUICK}$", 1))
+        patch.setattr(passwords, "_DUMMY_HASH", passwords._DUMMY_HASH.replace(f"${full}$", f"${QUICK}$", 1))
         yield patch
 
 
 @pytest.fixture
 def slow_passwords(quick_passwords: pytest.MonkeyPatch) -> Iterator[None]:
     """The product's own cost of a password."""
-    quick = {name: getattr(passwords, name) for name in ("_LOG2_N", "_NOBODYS_HASH")}
+    quick = {name: getattr(passwords, name) for name in ("_LOG2_N", "_DUMMY_HASH")}
     quick_passwords.undo()
     yield
     for name, value in quick.items():

@@ -190,7 +190,7 @@ def test_disagreement_is_two_people_in_one_round_pulling_apart():
 def test_whoever_wrote_a_version_may_not_audit_it(verb):
     now = at_audit().now
     assert refusal(now, RULES, person("RE"), verb, now.version_id) == (
-        "RE wrote a version of this item, so somebody else has to audit it."
+        "RE wrote a version of this item, so another person has to audit it."
     )
 
 
@@ -456,13 +456,13 @@ def test_initials_are_two_to_four_letters_in_capitals(typed, kept):
 
 @pytest.mark.parametrize("typed", ["", "a", "abcde", "a1", "a b", "<b>"])
 def test_other_initials_are_refused_and_shown(typed):
-    with pytest.raises(PersonError, match="wanted two to four letters"):
+    with pytest.raises(PersonError, match="expected two to four letters"):
         clean_initials(typed)
 
 
 @pytest.mark.parametrize("roles", [[], ["king"], ["reviewer", "king"]])
 def test_unknown_roles_are_refused(roles):
-    with pytest.raises(PersonError, match="wanted one or more of reviewer, auditor, coordinator"):
+    with pytest.raises(PersonError, match="expected one or more of reviewer, auditor, coordinator"):
         clean_roles(roles)
 
 
@@ -498,7 +498,7 @@ def test_nothing_matches_a_person_without_a_password():
 
 
 def test_a_short_password_is_refused():
-    with pytest.raises(PersonError, match="found 7 characters, wanted 8"):
+    with pytest.raises(PersonError, match="found 7 characters, expected 8"):
         hash_password("seven77")
 
 

@@ -46,7 +46,7 @@ class Head:
             or len(digest) != 64
             or not set(digest) <= set("0123456789abcdef")
         ):
-            raise ValueError(f"found {text!r:.80}, wanted NUMBER:HASH, the hash of 64 hexadecimal digits")
+            raise ValueError(f"found {text!r:.80}, expected NUMBER:HASH, the hash of 64 hexadecimal digits")
         return cls(number, digest)
 
 

@@ -44,7 +44,7 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], None] | None
     if not source.is_file():
         raise NotFound(f"{source}: found no database to copy")
     if os.path.lexists(target):
-        raise StoreError(f"{target}: found a file, wanted a name that is not taken")
+        raise StoreError(f"{target}: found a file, expected a name that is not taken")
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
         # Made here, so that it is never readable by others, not even while it grows.
@@ -69,11 +69,11 @@ def put_in_place(part: Path, target: Path) -> None:
         # A rename would replace what another process put there a moment ago.
         os.link(part, target)
     except FileExistsError:
-        raise StoreError(f"{target}: found a file, wanted a name that is not taken") from None
+        raise StoreError(f"{target}: found a file, expected a name that is not taken") from None
     except OSError:
         # File systems without hard links, such as exFAT and some network shares.
         if os.path.lexists(target):
-            raise StoreError(f"{target}: found a file, wanted a name that is not taken") from None
+            raise StoreError(f"{target}: found a file, expected a name that is not taken") from None
         part.rename(target)
     part.unlink(missing_ok=True)
     sync(target.parent)
@@ -122,7 +122,7 @@ def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreE
     # Text that is no UTF-8 is found by Python, without a code of SQLite's.
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if kind == sqlite3.SQLITE_NOTADB:
-        return NotAnnotations(f"{source}: found a file that is not SQLite, wanted an annotations database")
+        return NotAnnotations(f"{source}: found a file that is not SQLite, expected an annotations database")
     if kind == sqlite3.SQLITE_CORRUPT:
         return StoreError(f"{source}: the database is damaged ({error}). No copy was made.")
     if kind == sqlite3.SQLITE_FULL:

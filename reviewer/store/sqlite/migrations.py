@@ -149,4 +149,4 @@ def refuse_foreign_file(db: Transaction, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and tables:
-        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
+        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")

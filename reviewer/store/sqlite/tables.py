@@ -48,10 +48,10 @@ class Table:
             return f"found the column {column!r:.60}, which {self.name} does not have"
         for column, kind in self.columns.items():
             if column not in row:
-                return f"found no {column}, wanted every column of {self.name}"
+                return f"found no {column}, expected every column of {self.name}"
             value = row[column]
             if value is not None and type(value) not in _TYPES[kind]:
-                return f"{column}: found {value!r:.60}, wanted {kind}"
+                return f"{column}: found {value!r:.60}, expected {kind}"
         return None
 
 
@@ -133,7 +133,7 @@ def summary(path: Path) -> Summary:
 def _ours(db: Transaction, path: Path) -> Snapshot:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION_ID or not applied(db):
-        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
+        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
     return Snapshot(db)
 
 
@@ -141,7 +141,7 @@ def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
     """What to say of a file that SQLite, or Python, could not read."""
     # Text that is no UTF-8 is found by Python, without a code of SQLite's.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-        return NotAnnotations(f"{path}: found a file that is not SQLite, wanted an annotations database")
+        return NotAnnotations(f"{path}: found a file that is not SQLite, expected an annotations database")
     return StoreError(f"{path}: the file is damaged or cannot be read ({error})")
 
 
@@ -273,7 +273,7 @@ def _require_schema(db: Transaction, path: Path) -> None:
     found = _schema_of(db)
     told = found.get(("table", "migrations"))
     if application != APPLICATION_ID or told is None:
-        raise NotAnnotations(f"{path}: found another program's database, wanted an annotations database")
+        raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
     if told != _expected_schema(1)["table", "migrations"]:
         raise _foreign(path, "the table 'migrations' is of another make")
     # As many as there can be, and one more: the list itself may be anything.
@@ -293,7 +293,7 @@ def _require_schema(db: Transaction, path: Path) -> None:
 
 
 def _foreign(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: {what}, wanted a database as spec-o3 makes it: it was changed or is damaged")
+    return StoreError(f"{path}: {what}, expected a database as spec-o3 makes it: it was changed or is damaged")
 
 
 def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:

@@ -149,7 +149,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a missing table": (lambda f: (f / "marks.jsonl").unlink(), "found no marks.jsonl"),
     "a missing picture": (lambda f: (f / "pictures" / f"{PICTURE}.png").unlink(), "No such file"),
     "an extra file": (lambda f: (f / "readme.txt").touch(), "found 'readme.txt', which its manifest"),
-    "an extra picture": (lambda f: (f / "pictures" / "x.png").touch(), "found 2 files, wanted the 1"),
+    "an extra picture": (lambda f: (f / "pictures" / "x.png").touch(), "found 2 files, expected the 1"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), "found no manifest.json in it"),
     "a wild manifest": (
         lambda f: (f / "manifest.json").write_text("[[[[" * 9999),
@@ -174,7 +174,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "another type": (
         lambda f: edit(f / "items.jsonl", lambda rows: rows[0].update(simulated="yes")),
-        "items.jsonl: line 1: simulated: found 'yes', wanted INTEGER",
+        "items.jsonl: line 1: simulated: found 'yes', expected INTEGER",
     ),
     "the same row twice": (
         lambda f: edit(f / "marks.jsonl", lambda rows: rows.append(dict(rows[0], id=77))),
@@ -202,11 +202,11 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a picture elsewhere": (
         lambda f: edit(f / "pictures.jsonl", lambda rows: rows[0].update(sha256="../../secret")),
-        "found the picture '../../secret', wanted 64 hexadecimal digits",
+        "found the picture '../../secret', expected 64 hexadecimal digits",
     ),
     "a table elsewhere": (lambda f: elsewhere(f), "'../people.jsonl'|../people.jsonl"),
-    "a link to a table": (lambda f: linked(f / "people.jsonl"), "wanted a plain file"),
-    "a link to a picture": (lambda f: linked(f / "pictures" / f"{PICTURE}.png"), "wanted a plain file"),
+    "a link to a table": (lambda f: linked(f / "people.jsonl"), "expected a plain file"),
+    "a link to a picture": (lambda f: linked(f / "pictures" / f"{PICTURE}.png"), "expected a plain file"),
     "a link to the pictures": (lambda f: linked(f / "pictures"), "wanted a folder"),
 }
 

@@ -303,7 +303,7 @@ def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None
         assert known.head == store.log.head()
     with backup.open("ab") as file:
         file.write(b"\0")
-    with pytest.raises(BadBackup, match=rf"found {known.bytes + 1} bytes, wanted the {known.bytes}"):
+    with pytest.raises(BadBackup, match=rf"found {known.bytes + 1} bytes, expected the {known.bytes}"):
         restore(backup, database)
 
 

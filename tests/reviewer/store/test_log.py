@@ -351,7 +351,7 @@ def test_a_head_is_written_and_read() -> None:
     known = Head(12, "0f" * 32)
     assert Head.parse(f" {known}\n") == known
     for wrong in ("", "12", "12:", "x:" + "0f" * 32, "12:" + "0F" * 32, "-1:" + "0f" * 32, "12:" + "0f" * 31):
-        with pytest.raises(ValueError, match="wanted NUMBER:HASH"):
+        with pytest.raises(ValueError, match="expected NUMBER:HASH"):
             Head.parse(wrong)
 
 

@@ -153,7 +153,7 @@ def test_rules_set_before_the_first_person_came_are_left_alone(store: Store) -> 
 def test_initials_that_are_none_are_refused_in_a_sentence(store: Store, initials: str) -> None:
     response = enter(client(store), initials)
     assert response.status_code == 422
-    assert "wanted two to four letters" in response.text
+    assert "expected two to four letters" in response.text
     assert "<b>" not in response.text
     assert auth.COOKIE not in response.cookies
     assert store.accounts.people() == []
