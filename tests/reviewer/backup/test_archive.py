@@ -207,7 +207,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a table elsewhere": (lambda f: elsewhere(f), "'../people.jsonl'|../people.jsonl"),
     "a link to a table": (lambda f: linked(f / "people.jsonl"), "expected a plain file"),
     "a link to a picture": (lambda f: linked(f / "pictures" / f"{PICTURE}.png"), "expected a plain file"),
-    "a link to the pictures": (lambda f: linked(f / "pictures"), "wanted a folder"),
+    "a link to the pictures": (lambda f: linked(f / "pictures"), "expected a folder"),
 }
 
 

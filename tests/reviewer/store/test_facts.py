@@ -476,7 +476,7 @@ def test_a_verdict_is_committed_once(store):
     version = store.items.get(item_id).version
     first = store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="NO")
     assert store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="NO") == first
-    with pytest.raises(NotAllowed, match="already said NO"):
+    with pytest.raises(NotAllowed, match="already committed NO"):
         store.marks.commit_verdict(person="VO", item_id=item_id, version_id=version.id, verdict="YES")
     store.marks.commit_verdict(person="RE", item_id=item_id, version_id=version.id, verdict="cannot tell")
     assert [(v.person, v.verdict) for v in store.marks.verdicts(item_id)] == [("VO", "NO"), ("RE", "cannot tell")]
