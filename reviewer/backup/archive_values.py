@@ -122,12 +122,14 @@ def _in(table: Table, plain: Plain, column: str, value: Any, picture: Callable[[
 
 def numbers_out(array: NDArray[Any]) -> list[float | str]:
     """The shortest decimal numbers that read back to the same bits; bits where there is no number."""
-    doubles = array.astype("<f8")
+    # A signalling NaN warns when it is cast; it is written as bits below.
+    with np.errstate(invalid="ignore"):
+        doubles = array.astype("<f8")
     if array.dtype.itemsize == 4:
         # NumPy writes a float32 with the fewest digits that are its own; as a double it would have 17.
         short = array.astype("U").astype("<f8")
         bits = np.dtype("<u4")
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             same = short.astype("<f4").view(bits) == array.view(bits)
         doubles = np.where(same, short, doubles)
     numbers: list[float | str] = doubles.tolist()
