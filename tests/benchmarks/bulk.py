@@ -177,7 +177,7 @@ def approve_all(store: Store, ids: Sequence[int]) -> None:
     with store.database.write() as db:
         for item_id in ids:
             for verb in APPROVED:
-                now = store.items.history.standing(db, item_id)
+                now = store.history.standing(db, item_id)
                 decision = {
                     "person": "AA",
                     "item": item_id,
@@ -190,7 +190,7 @@ def approve_all(store: Store, ids: Sequence[int]) -> None:
                     "withdraws": None,
                 }
                 store.reviews.append_decision(db, decision)
-                store.items.history.refresh(db, item_id)
+                store.history.refresh(db, item_id)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
     with store.database.write() as db:
         for item_id in ids:
             for person, verb in rng.choice(STORIES):
-                now = store.items.history.standing(db, item_id)
+                now = store.history.standing(db, item_id)
                 decision = {
                     "person": person,
                     "item": item_id,
@@ -122,7 +122,7 @@ def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
                     "withdraws": None,
                 }
                 store.reviews.append_decision(db, decision)
-                store.items.history.refresh(db, item_id)
+                store.history.refresh(db, item_id)
 
 
 def timed(table: Table, items: int, what: str, call: Callable[[], object], calls: int = CALLS) -> None:
