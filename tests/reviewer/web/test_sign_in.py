@@ -561,7 +561,7 @@ class Event:
     after: str | None = None
 
 
-_LOOK = "people.look"
+_SHOW = "people.show"
 
 EVENTS = {
     "drafts.draft": Event((None, "cv", "batch"), leads=True),
@@ -574,11 +574,11 @@ EVENTS = {
     "rules.switch": Event((True,)),
     "rules.try_out": Event((2, 3, 2, 2)),
     "rules.keep": Event((False, 1, 3, 2, 2), leads=True, changes=True),
-    _LOOK: Event(),
-    "people.choose": Event(("RE",), leads=True, after=_LOOK),
-    "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_LOOK),
-    "people.leave_or_return": Event(("TA",), leads=True, changes=True, after=_LOOK),
-    "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_LOOK),
+    _SHOW: Event(),
+    "people.choose": Event(("RE",), leads=True, after=_SHOW),
+    "people.set_roles": Event(("TA", ["auditor"]), leads=True, changes=True, after=_SHOW),
+    "people.leave_or_return": Event(("TA",), leads=True, changes=True, after=_SHOW),
+    "people.set_password": Event(("TA", "Paschen decrement"), leads=True, changes=True, after=_SHOW),
     "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
     "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
 }
