@@ -95,7 +95,7 @@ def test_bad_rows_are_bad_news_and_named(tmp_path):
     assert refused.returncode == 1
     assert refused.stdout.splitlines() == [
         "nothing imported: 1 rows are bad (--skip-bad imports the others)",
-        "row 2: label: found 3, wanted YES, NO or null",
+        "row 2: label: found 3, expected YES, NO or null",
     ]
     with Store.open(tmp_path / "a.db") as store:
         assert store.queue.page(QueueFilter(), "").total == 0
@@ -117,7 +117,7 @@ def test_a_file_that_is_no_spectrum_is_bad_news_and_the_others_are_drafted(surve
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["draft", "--task", "quasar", "x.csv", "--out", "d.jsonl"], "--task: found 'quasar', wanted one of"),
+        (["draft", "--task", "quasar", "x.csv", "--out", "d.jsonl"], "--task: found 'quasar', expected one of"),
         (["import", "none.jsonl", "--db", "a.db"], "none.jsonl: found no such file"),
         (["export", "one", "--db", "none.db"], "none.db: found no database"),
         (["export", "../one", "--db", "a.db"], "found no database"),

@@ -80,7 +80,7 @@ class Renderer:
         """
         wanted = 1 + sum(zoom.ok for zoom in trajectory.zooms)
         if len(pictures) != wanted:
-            raise ValueError(f"pictures: found {len(pictures)}, wanted {wanted}: the overview and one per zoom")
+            raise ValueError(f"pictures: found {len(pictures)}, expected {wanted}: the overview and one per zoom")
         rendered = self.opening(trajectory.system, trajectory.prompt, pictures[0], with_tool)
         if not with_tool:
             steps = tuple(step for step in trajectory.steps if not isinstance(step, Zoom))

@@ -85,7 +85,7 @@ class Run:
         """:raises RunError: what ``begin`` would raise"""
         there = self.folder / SETTINGS
         if self.folder.is_file():
-            raise RunError(f"{self.folder} is a file; wanted a folder for the run")
+            raise RunError(f"{self.folder} is a file; expected a folder for the run")
         if not there.is_file():
             if start == "resume":
                 raise RunError(f"{self.folder} holds no run to resume: found no {SETTINGS} in it")

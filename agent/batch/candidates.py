@@ -216,7 +216,7 @@ def write_table(rows: Sequence[Candidate], path: Path) -> None:
 def check_table_path(path: Path) -> None:
     """:raises TableError: a table of that name could not be written"""
     if path.suffix.lower() not in SUFFIXES:
-        raise TableError(f"{path}: found a name that ends in {path.suffix!r}, wanted {', '.join(SUFFIXES)}")
+        raise TableError(f"{path}: found a name that ends in {path.suffix!r}, expected {', '.join(SUFFIXES)}")
     if not path.parent.is_dir():
         raise TableError(f"{path.parent}: found no such folder")
 

@@ -170,11 +170,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 < self.majority <= 1:
-            raise ValueError(f"majority: found {self.majority}, wanted more than 0 and at most 1")
+            raise ValueError(f"majority: found {self.majority}, expected more than 0 and at most 1")
         if not math.isfinite(self.snr):
-            raise ValueError(f"snr: found {self.snr}, wanted a finite number")
+            raise ValueError(f"snr: found {self.snr}, expected a finite number")
         if not 0 <= self.coverage <= 1:
-            raise ValueError(f"coverage: found {self.coverage}, wanted 0 to 1")
+            raise ValueError(f"coverage: found {self.coverage}, expected 0 to 1")
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def _thin(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: L
         counts = f"{yes} YES, {no} NO{silent}"
         return (
             f"Too thin a majority: {100 * share:.0f} % of {_samples(samples)} say {leaning} ({counts}); "
-            f"wanted {100 * limits.majority:.0f} %."
+            f"expected {100 * limits.majority:.0f} %."
         )
     return None
 
@@ -296,7 +296,7 @@ def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | 
         return None
     estimated = ", with the noise estimated from the scatter" if spectrum.errors == "estimated" else ""
     shown_snr = f"{snr:.1f}".replace("-0.0", "0.0")
-    return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); wanted {limits.snr:g} or more."
+    return f"S/N {shown_snr} per pixel (median of the spectrum{estimated}); expected {limits.snr:g} or more."
 
 
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
@@ -313,7 +313,7 @@ def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
             names = " and ".join(feature.name for feature in features)
             said.append(
                 f"{names}: {100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data; "
-                f"wanted {100 * limits.coverage:.0f} %."
+                f"expected {100 * limits.coverage:.0f} %."
             )
     return said
 

@@ -85,9 +85,9 @@ def _object(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise JournalError(f"{path}: line {number}: found no JSON ({error}), wanted an object") from error
+        raise JournalError(f"{path}: line {number}: found no JSON ({error}), expected an object") from error
     if not isinstance(row, Mapping):
-        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, wanted an object")
+        raise JournalError(f"{path}: line {number}: found {type(row).__name__}, expected an object")
     return row
 
 
@@ -326,10 +326,10 @@ def _line(row: Mapping[str, Any]) -> str:
 def _place(row: Mapping[str, Any], path: Path, number: int) -> tuple[str, int]:
     source, sample = row.get("source"), row.get("sample")
     if not isinstance(source, Mapping) or not isinstance(sample, int):
-        raise JournalError(f"{path}: line {number}: found no source and sample, wanted a line of a run")
+        raise JournalError(f"{path}: line {number}: found no source and sample, expected a line of a run")
     file, target = source.get("file"), source.get("target")
     if not isinstance(file, str) or not isinstance(target, str):
-        raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, wanted file and target")
+        raise JournalError(f"{path}: line {number}: found the source {source!r:.80}, expected file and target")
     return key_of(file, target), sample
 
 

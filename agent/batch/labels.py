@@ -70,7 +70,7 @@ class Labels:
         except OSError as error:
             raise LabelsError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise LabelsError(f"{path}: found no text ({error}), wanted CSV") from error
+            raise LabelsError(f"{path}: found no text ({error}), expected CSV") from error
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -110,7 +110,7 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
     file_column = next((name for name in _FILE if name in columns), None)
     if file_column is None or "label" not in columns:
         found = ", ".join(columns) or "none"
-        raise LabelsError(f"{source}: row 1: found the columns {found}; wanted file (or name, path) and label")
+        raise LabelsError(f"{source}: row 1: found the columns {found}; expected file (or name, path) and label")
     for number, row in enumerate(csv.DictReader(given, columns, delimiter=separator), start=2):
         cells = {name: (row.get(name) or "").strip() for name in columns}
         if not any(cells.values()):
@@ -119,11 +119,11 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
             continue
         name = PurePath(cells[file_column].replace("\\", "/")).name
         if not name:
-            raise LabelsError(f"{source}: row {number}: {file_column}: found nothing, wanted a file's name")
+            raise LabelsError(f"{source}: row {number}: {file_column}: found nothing, expected a file's name")
         verdict = _VERDICTS.get(cells["label"].lower())
         if verdict is None:
             raise LabelsError(
-                f"{source}: row {number}: label: found {cells['label']!r:.60}, wanted YES or NO (or 1, 0, true, false)"
+                f"{source}: row {number}: label: found {cells['label']!r:.60}, expected YES or NO (1, 0, true, false)"
             )
         also = {name: cell for name, cell in cells.items() if name not in (file_column, "label", "target")}
         yield Row(number, name, cells.get("target", ""), verdict, also)
@@ -132,5 +132,5 @@ def _rows(lines: Iterable[str], source: str, is_this_task: IsThisTask) -> Iterat
 def _of_this_task(name: str, where: str, is_this_task: IsThisTask) -> bool:
     found = is_this_task(name)
     if found is None:
-        raise LabelsError(f"{where}: task: found {name!r:.60}, wanted a class that is known here")
+        raise LabelsError(f"{where}: task: found {name!r:.60}, expected a class that is known here")
     return found

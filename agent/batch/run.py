@@ -141,7 +141,7 @@ def inspect_many(
     """
     for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
         if value < 1:
-            raise ValueError(f"{name}: found {value}, wanted 1 or more")
+            raise ValueError(f"{name}: found {value}, expected 1 or more")
     plan = Plan(task, policy_for, max_turns, retries)
     # A stop of our own: closing the iterator is not to set the caller's.
     inner = Stop()

@@ -93,7 +93,7 @@ def spectra_in(source: Source, is_known: Callable[[str], bool] = lambda _: False
 def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
     if given == "-":
         if stdin is None:
-            raise SourceError("-: found no standard input, wanted a list")
+            raise SourceError("-: found no standard input, expected a list")
         yield from _listed(stdin, "standard input", Path())
         return
     path = Path(given.removeprefix("@"))
@@ -104,7 +104,7 @@ def _named(given: str, stdin: TextIO | None) -> Iterator[tuple[Path, str]]:
         except OSError as error:
             raise SourceError(f"{path}: {error.strerror}") from error
         except (UnicodeDecodeError, csv.Error) as error:
-            raise SourceError(f"{path}: found no text ({error}), wanted a list of files") from error
+            raise SourceError(f"{path}: found no text ({error}), expected a list of files") from error
     elif path.is_dir():
         yield from ((file, "") for file in _inside(path))
     elif path.exists():
@@ -161,7 +161,7 @@ def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Pat
     for number, row in enumerate(csv.DictReader(rows, columns, delimiter=_separator(first)), start=2):
         file = (row[column] or "").strip()
         if not file:
-            raise SourceError(f"{name}: line {number}: {column}: found nothing, wanted the path of a file")
+            raise SourceError(f"{name}: line {number}: {column}: found nothing, expected the path of a file")
         yield _beside(file, folder, name), (row.get("target") or "").strip()
 
 
@@ -173,7 +173,7 @@ def _beside(name: str, folder: Path, source: str) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         return Path(name)
     except (OSError, ValueError) as error:
-        raise SourceError(f"{source}: found {name!r:.80}, wanted the path of a file ({error})") from None
+        raise SourceError(f"{source}: found {name!r:.80}, expected the path of a file ({error})") from None
     return beside
 
 

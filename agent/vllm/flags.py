@@ -48,7 +48,7 @@ def find_build(python: Path | None = None) -> Build:
         probe = subprocess.run([python, "-c", _PROBE], capture_output=True, text=True, timeout=60, check=True)
         there, versions = json.loads(probe.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        raise ServeError(f"{python}: found no Python that runs ({error}), wanted one with vLLM") from error
+        raise ServeError(f"{python}: found no Python that runs ({error}), expected one with vLLM") from error
     if not there:
         raise ServeError(f"{python}: found no vLLM in it; {INSTALL}")
     name, version = next(iter(versions.items()), ("vllm", "unknown"))
@@ -119,10 +119,10 @@ class Adapter:
         except (OSError, ValueError, AttributeError) as error:
             raise ServeError(
                 f"--adapter: found no adapter in {self.path} ({file.name} cannot be read), "
-                "wanted a folder as PEFT saves it"
+                "expected a folder as PEFT saves it"
             ) from error
         if not isinstance(rank, int) or not 1 <= rank <= LORA_RANKS[-1]:
-            raise ServeError(f"{file}: r: found {rank!r:.60}, wanted 1 to {LORA_RANKS[-1]}")
+            raise ServeError(f"{file}: r: found {rank!r:.60}, expected 1 to {LORA_RANKS[-1]}")
         return rank
 
 
@@ -150,7 +150,7 @@ class Service:
         """:raises ServeError: the model is a path at which there is no folder"""
         looks_like_path = self.model.startswith(("/", ".", "~")) or self.model.count("/") > 1
         if looks_like_path and not Path(self.model).is_dir():
-            raise ServeError(f"--model: found no folder {self.model}, wanted one, or a name on Hugging Face")
+            raise ServeError(f"--model: found no folder {self.model}, expected one, or a name on Hugging Face")
 
     @property
     def served_name(self) -> str:

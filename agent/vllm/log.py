@@ -81,7 +81,7 @@ _CAUSES = (
     (
         r"Unrecognized model in|should have a `model_type`|does not recognize this architecture|"
         r"Model architectures .*? (?:are not supported|failed to be inspected)",
-        "the model's config.json names no architecture that this vLLM knows; wanted a Qwen2.5-VL model",
+        "the model's config.json names no architecture that this vLLM knows; expected a Qwen2.5-VL model",
     ),
     (
         r"No adapter found for|Loading lora \S+ failed",

@@ -53,7 +53,7 @@ class Votes:
             raise ScoresError(f"preferences: lengths {lengths}; they must be the same")
         refuse_unknown(self.verdicts, VERDICTS)
         if same := next((a for a, b in zip(self.a, self.b, strict=True) if a == b), None):
-            raise ScoresError(f"preferences: {same!r} is on both sides of a pair; two sources are wanted")
+            raise ScoresError(f"preferences: {same!r} is on both sides of a pair; expected two sources")
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def chosen(verdicts: Sequence[str], *wanted: str) -> NDArray[np.bool_]:
 def same_length(pairs: Sequence[str], answers: Sequence[object]) -> None:
     """Check that there is one answer per pair. :raises ScoresError: there is not"""
     if len(pairs) != len(answers):
-        raise ScoresError(f"preferences: {len(pairs)} pairs and {len(answers)} answers; one each is wanted")
+        raise ScoresError(f"preferences: {len(pairs)} pairs and {len(answers)} answers; expected one each")
 
 
 def refuse_unknown(found: Sequence[str], known: Sequence[str]) -> None:

@@ -177,7 +177,7 @@ def length_bias(
     same_length(pairs, verdicts)
     longer = np.asarray(length_a, dtype=float) - np.asarray(length_b, dtype=float)
     if longer.shape != (len(pairs),):
-        raise ScoresError(f"preferences: {longer.size} lengths for {len(pairs)} answers; one each is wanted")
+        raise ScoresError(f"preferences: {longer.size} lengths for {len(pairs)} answers; expected one each")
     for_a = chosen(verdicts, "a")
     counts = chosen(verdicts, "a", "b") & (longer != 0)
     won_by = np.where(for_a, longer, -longer)

@@ -156,7 +156,7 @@ def _too_few(n: int, k: int) -> str:
     if n > 1:
         return ""
     found = "no item was" if n == 0 else "only one item was"
-    return f"{found} scored by all {k} scorers; two are wanted"
+    return f"{found} scored by all {k} scorers; expected two"
 
 
 def _squares(values: FloatArray, times: FloatArray) -> _Squares:
@@ -264,7 +264,7 @@ def agreement_by(
 ) -> dict[Group, RoundAgreement]:
     """Return ``round_agreement`` for each group, e.g. (round, task), in order of first appearance."""
     if len(groups) != len(items):
-        raise ScoresError(f"decisions: {len(groups)} groups for {len(items)} decisions; one each is wanted")
+        raise ScoresError(f"decisions: {len(groups)} groups for {len(items)} decisions; expected one each")
     places: dict[Group, list[int]] = {}
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
@@ -285,7 +285,7 @@ def gold_agreement(
     """
     if not len(items) == len(given) == len(expected):
         raise ScoresError(
-            f"decisions: {len(items)} items, {len(given)} decisions, {len(expected)} expected; one each is wanted"
+            f"decisions: {len(items)} items, {len(given)} decisions, {len(expected)} expected; expected one each"
         )
     right = [own == wanted for own, wanted in zip(given, expected, strict=True)]
     hits, every = by_item(items, right, np.ones(len(right)))
@@ -296,7 +296,7 @@ def gold_agreement(
 def _decision_table(items: Sequence[str], people: Sequence[str], verbs: Sequence[str]) -> tuple[Scores, list[str]]:
     if not len(items) == len(people) == len(verbs):
         raise ScoresError(
-            f"decisions: {len(items)} items, {len(people)} people, {len(verbs)} decisions; one each is wanted"
+            f"decisions: {len(items)} items, {len(people)} people, {len(verbs)} decisions; expected one each"
         )
     names = sorted(set(verbs))
     return Scores.of(

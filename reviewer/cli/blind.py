@@ -141,7 +141,7 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise CannotRun(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise CannotRun(f"{path}: found no TOML ({error}), wanted a plan") from error
+        raise CannotRun(f"{path}: found no TOML ({error}), expected a plan") from error
 
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
@@ -156,7 +156,7 @@ def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], t
 
 def _non_negative_integer(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 0 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
     return int(text)
 
 
@@ -282,4 +282,4 @@ def add(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Refuse: argparse requires one of the subcommands."""
-    raise CannotRun(f"blind: wanted one of {', '.join(command.name for command in SUBCOMMANDS)}")
+    raise CannotRun(f"blind: found no command, expected one of {', '.join(command.name for command in SUBCOMMANDS)}")

@@ -145,7 +145,7 @@ def _judge(arguments: Namespace, session: BlindSession) -> Judge:
     from reviewer.blind.judge.prompts import Briefing
 
     if session.rubric is None:
-        raise CannotRun(f"session {session.id}: found it {session.state}, wanted one that is or was open")
+        raise CannotRun(f"session {session.id}: found it {session.state}, expected one that is or was open")
     endpoint, sampling = _endpoint(arguments)
     health = endpoint.check()
     if not health.ok:
@@ -188,7 +188,7 @@ def _server(arguments: Namespace) -> Server:
         database: Path = arguments.db or DATABASE
         known = roster_from(arguments, database.resolve().parent).server(arguments.server)
         if known is None:
-            raise CannotRun(f"--server: found {arguments.server!r}, wanted an address or one of servers.toml")
+            raise CannotRun(f"--server: found {arguments.server!r}, expected an address or one of servers.toml")
         server = known
     else:
         server = Server(key="judge", url=checked_url(arguments.server, "--server", "address"))
@@ -204,7 +204,7 @@ def _spending(arguments: Namespace) -> Budget:
     from reviewer.drafting.budget import Budget, Prices
 
     if (arguments.price_in is None) != (arguments.price_out is None):
-        raise CannotRun("--price-in and --price-out: found one, wanted both, each of a million tokens")
+        raise CannotRun("--price-in and --price-out: found one, expected both, each of a million tokens")
     if arguments.budget is not None and arguments.price_in is None:
         raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
@@ -248,5 +248,5 @@ def _summary(arguments: Namespace, judge: Judge, tally: JudgeRun, spending: Budg
 
 def _judge_name(text: str) -> str:
     if not text.strip() or len(text) > 120 or "\n" in text:
-        raise ArgumentTypeError(f"found {text!r:.60}, wanted a name of one line, 120 characters at most")
+        raise ArgumentTypeError(f"found {text!r:.60}, expected a name of one line, 120 characters at most")
     return text.strip()

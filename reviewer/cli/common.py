@@ -64,7 +64,7 @@ def add_common(parser: ArgumentParser) -> None:
 
 def positive_integer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
     return int(text)
 
 

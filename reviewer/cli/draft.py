@@ -36,7 +36,7 @@ def _amount(text: str) -> float:
     except ValueError:
         amount = -1.0
     if not 0 <= amount < float("inf"):
-        raise ArgumentTypeError(f"found {text!r}, wanted an amount, 0 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected an amount, 0 or more")
     return amount
 
 
@@ -196,9 +196,9 @@ def _check(arguments: Namespace) -> None:
     """Check the arguments. :raises CannotRun: they contradict each other, or the file exists"""
     out = arguments.out
     if arguments.label and arguments.labels:
-        raise CannotRun("--label and --labels: found both, wanted one of them")
+        raise CannotRun("--label and --labels: found both, expected one of them")
     if (arguments.price_in is None) != (arguments.price_out is None):
-        raise CannotRun("--price-in and --price-out: found one, wanted both, each of a million tokens")
+        raise CannotRun("--price-in and --price-out: found one, expected both, each of a million tokens")
     if arguments.budget is not None and arguments.price_in is None:
         raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
     if arguments.drop_contradicting and (out is None or not (arguments.label or arguments.labels)):
@@ -234,13 +234,13 @@ def _task(name: str, database: Path) -> Task:
     task = tasks.find(known, name)
     if task is None:
         left_out = "".join(f"; left out: {problem}" for problem in problems)
-        raise CannotRun(f"--task: found {name!r}, wanted one of {', '.join(known)}{left_out}")
+        raise CannotRun(f"--task: found {name!r}, expected one of {', '.join(known)}{left_out}")
     return task
 
 
 def _positive_integer(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
     return int(text)
 
 

@@ -78,7 +78,7 @@ def _line(entry: Entry) -> str:
 
 def _whole(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, 1 or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, 1 or more")
     return int(text)
 
 

@@ -83,7 +83,7 @@ def import_file(
         if progress is not None:
             progress(rows)
     if not rows:
-        raise ImportFileError(f"{drafts.path}: found no rows, wanted trajectories")
+        raise ImportFileError(f"{drafts.path}: found no rows, expected trajectories")
     if problems and not skip_bad:
         return Imported(problems=tuple(problems))
     good = (found for found in drafts.rows() if isinstance(found, Draft))
@@ -170,13 +170,13 @@ class DraftFile:
         except UnicodeDecodeError as error:
             raise ImportFileError(f"{self.path}: found bytes that are no UTF-8 ({error.reason})") from error
         except (ValueError, RecursionError) as error:
-            raise ImportFileError(f"{self.path}: found no JSON ({error}), wanted a list of rows") from error
+            raise ImportFileError(f"{self.path}: found no JSON ({error}), expected a list of rows") from error
         except OSError as error:
             raise ImportFileError(f"{self.path}: {error.strerror}") from error
 
     def _draft(self, row: object) -> Draft:
         if not isinstance(row, Mapping):
-            raise _Bad("row", f"found {type(row).__name__}, wanted an object")
+            raise _Bad("row", f"found {type(row).__name__}, expected an object")
         draft = self._sharegpt(row) if "conversations" in row else self._own(row)
         return replace(draft, trajectory=self._checked(draft), batch=self._batch)
 
@@ -184,20 +184,20 @@ class DraftFile:
         trajectory = Trajectory.from_json(row)
         data = row.get("spectrum_data")
         if data is not None and not isinstance(data, Mapping):
-            raise _Bad("spectrum_data", f"found {type(data).__name__}, wanted a spectrum")
+            raise _Bad("spectrum_data", f"found {type(data).__name__}, expected a spectrum")
         spectrum = self._look_up(trajectory) if data is None else Spectrum.from_json(data)
         pictures = self._named_pictures(row.get("pictures") or {})
         if spectrum is None and not set(pictures).issuperset(filter(None, trajectory.pictures)):
-            raise _Bad("spectrum", "found neither the spectrum nor every picture, wanted one (a folder of spectra?)")
+            raise _Bad("spectrum", "found neither the spectrum nor every picture, expected one (a folder of spectra?)")
         return Draft(trajectory, spectrum, pictures=pictures)
 
     def _named_pictures(self, paths: object) -> Pictures:
         if not isinstance(paths, Mapping):
-            raise _Bad("pictures", f"found {type(paths).__name__}, wanted paths by SHA-256")
+            raise _Bad("pictures", f"found {type(paths).__name__}, expected paths by SHA-256")
         found = self._pictures.sha256_of_each(list(paths.values()))
         for (sha256, path), pixels in zip(paths.items(), found, strict=True):
             if pixels != sha256:
-                raise _Bad("pictures", f"found other pixels in {path!r:.80}, wanted {sha256:.12}…")
+                raise _Bad("pictures", f"found other pixels in {path!r:.80}, expected {sha256:.12}…")
         return Pictures(self._pictures, paths)
 
     def _sharegpt(self, row: Mapping[str, Any]) -> Draft:
@@ -226,18 +226,18 @@ class DraftFile:
         trajectory, spectrum = draft.trajectory, draft.spectrum
         task = tasks.find(self._tasks, trajectory.task)
         if task is None:
-            raise _Bad("task", f"found {trajectory.task!r:.60}, wanted one of {', '.join(self._tasks)}")
+            raise _Bad("task", f"found {trajectory.task!r:.60}, expected one of {', '.join(self._tasks)}")
         if not trajectory.steps:
-            raise _Bad("steps", "found none, wanted at least one")
+            raise _Bad("steps", "found none, expected at least one")
         if isinstance(spectrum, Spectrum):
             if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, wanted {trajectory.spectrum_sha256:.12}…")
+                raise _Bad("spectrum", f"found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
             if spectrum.medium != trajectory.medium:
-                raise _Bad("medium", f"found {trajectory.medium}, wanted the spectrum's, {spectrum.medium}")
+                raise _Bad("medium", f"found {trajectory.medium}, expected the spectrum's, {spectrum.medium}")
         for number, step in enumerate(trajectory.steps, start=1):
             z = getattr(step, "z", 0.0)
             if z not in (0.0, trajectory.redshift):
-                raise _Bad(f"steps[{number}].z", f"found {z}, wanted the redshift, {trajectory.redshift}")
+                raise _Bad(f"steps[{number}].z", f"found {z}, expected the redshift, {trajectory.redshift}")
         return replace(trajectory, task=task.key)
 
 
@@ -251,7 +251,7 @@ def _json_line(line: int, text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        return ImportProblem(line, "row", f"found no JSON ({error}), wanted an object")
+        return ImportProblem(line, "row", f"found no JSON ({error}), expected an object")
 
 
 def _file_at(path: Path) -> Path:

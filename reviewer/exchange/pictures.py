@@ -43,7 +43,7 @@ class PictureFiles:
     def sha256(self, path: object) -> str:
         """SHA-256 of the picture's RGBA bytes. :raises PictureError: there is no such picture here"""
         if not isinstance(path, str):
-            raise PictureError(f"found {path!r:.60}, wanted the path of a picture")
+            raise PictureError(f"found {path!r:.60}, expected the path of a picture")
         if path not in self._seen:
             data = self._read(path)
             self._seen[path] = _Seen(pixels_sha256(_decoded(path, data)), hashlib.sha256(data).digest())
@@ -65,7 +65,7 @@ class PictureFiles:
         self.sha256(path)
         data = self._read(path)
         if hashlib.sha256(data).digest() != self._seen[path].file:
-            raise PictureError(f"{path}: found other bytes than a moment ago, wanted a file that stays as it is")
+            raise PictureError(f"{path}: found other bytes than a moment ago, expected a file that stays as it is")
         return _bare(data) or png_bytes(_decoded(path, data))
 
     def _read(self, path: str) -> bytes:
@@ -74,17 +74,17 @@ class PictureFiles:
             is_file = where.is_file()
         except (OSError, ValueError):
             # Impossible file names: a NUL, a lone surrogate, 4,000 letters.
-            raise PictureError(f"found {path!r:.80}, wanted the path of a picture") from None
+            raise PictureError(f"found {path!r:.80}, expected the path of a picture") from None
         if not where.is_relative_to(self._folder):
-            raise PictureError(f"found {path!r:.80}, wanted a path inside the file's folder")
+            raise PictureError(f"found {path!r:.80}, expected a path inside the file's folder")
         if not is_file:
-            raise PictureError(f"found no file {path!r:.80} beside the rows, wanted a picture")
+            raise PictureError(f"found no file {path!r:.80} beside the rows, expected a picture")
         if where.stat().st_size > MAX_BYTES:
-            raise PictureError(f"{path}: found {where.stat().st_size} bytes, wanted {MAX_BYTES} at most")
+            raise PictureError(f"{path}: found {where.stat().st_size} bytes, expected {MAX_BYTES} at most")
         try:
             return where.read_bytes()
         except OSError as error:
-            raise PictureError(f"{path}: found no picture ({error}), wanted PNG, JPEG or WebP") from error
+            raise PictureError(f"{path}: found no picture ({error}), expected PNG, JPEG or WebP") from error
 
 
 class Pictures(Mapping[str, bytes]):
@@ -108,7 +108,7 @@ def _decoded(path: str, data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as picture:
             if picture.width * picture.height > MAX_PIXELS:
-                raise PictureError(f"{path}: found {picture.size} pixels, wanted {MAX_PIXELS} at most")
+                raise PictureError(f"{path}: found {picture.size} pixels, expected {MAX_PIXELS} at most")
             return picture.convert("RGBA")
     except (
         UnidentifiedImageError,
@@ -117,7 +117,7 @@ def _decoded(path: str, data: bytes) -> Image.Image:
         ValueError,
         Image.DecompressionBombError,
     ) as error:
-        raise PictureError(f"{path}: found no picture ({error}), wanted PNG, JPEG or WebP") from error
+        raise PictureError(f"{path}: found no picture ({error}), expected PNG, JPEG or WebP") from error
 
 
 def _bare(png: bytes) -> bytes | None:

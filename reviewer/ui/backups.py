@@ -38,7 +38,7 @@ class BackupsForm:
         """Return the present state; nothing for people who may not manage backups."""
         return {
             self.sheet: gr.update(visible=may_use),
-            self.now: _standing(self.backups) if may_use else "",
+            self.now: _status(self.backups) if may_use else "",
             self.button: gr.update(visible=self.backups is not None),
         }
 
@@ -53,7 +53,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
     form = BackupsForm(backups, sheet, now, button)
 
     @report_errors(message)
-    def one_more(request: gr.Request) -> Changes:
+    def create_backup(request: gr.Request) -> Changes:
         person = require_manager(request, store, local)
         if backups is None:
             return {message: line("note", _NONE_ASKED)}
@@ -62,7 +62,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
         return {**form.show(may_use=True), message: line("good", text)}
 
     button.click(
-        one_more,
+        create_backup,
         None,
         [message, *form.outputs],
         show_progress_on=now,
@@ -73,7 +73,7 @@ def build(store: Store, local: bool, backups: DailyBackups | None) -> BackupsFor
     return form
 
 
-def _standing(backups: DailyBackups | None) -> str:
+def _status(backups: DailyBackups | None) -> str:
     if backups is None:
         return line("look", _NONE_ASKED)
     made = backups.made

@@ -34,13 +34,13 @@ class Outcome:
     problems: tuple[str, ...] = ()
     done: bool = False
 
-    def and_item(self, item_id: int, new: bool) -> Outcome:
+    def with_item(self, item_id: int, new: bool) -> Outcome:
         """Return the outcome with one more item."""
         if new:
             return replace(self, added=(*self.added, item_id))
         return replace(self, known=(*self.known, item_id))
 
-    def and_problem(self, problem: str) -> Outcome:
+    def with_problem(self, problem: str) -> Outcome:
         return replace(self, problems=(*self.problems, problem))
 
 
@@ -57,7 +57,7 @@ def draft_file(store: Store, path: Path, task: Task, batch: str, by: str | None 
             outcome = _with(outcome, store, spectrum, task, batch, by)
             yield outcome
     except SpectrumError as error:
-        outcome = outcome.and_problem(str(error))
+        outcome = outcome.with_problem(str(error))
     yield replace(outcome, done=True)
 
 
@@ -65,9 +65,9 @@ def _with(outcome: Outcome, store: Store, spectrum: Spectrum, task: Task, batch:
     try:
         trajectory = run(spectrum, task, Baseline())
     except PolicyError as error:
-        return outcome.and_problem(f"{spectrum.name}: {error}")
+        return outcome.with_problem(f"{spectrum.name}: {error}")
     (added,) = store.items.add_all([Draft(trajectory, spectrum, batch)], by=by)
-    return outcome.and_item(added.item_id, added.new)
+    return outcome.with_item(added.item_id, added.new)
 
 
 @dataclass(frozen=True)

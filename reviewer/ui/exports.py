@@ -40,8 +40,8 @@ class ExportForm:
         return {
             self.name: gr.update(placeholder=f"e.g. approved-{store.database.now():%Y-%m-%d}"),
             self.button: gr.update(interactive=may_use and ready > 0),
-            self.waiting: _waiting(ready),
-            self.made: _made(store.settings.exports()),
+            self.waiting: _ready(ready),
+            self.made: _exports_table(store.settings.exports()),
         }
 
 
@@ -63,7 +63,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
     form = ExportForm(name, button, waiting, markup())
 
     @report_errors(message)
-    def take_out(
+    def export_approved(
         request: gr.Request,
         called: str,
         key: str,
@@ -85,7 +85,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> ExportForm:
         return {**form.show(store, may_use=True), message: _described(exported)}
 
     button.click(
-        take_out,
+        export_approved,
         [name, task, simulated, replace],
         [message, drawing, *form.outputs],
         show_progress_on=drawing,
@@ -100,8 +100,8 @@ def in_words(manifest: Mapping[str, Any]) -> str:
     """Describe an export: number of items, tasks, drafters, and what users of it must know."""
     counts = manifest["counts"]
     parts = [
-        _several(counts["items"], "item"),
-        _several(counts["pictures"], "picture"),
+        _counted(counts["items"], "item"),
+        _counted(counts["pictures"], "picture"),
         ", ".join(f"{task} {number}" for task, number in counts["tasks"].items()),
         "drafted by " + ", ".join(f"{kind} {number}" for kind, number in counts["drafters"].items()),
     ]
@@ -122,13 +122,13 @@ def _described(exported: exporting.Exported) -> str:
     return line("look" if left else "good", text, left)
 
 
-def _waiting(ready: int) -> str:
+def _ready(ready: int) -> str:
     if not ready:
         return line("note", "No item is approved yet. Items are approved in the vote, on the Review tab.")
-    return f"<p>{_several(ready, 'approved item')} can be exported.</p>"
+    return f"<p>{_counted(ready, 'approved item')} can be exported.</p>"
 
 
-def _made(exports: list[Export]) -> str:
+def _exports_table(exports: list[Export]) -> str:
     return table(
         ["Name", "When (UTC)", "Who", "What is in it", ""],
         [
@@ -145,5 +145,5 @@ def _made(exports: list[Export]) -> str:
     )
 
 
-def _several(count: int, what: str) -> str:
+def _counted(count: int, what: str) -> str:
     return f"1 {what}" if count == 1 else f"{count:,} {what}s".replace(",", "\u202f")

@@ -45,7 +45,7 @@ _BROKEN += (zlib.error, struct.error, IndexError)
 
 
 @contextmanager
-def laid_out(paths: Sequence[Path]) -> Iterator[list[Path]]:
+def unpacked(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Arrange uploaded files in a temporary folder as the importer expects them, and yield the files with rows.
 
     A zip is unpacked. Of single files, pictures go into ``images/`` as in the published layout, the others beside
@@ -68,7 +68,7 @@ def laid_out(paths: Sequence[Path]) -> Iterator[list[Path]]:
         found += [path for path in sorted(loose.iterdir()) if path.suffix.lower() in ROWS]
         if not found:
             names = ", ".join(path.name for path in paths)
-            raise ImportFileError(f"found no rows in {names}; wanted .jsonl, .json or a zip of them")
+            raise ImportFileError(f"found no rows in {names}; expected .jsonl, .json or a zip of them")
         yield found
 
 
@@ -79,7 +79,7 @@ def _rows_in(folder: Path, name: str) -> list[Path]:
     if known:
         return known[:1]
     if len(rows) != 1:
-        raise ImportFileError(f"{name}: found {len(rows)} files of rows, wanted one, or one of {NAMES}")
+        raise ImportFileError(f"{name}: found {len(rows)} files of rows, expected one, or one of {NAMES}")
     return rows
 
 
@@ -94,10 +94,10 @@ def _unpack(path: Path, folder: Path) -> None:
         if error.errno not in _NO_NAMES:
             raise
         raise ImportFileError(
-            f"{path.name}: found a file whose name cannot be one here ({error.strerror}), wanted plain names"
+            f"{path.name}: found a file whose name cannot be one here ({error.strerror}), expected plain names"
         ) from None
     except _BROKEN as error:
-        raise ImportFileError(f"{path.name}: found a broken zip ({error}), wanted a whole one") from None
+        raise ImportFileError(f"{path.name}: found a broken zip ({error}), expected a whole one") from None
 
 
 def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
@@ -106,7 +106,7 @@ def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
     largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
     if size > largest or len(members) > MOST_FILES:
         raise ImportFileError(
-            f"{path.name}: found {len(members)} files of {size / 1e9:.3g} GB in all, wanted "
+            f"{path.name}: found {len(members)} files of {size / 1e9:.3g} GB in all, expected "
             f"{MOST_FILES} of {largest / 1e9:.3g} GB at most"
         )
 
@@ -117,9 +117,9 @@ def _place(member: zipfile.ZipInfo, folder: Path, name: str) -> Path:
     inside = PurePosixPath(member.filename.replace("\\", "/"))
     reserved = PureWindowsPath(inside)
     if inside.is_absolute() or ".." in inside.parts or reserved.drive or reserved.is_reserved():
-        raise ImportFileError(f"{name}: found {member.filename!r:.80}, wanted paths inside the zip")
+        raise ImportFileError(f"{name}: found {member.filename!r:.80}, expected paths inside the zip")
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise ImportFileError(f"{name}: found the link {member.filename!r:.80}, wanted files")
+        raise ImportFileError(f"{name}: found the link {member.filename!r:.80}, expected files")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         # The others are unpacked in one piece, however large that gets.
         raise ImportFileError(f"{name}: found {member.filename!r:.80} packed by another method than deflate")
@@ -161,7 +161,7 @@ def build(store: Store, local: bool) -> ImportForm:
     message, results = message_line(), markup(elem_classes="so-results")
 
     @report_errors(message)
-    def bring_in(
+    def import_files(
         request: gr.Request,
         paths: Sequence[str] | None,
         name: str,
@@ -171,13 +171,13 @@ def build(store: Store, local: bool) -> ImportForm:
         me = require_manager(request, store, local).initials
         if not paths:
             return {message: line("look", "Add a file first.")}
-        with laid_out([Path(path) for path in paths]) as found:
-            outcomes = [(rows.name, _bring_in(store, rows, name.strip(), good_only, progress, me)) for rows in found]
+        with unpacked([Path(path) for path in paths]) as found:
+            outcomes = [(rows.name, _import_rows(store, rows, name.strip(), good_only, progress, me)) for rows in found]
         clean = not any(outcome.problems for _, outcome in outcomes)
         return {message: _summary(outcomes), results: _problems(outcomes), **({files: None} if clean else {})}
 
     button.click(
-        bring_in,
+        import_files,
         [files, batch, skip_bad],
         [message, results, files],
         show_progress_on=results,
@@ -188,7 +188,7 @@ def build(store: Store, local: bool) -> ImportForm:
     return ImportForm(button)
 
 
-def _bring_in(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str) -> Imported:
+def _import_rows(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str) -> Imported:
     def tell(done: int) -> None:
         progress((done, None), desc=rows.name, unit="rows checked and written")
 

@@ -18,7 +18,7 @@ from reviewer.backup.backups import DailyBackups
 from reviewer.store import Store
 from reviewer.ui import backups as backups_form
 from reviewer.ui import drafts, exports, imports, people
-from reviewer.ui.widgets import Changes, line, markup, report_errors, require_person, when_shown
+from reviewer.ui.widgets import Changes, line, markup, on_show, report_errors, require_person
 from reviewer.web.access import PERSON, may_manage
 from reviewer.web.routes.assets import PLOTLY_URL
 
@@ -142,7 +142,7 @@ def library(store: Store, local: bool, tasks: Mapping[str, Task], backups: Daily
         }
 
     outputs = [notice, drafting.button, importing.button, *exporting.outputs, *backing_up.outputs]
-    when_shown(show, outputs)
+    on_show(show, outputs)
 
 
 def theme() -> gr.themes.Base:

@@ -17,11 +17,11 @@ from reviewer.ui.widgets import (
     line,
     markup,
     message_line,
+    on_show,
     pill,
     report_errors,
     require_person,
     table,
-    when_shown,
 )
 from reviewer.web.auth import needs_passwords
 
@@ -59,12 +59,12 @@ class _PeopleTab:
         with gr.Row(elem_classes="so-columns"):
             with gr.Column(scale=3, min_width=380):
                 with gr.Column(elem_classes="so-sheet"):
-                    self._lay_out_people()
+                    self._build_people()
                 with gr.Column(elem_classes="so-sheet"):
-                    self._lay_out_own_password()
+                    self._build_own_password()
             with gr.Column(scale=2, min_width=340):
                 with gr.Column(elem_classes="so-sheet") as self.adding:
-                    self._lay_out_adding()
+                    self._build_adding()
                 with gr.Column(elem_classes="so-sheet"):
                     self.rules = rules_form.build(store, local)
         self.outputs: list[Any] = [
@@ -74,7 +74,7 @@ class _PeopleTab:
         ]
         self._listen()
 
-    def _lay_out_people(self) -> None:
+    def _build_people(self) -> None:
         markup("<h3>People</h3>")
         self.everybody = markup()
         with gr.Column(elem_classes="so-inner") as self.changing:
@@ -88,7 +88,7 @@ class _PeopleTab:
                 self.save_password = gr.Button("Set password", size="sm", min_width=110)
         self.message = message_line()
 
-    def _lay_out_own_password(self) -> None:
+    def _build_own_password(self) -> None:
         markup("<h3>Your password</h3>")
         with gr.Row(equal_height=True):
             self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
@@ -96,7 +96,7 @@ class _PeopleTab:
             self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
         self.own_message = message_line()
 
-    def _lay_out_adding(self) -> None:
+    def _build_adding(self) -> None:
         markup("<h3>Add a person</h3>")
         with gr.Row(equal_height=True):
             self.initials = gr.Textbox(label="Initials", max_length=4, min_width=80, scale=1)
@@ -112,7 +112,7 @@ class _PeopleTab:
 
     def _listen(self) -> None:
         quiet = {"outputs": self.outputs, "show_progress": "hidden", "api_visibility": "private"}
-        when_shown(report_errors(self.notice)(self.show), self.outputs)
+        on_show(report_errors(self.notice)(self.show), self.outputs)
         self.who.input(report_errors(self.message)(self.choose), self.who, **quiet)
         self.save_roles.click(report_errors(self.message)(self.set_roles), [self.who, self.roles], **quiet)
         self.leave.click(report_errors(self.message)(self.leave_or_return), self.who, **quiet)
@@ -185,7 +185,7 @@ class _PeopleTab:
         person = next((p for p in people if p.initials == chosen), me)
         return {
             self.notice: _notice(me, people, rules),
-            self.everybody: _everybody(people, me),
+            self.everybody: _people_table(people, me),
             self.changing: gr.update(visible=leads),
             self.adding: gr.update(visible=leads),
             self.who: gr.update(choices=[p.initials for p in people], value=person.initials),
@@ -221,7 +221,7 @@ def _notice(me: Person, people: list[Person], rules: Rules) -> str:
     return ""
 
 
-def _everybody(people: list[Person], me: Person) -> str:
+def _people_table(people: list[Person], me: Person) -> str:
     signs_in = {True: "with a password", False: pill("no password yet", "amber")}
     if not needs_passwords(people):
         signs_in[False] = "with initials alone"

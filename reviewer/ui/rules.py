@@ -82,18 +82,18 @@ def build(store: Store, local: bool) -> RulesForm:
     message = message_line()
     form = RulesForm(solo, counts, words, save, message)
 
-    def switch(alone: bool) -> Changes:
+    def change_mode(alone: bool) -> Changes:
         # Alone every number is 1; a team that starts from there would rather start from the defaults.
         return {**form.show(Rules(solo=alone), may_change=True), message: ""}
 
-    def try_out(*numbers: int | None) -> Changes:
+    def preview(*numbers: int | None) -> Changes:
         try:
             return {words: _described(_rules(False, numbers))}
         except RulesError as error:
             return {words: line("bad", _in_labels(error))}
 
     @report_errors(message)
-    def keep(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
+    def save_rules(request: gr.Request, alone: bool, *numbers: int | None) -> Changes:
         person = require_person(request, store, local, "coordinator")
         try:
             rules = _rules(alone, numbers)
@@ -104,9 +104,9 @@ def build(store: Store, local: bool) -> RulesForm:
         return {**form.show(store.settings.rules(), may_change=True), message: text}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}
-    solo.input(switch, solo, form.outputs, **quiet)
-    gr.on([field.input for field in counts], try_out, counts, words, **quiet)
-    save.click(keep, [solo, *counts], form.outputs, **quiet)
+    solo.input(change_mode, solo, form.outputs, **quiet)
+    gr.on([field.input for field in counts], preview, counts, words, **quiet)
+    save.click(save_rules, [solo, *counts], form.outputs, **quiet)
     return form
 
 
@@ -115,7 +115,7 @@ def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
     given = dict(zip(_COUNTS, numbers, strict=True))
     missing = next((name for name, number in given.items() if number is None), None)
     if missing is not None and not alone:
-        raise RulesError(f"{_COUNTS[missing]}: found nothing, wanted a number")
+        raise RulesError(f"{_COUNTS[missing]}: found nothing, expected a number")
     return Rules(solo=alone, **{name: int(number or 1) for name, number in given.items()})
 
 

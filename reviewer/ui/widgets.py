@@ -102,7 +102,7 @@ def message_line() -> gr.HTML:
     return markup(elem_classes="so-line")
 
 
-def when_shown(handler: Callable[..., Changes], outputs: list[Any]) -> None:
+def on_show(handler: Callable[..., Changes], outputs: list[Any]) -> None:
     """Run ``handler`` when the page is opened, and each time the tab around this call is selected."""
     block = Context.block
     while block is not None and not isinstance(block, gr.Tab):

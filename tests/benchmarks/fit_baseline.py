@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=24, help="seeds 0 to this (60 spectra each)")
     options = parser.parse_args()
     if options.seeds > HELD_OUT:
-        parser.error(f"--seeds: found {options.seeds}, wanted at most {HELD_OUT}: the rest are held out")
+        parser.error(f"--seeds: found {options.seeds}, expected at most {HELD_OUT}: the rest are held out")
     tasks = load()
     rows: dict[str, list[list[float]]] = {key: [] for key in tasks}
     kinds: list[str] = []

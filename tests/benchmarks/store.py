@@ -210,7 +210,7 @@ def weigh(results: Results, folder: Path, items: int = 1000) -> None:
         except SpectrumError:
             continue
     if not found:
-        raise SystemExit(f"{folder}: found no spectrum in it, wanted survey files")
+        raise SystemExit(f"{folder}: found no spectrum in it, expected survey files")
     rng, generator = random.Random(0), np.random.default_rng(0)
 
     def drafts() -> Iterator[Draft]:

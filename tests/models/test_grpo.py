@@ -460,13 +460,13 @@ def test_a_dry_run_counts_and_writes_nothing(settings: GrpoSettings, capsys: pyt
     ("more", "wanted"),
     [
         (["--set", "rolouts=4"], "rolouts: found an unknown field, expected one of "),
-        (["--set", "mini_batch=3"], "mini_batch: found 3, wanted a divisor of prompts (2)"),
+        (["--set", "mini_batch=3"], "mini_batch: found 3, expected a divisor of prompts (2)"),
         (["--set", "prompts=4"], "prompts: found 4 a round, but only 3 questions"),
         (["--set", "response_tokens=32768"], "expected at most the 8192 tokens of"),
         (["--set", "prompt_tokens=100"], "prompt_tokens: "),
         (["--set", "tasks=[cv, ss]"], "tasks: found no question of ss"),
         (["--data", "/no/where"], "/no/where: found no such"),
-        (["--model", "/no/where"], "/no/where: no such folder; wanted a model"),
+        (["--model", "/no/where"], "/no/where: no such folder; expected a model"),
         (["--resume"], "holds no run to resume"),
     ],
 )

@@ -312,10 +312,10 @@ def test_a_dry_run_says_everything_and_writes_nothing(
         (["--set", "lerning_rate=1"], "lerning_rate: found an unknown field, expected one of "),
         (["--data", "/no/where"], "/no/where: found no such file or folder"),
         (["--set", "data=[]"], "data: found nothing, expected an export"),
-        (["--set", "model.name=/no/where"], "/no/where: no such folder; wanted a model"),
+        (["--set", "model.name=/no/where"], "/no/where: no such folder; expected a model"),
         (["--resume"], "holds no run to resume"),
         (["--set", "max_length=100"], "found no example of 100 tokens or fewer among 3"),
-        (["--show-mask", "4"], "--show-mask: found 4, wanted 1 to 3"),
+        (["--show-mask", "4"], "--show-mask: found 4, expected 1 to 3"),
         (["--config", "none.yaml"], "none.yaml: file: found "),
     ],
 )

@@ -232,7 +232,7 @@ def copied(settings: ModelSettings, tmp_path: Path) -> Path:
 
 
 def test_a_folder_that_is_not_there(settings: ModelSettings) -> None:
-    assert "/no/where: no such folder; wanted a model" in _problem(replace(settings, name="/no/where"))
+    assert "/no/where: no such folder; expected a model" in _problem(replace(settings, name="/no/where"))
 
 
 def test_a_folder_without_a_model(settings: ModelSettings, tmp_path: Path) -> None:

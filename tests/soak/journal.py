@@ -307,7 +307,7 @@ def _check_rules(db: sqlite3.Connection, actions: Iterable[Action], found: Found
     wanted = _changes([Rules(), *(Rules(**one.what) for one in sent)])
     heard = _changes([Rules(), *(Rules(**one.what) for one in sent if one.told)])
     if stored not in (wanted, heard):
-        found.faults.append(f"rules: found {len(stored)} settings, wanted {len(heard)} to {len(wanted)}")
+        found.faults.append(f"rules: found {len(stored)} settings, expected {len(heard)} to {len(wanted)}")
         found.lost += max(0, len(heard) - len(stored))
         found.doubled += max(0, len(stored) - len(wanted))
 

@@ -71,10 +71,10 @@ class Trial:
         missed = []
         submits = self.submits()
         if submits and float(np.percentile(submits, 95)) > SUBMIT_MS:
-            missed.append(f"95 % of submits took {np.percentile(submits, 95):.0f} ms, wanted {SUBMIT_MS:.0f}")
+            missed.append(f"95 % of submits took {np.percentile(submits, 95):.0f} ms, expected {SUBMIT_MS:.0f}")
         slope = self.slope()
         if slope is not None and slope > GROWTH:
-            missed.append(f"memory grew by {slope:.1f} MiB a minute, wanted {GROWTH:.0f} at most")
+            missed.append(f"memory grew by {slope:.1f} MiB a minute, expected {GROWTH:.0f} at most")
         files = [weight.descriptors for _, weight in self._settled()]
         third = len(files) // 2
         if third and max(files[third:]) > max(files[:third]) + MORE_FILES:

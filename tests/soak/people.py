@@ -305,7 +305,7 @@ class Coordinator:
         self.rule = (self.rule + self.rng.randint(1, len(RULES) - 1)) % len(RULES)
         names = ("auditors", "votes", "approve_at", "reject_at")
         rules = dict(zip(names, RULES[self.rule], strict=True))
-        await self._until_told("rules", "keep", [False, *RULES[self.rule]], rules)
+        await self._until_told("rules", "save_rules", [False, *RULES[self.rule]], rules)
 
     async def _person(self) -> None:
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -319,10 +319,10 @@ class Coordinator:
         names = [f"imported-{self.done}-{number}" for number in range(self.rng.randint(1, 4))]
         rows = [_named(self.rng.choice(self.rows), name) for name in names]
         lines = "\n".join(json.dumps(row) for row in rows)
-        await self._until_told("import", "bring_in", lines, {"names": names})
+        await self._until_told("import", "import_files", lines, {"names": names})
 
     async def _backup(self) -> None:
-        await self._until_told("backup", "one_more", [], {})
+        await self._until_told("backup", "create_backup", [], {})
 
     async def _until_told(self, kind: str, event: str, fields: Any, what: Json) -> None:
         """Send the form until somebody says what became of it."""

@@ -141,7 +141,7 @@ class Talking:
             found = item["autosave"]["base"], words_of(item["autosave"]["body"])
         wanted = [one.expected(item["id"]) for one in (before, after)]
         if found not in wanted:
-            self.journal.fault(f"item {item['id']}: found unsent {found!r:.300}, wanted {wanted!r:.300}")
+            self.journal.fault(f"item {item['id']}: found unsent {found!r:.300}, expected {wanted!r:.300}")
 
     async def _finds_what_was_typed(self, kind: str, what: Json) -> None:
         if "item" in what:

@@ -156,7 +156,7 @@ def knocked(path: Path) -> list[str]:
     from reviewer.exchange.imports import ImportFileError, import_file
     from reviewer.exchange.pictures import PictureError, PictureFiles
     from reviewer.store import Store
-    from reviewer.ui.imports import laid_out
+    from reviewer.ui.imports import unpacked
     from training.settings import SettingsError
     from training.settings import read as read_settings
     from training.sft import SftSettings
@@ -165,7 +165,7 @@ def knocked(path: Path) -> list[str]:
         with Store.open(path.parent / "annotations.db") as store:
             if path.suffix != ".zip":
                 return str(import_file(store, path).problems[0])
-            with laid_out([path]) as rows:
+            with unpacked([path]) as rows:
                 return str(import_file(store, rows[0]).problems[0])
 
     readers: dict[str, Callable[[], object]] = {

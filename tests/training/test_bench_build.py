@@ -92,7 +92,7 @@ def test_the_published_proportions() -> None:
 def test_only_candidates_above_the_bar_are_kept_and_the_rate_is_told() -> None:
     built = made(positives=10, test_ratio=(1, 8))
     assert (built.accepted, built.short) == (38, 0)
-    assert built.acceptance == 38 / built.looked
+    assert built.acceptance == 38 / built.scored
     # The order of a part tells nothing of the labels.
     assert [one.label for one in built.test] != sorted(one.label for one in built.test)
 
@@ -301,7 +301,7 @@ def test_an_archive_without_labels_gives_negatives(archive: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"--task": "xx"}, "--task: found 'xx', wanted one of"),
+        ({"--task": "xx"}, "--task: found 'xx', expected one of"),
         ({"--labels": "none.csv"}, "none.csv"),
         ({"--weak": "none.jsonl"}, "none.jsonl: No such file"),
     ],
@@ -321,7 +321,7 @@ def test_what_is_wrong_is_told_in_a_line(archive: Path, tmp_path: Path, change: 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('{"source": "a.fits", "probability": 1.2}', "probability: found 1.2, wanted a number from 0 to 1"),
+        ('{"source": "a.fits", "probability": 1.2}', "probability: found 1.2, expected a number from 0 to 1"),
         ('{"probability": 0.2}', "source: found None"),
         ('{"source": "a.fits", "task": "wd", "probability": 0.2}', "no prediction for the task cv"),
     ],
@@ -405,7 +405,7 @@ def test_a_table_may_say_survey_and_noise(spectra: Path, tmp_path: Path) -> None
     one, other = questions([spectra], None, table(tmp_path / "truth.csv", *rows), task="cv")
     assert (one.survey, one.snr, one.simulated) == ("simulated DESI", 12.5, True)
     assert (other.survey, other.snr, other.simulated) == ("", None, False)
-    with pytest.raises(DataError, match=r"truth\.csv: row 2: snr: found 'high', wanted a number"):
+    with pytest.raises(DataError, match=r"truth\.csv: row 2: snr: found 'high', expected a number"):
         questions([spectra], None, table(tmp_path / "truth.csv", "file,label,snr", "0.csv,YES,high"), task="cv")
 
 
@@ -418,7 +418,7 @@ def test_a_target_that_is_not_in_the_file_is_left_out(spectra: Path, tmp_path: P
 
 def test_a_table_without_tasks_needs_one_named(spectra: Path, tmp_path: Path) -> None:
     labels = table(tmp_path / "truth.csv", "file,label", "0.csv,YES")
-    with pytest.raises(DataError, match=r"truth\.csv: found no column task, wanted one, or one task named"):
+    with pytest.raises(DataError, match=r"truth\.csv: found no column task, expected one, or one task named"):
         questions([spectra], None, labels)
 
 

@@ -192,7 +192,7 @@ def test_an_unknown_task_is_named_with_those_there_are(
     here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = refused(capsys, bench(sky, "--task", "cv,quasar"))
-    assert "--task: found 'quasar', wanted of " in told
+    assert "--task: found 'quasar', expected of " in told
     assert "cv" in told
     assert not Path("run").exists()
 
@@ -231,7 +231,7 @@ def test_a_test_set_that_was_trained_on_is_refused(here: Path, sky: Path, capsys
 def test_what_cannot_be_asked_is_refused_before_anything_is_made(
     here: Path, sky: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "says one stored trace again" in refused(capsys, bench(sky, "--policy", "replay"))
+    assert "repeats one stored trace" in refused(capsys, bench(sky, "--policy", "replay"))
     assert "nowhere" in refused(capsys, bench(sky, "--policy", "local", "--model", "nowhere"))
     Path("half").mkdir()
     Path("half/lineage.json").write_text('[{"kind": "base", "name": "x"}]')
@@ -571,7 +571,7 @@ def test_a_spectrum_that_cannot_be_read_is_named_and_does_not_count(tmp_path: Pa
     assert made.failed == 2
     run = Run.read(tmp_path)
     assert len(run.outcomes) == 2
-    assert run.unread[place(bad[0])] == "star.fits: found half a file; wanted a whole one"
+    assert run.unread[place(bad[0])] == "star.fits: found half a file; expected a whole one"
     assert "KeyError: 'flux'" in run.unread[place(bad[1])]
     assert "2 spectra not read" in of_run(run).note
 

@@ -330,10 +330,10 @@ def test_predictions_are_read_back_as_they_were_written(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"label": "MAYBE"}, "label: found 'MAYBE', wanted YES or NO"),
-        ({"predicted": "yes"}, "predicted: found 'yes', wanted YES, NO or null"),
-        ({"source": None}, "source: found None, wanted text"),
-        ({"snr": "high"}, "snr: found 'high', wanted a number or null"),
+        ({"label": "MAYBE"}, "label: found 'MAYBE', expected YES or NO"),
+        ({"predicted": "yes"}, "predicted: found 'yes', expected YES, NO or null"),
+        ({"source": None}, "source: found None, expected text"),
+        ({"snr": "high"}, "snr: found 'high', expected a number or null"),
     ],
 )
 def test_a_bad_prediction_is_named_by_file_line_and_field(tmp_path, change: dict, told: str) -> None:
@@ -350,5 +350,5 @@ def test_a_bad_prediction_is_named_by_file_line_and_field(tmp_path, change: dict
 def test_predictions_that_lack_the_prediction_are_refused(tmp_path) -> None:
     path = tmp_path / "cnn.jsonl"
     path.write_text('{"key": "k", "source": "s", "task": "cv", "label": "YES"}\n')
-    with pytest.raises(OutcomesError, match="line 1: predicted: found nothing, wanted YES, NO or null"):
+    with pytest.raises(OutcomesError, match="line 1: predicted: found nothing, expected YES, NO or null"):
         read_predictions(path)

@@ -176,7 +176,7 @@ def test_the_command_writes_all_kinds(tmp_path: Path, run: Path, capsys: pytest.
 
 def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench_table(tmp_path / "gone") == 2
-    assert "gone: found no such file, wanted the folder of a run" in capsys.readouterr().err
+    assert "gone: found no such file, expected the folder of a run" in capsys.readouterr().err
     (tmp_path / "empty.jsonl").write_text("")
     assert bench_table(tmp_path / "empty.jsonl") == 2
     assert "empty.jsonl: found no answer yet" in capsys.readouterr().err

@@ -66,9 +66,9 @@ def test_a_round_is_shared_without_rest_or_refused(
 @pytest.mark.parametrize(
     ("changed", "processes", "said"),
     [
-        ({"mini_batch": 48}, 8, "mini_batch: found 48, wanted a divisor of prompts (64)"),
+        ({"mini_batch": 48}, 8, "mini_batch: found 48, expected a divisor of prompts (64)"),
         ({"per_device": 3}, 8, "32 x 8 = 256 trajectories, which 8 processes of per_device 3 cannot share"),
-        ({"vllm": VllmSettings("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, wanted a divisor of"),
+        ({"vllm": VllmSettings("colocate", tensor_parallel=3)}, 8, "tensor_parallel: found 3, expected a divisor of"),
     ],
 )
 def test_what_cannot_be_shared_is_refused_in_one_line(changed: dict, processes: int, said: str) -> None:

@@ -142,7 +142,7 @@ def test_the_table_has_a_mean_where_there_are_several_seeds() -> None:
 def test_seeds_that_are_none_are_refused(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["miniature", "--seeds", seeds])
-    assert "wanted different whole numbers" in capsys.readouterr().err
+    assert "expected different whole numbers" in capsys.readouterr().err
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:

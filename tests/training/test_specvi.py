@@ -101,7 +101,7 @@ def test_a_folder_of_the_benchmark_gives_one_part(tmp_path: Path) -> None:
         f"test_{key}.parquet#{n}" for key in ("cc", "cv") for n in range(3)
     ]
     assert {q.key[:5] for q in questions([folder / "data"], part="train")} == {"train"}
-    with pytest.raises(DataError, match=r"found train_\*\.parquet and test_\*\.parquet, wanted one of the two"):
+    with pytest.raises(DataError, match=r"found train_\*\.parquet and test_\*\.parquet, expected one of the two"):
         questions([folder])
 
 
@@ -109,7 +109,7 @@ def test_one_task_of_several_is_asked(tmp_path: Path) -> None:
     folder = a_benchmark(tmp_path / "bench")
     assert {q.task.key for q in questions([folder], part="test", task="carbon")} == {"cc"}
     assert {q.task.key for q in questions([folder], part="test", task=["cv", "cc"])} == {"cc", "cv"}
-    with pytest.raises(DataError, match="task: found 'comet', wanted one of"):
+    with pytest.raises(DataError, match="task: found 'comet', expected one of"):
         questions([folder], part="test", task="comet")
     with pytest.raises(DataError, match="found no question of task wd"):
         questions([folder], part="test", task="wd")
@@ -131,7 +131,7 @@ def test_the_spectra_in_both_published_sets_are_found_and_can_be_dropped(tmp_pat
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"data_source": "tns"}, "row 1: data_source: found 'tns', wanted one of"),
+        ({"data_source": "tns"}, "row 1: data_source: found 'tns', expected one of"),
         (
             {"reward_model": {"ground_truth": "CV", "type": "rule"}},
             "row 1: reward_model.ground_truth: found 'CV'",
@@ -260,7 +260,7 @@ def test_a_part_of_nothing_gets_nothing() -> None:
 
 @pytest.mark.parametrize("fractions", [{}, {"a": 0.5}, {"a": 1.5, "b": -0.5}])
 def test_fractions_must_make_one(fractions: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="wanted parts of 0 or more that make 1"):
+    with pytest.raises(ValueError, match="expected parts of 0 or more that make 1"):
         split([question("a")], fractions, 0)
 
 
@@ -277,9 +277,9 @@ def test_leaks_are_refused_exactly_where_there_are_some(one: list[Question], oth
 
 def test_a_leak_names_the_first_and_counts_all() -> None:
     records = [question(f"{n}.fits") for n in range(9)]
-    with pytest.raises(DataError, match=r"^9 spectra are .*: 0\.fits, 1\.fits, 2\.fits, …; wanted none in both"):
+    with pytest.raises(DataError, match=r"^9 spectra are .*: 0\.fits, 1\.fits, 2\.fits, …; expected none in both"):
         refuse_leaks(records, records)
-    with pytest.raises(DataError, match=r"^1 spectrum is .*: 0\.fits; wanted"):
+    with pytest.raises(DataError, match=r"^1 spectrum is .*: 0\.fits; expected"):
         refuse_leaks(records[:1], [replace(records[0], key="other")])
 
 

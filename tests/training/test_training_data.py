@@ -194,7 +194,7 @@ def test_a_picture_outside_the_folder_is_not_looked_at(tmp_path: Path) -> None:
     Image.new("RGBA", (4, 4)).save(tmp_path / "secret.png")
     path = tmp_path / "set/train_sharegpt.json"
     path.write_text(path.read_text().replace("images/lf_cv_0_1.png", "../secret.png"))
-    assert "wanted a path inside" in refused(tmp_path / "set")
+    assert "expected a path inside" in refused(tmp_path / "set")
 
 
 def test_a_picture_that_is_none_is_named_when_it_is_asked_for(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_picture_that_is_none_is_named_when_it_is_asked_for(tmp_path: Path) ->
 
 def test_an_unknown_task_is_named(tmp_path: Path) -> None:
     published_folder(tmp_path / "set", [published_row(), published_row(task="comet")])
-    assert "row 2: task: found 'comet', wanted one of " in refused(tmp_path / "set")
+    assert "row 2: task: found 'comet', expected one of " in refused(tmp_path / "set")
 
 
 def test_published_rows_without_spectra_cannot_be_asked(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_pictures_with_other_pixels_than_the_model_saw_are_refused(tmp_path: Pat
     spectrum = a_spectrum()
     trace = a_trace(spectrum, overview="ab" * 32)
     (example,) = examples([own_lines(tmp_path / "t.jsonl", (trace, spectrum))])
-    with pytest.raises(DataError, match="drawn with different pixels here, wanted those of abab"):
+    with pytest.raises(DataError, match="drawn with different pixels here, expected those of abab"):
         example.pictures()
 
 
@@ -282,7 +282,7 @@ def test_pictures_that_came_with_a_row_are_read_and_checked(tmp_path: Path) -> N
 def test_another_spectrum_than_the_trajectory_was_made_with_is_refused(tmp_path: Path) -> None:
     path = own_lines(tmp_path / "t.jsonl", (a_trace(a_spectrum()), a_spectrum("b.fits")))
     (example,) = examples([path])
-    with pytest.raises(DataError, match=r"spectrum_data: found .* wanted"):
+    with pytest.raises(DataError, match=r"spectrum_data: found .* expected"):
         example.pictures()
 
 

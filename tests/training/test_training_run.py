@@ -102,7 +102,7 @@ def test_other_folders_are_left_alone(run: Run, told: Told) -> None:
         assert "holds other files" in _refused(run, told, start)
     assert (run.folder / "thesis.tex").exists()
     file = Run(run.folder / "thesis.tex")
-    assert "is a file; wanted a folder" in _refused(file, told, "new")
+    assert "is a file; expected a folder" in _refused(file, told, "new")
 
 
 def test_a_resumed_run_keeps_its_settings(run: Run, told: Told) -> None:

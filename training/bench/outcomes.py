@@ -26,7 +26,7 @@ Reading = Literal["published", "loop"]
 
 
 class OutcomesError(OneLine):
-    """Outcomes or predictions that cannot be read: which file and line, what was found, what was wanted."""
+    """Outcomes or predictions that cannot be read: which file and line, what was found, what was expected."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +158,15 @@ def read_predictions(path: Path) -> list[Outcome]:
 def _outcome(row: Mapping[str, Any], where: str) -> Outcome:
     for name in ("key", "source", "task"):
         if not isinstance(row.get(name), str):
-            raise OutcomesError(f"{where}: {name}: found {row.get(name)!r:.60}, wanted text")
+            raise OutcomesError(f"{where}: {name}: found {row.get(name)!r:.60}, expected text")
     if row.get("label") not in get_args(Verdict):
-        raise OutcomesError(f"{where}: label: found {row.get('label')!r:.60}, wanted YES or NO")
+        raise OutcomesError(f"{where}: label: found {row.get('label')!r:.60}, expected YES or NO")
     if "predicted" not in row or row["predicted"] not in ("YES", "NO", None):
         found = repr(row["predicted"]) if "predicted" in row else "nothing"
-        raise OutcomesError(f"{where}: predicted: found {found:.60}, wanted YES, NO or null")
+        raise OutcomesError(f"{where}: predicted: found {found:.60}, expected YES, NO or null")
     for name in ("snr", "seconds", "probability"):
         if not isinstance(row.get(name), int | float | None) or isinstance(row.get(name), bool):
-            raise OutcomesError(f"{where}: {name}: found {row[name]!r:.60}, wanted a number or null")
+            raise OutcomesError(f"{where}: {name}: found {row[name]!r:.60}, expected a number or null")
     known = {field.name for field in fields(Outcome)}
     given = {name: value for name, value in row.items() if name in known}
     return Outcome(**{"answered": row["predicted"], **given})

@@ -136,7 +136,7 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
     """The scores of outcomes, in whatever order they are given. :raises ValueError: there are none"""
     given = list(outcomes)
     if not given:
-        raise ValueError("outcomes: found none, wanted one or more")
+        raise ValueError("outcomes: found none, expected one or more")
     tasks = counted(given, resamples, seed)
     all_spectra = len({one.source for one in given})
     f1, f1_of = mean_f1(tasks)

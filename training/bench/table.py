@@ -142,7 +142,7 @@ def row(path: Path) -> Row:
     file = path / PREDICTIONS if path.is_dir() else path
     if not file.is_file():
         wanted = f"the folder of a run (with {FILE}), or predictions ({PREDICTIONS})"
-        raise OutcomesError(f"{path}: found no such file, wanted {wanted}")
+        raise OutcomesError(f"{path}: found no such file, expected {wanted}")
     outcomes = tuple(sorted(read_predictions(file), key=lambda one: (one.task, one.key)))
     name = file.parent.name if file.name == PREDICTIONS else file.stem
     return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))

@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> int:
     from training.data import DataError, card
 
     if not arguments.data:
-        raise CannotRun("--data: found nothing, wanted what to ask (or `spec-o3 bench table RUN...`)")
+        raise CannotRun("--data: found nothing, expected what to ask (or `spec-o3 bench table RUN...`)")
     stop = Stop()
     try:
         dropped: list[Dropped] = []
@@ -243,7 +243,7 @@ def _count(text: str, least: int = 0) -> int:
     except ValueError:
         number = -1
     if number < least:
-        raise ArgumentTypeError(f"found {text!r}, wanted a whole number, {least} or more")
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number, {least} or more")
     return number
 
 
@@ -332,7 +332,7 @@ def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
         task = tasks.find(known, name.strip())
         if task is None:
             left_out = "".join(f"; left out: {problem}" for problem in problems)
-            raise CannotRun(f"--task: found {name.strip()!r}, wanted of {', '.join(known)}{left_out}")
+            raise CannotRun(f"--task: found {name.strip()!r}, expected of {', '.join(known)}{left_out}")
         wanted.append(task.key)
     return known, list(dict.fromkeys(wanted))
 

@@ -95,7 +95,7 @@ def _task(arguments: Namespace) -> Task:
     known, _ = tasks.load_all([arguments.tasks] if arguments.tasks else [])
     task = tasks.find(known, arguments.task)
     if task is None:
-        raise CannotRun(f"--task: found {arguments.task!r}, wanted one of {', '.join(known)}")
+        raise CannotRun(f"--task: found {arguments.task!r}, expected one of {', '.join(known)}")
     return task
 
 
@@ -208,14 +208,14 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 < share < 1:
-        raise ArgumentTypeError(f"found {text!r}, wanted a number between 0 and 1")
+        raise ArgumentTypeError(f"found {text!r}, expected a number between 0 and 1")
     return share
 
 
 def _ratio(text: str) -> Ratio:
     yes, no = ratio(text)
     if not yes:
-        raise ArgumentTypeError(f"found {text!r}, wanted YES:NO with a YES, as 1:5")
+        raise ArgumentTypeError(f"found {text!r}, expected YES:NO with a YES, as 1:5")
     return yes, no
 
 

@@ -54,7 +54,7 @@ def _seeds(text: str) -> tuple[int, ...]:
     except ValueError:
         seeds = ()
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
-        raise ArgumentTypeError(f"found {text!r}, wanted different whole numbers, 0 or more, as in 0,1")
+        raise ArgumentTypeError(f"found {text!r}, expected different whole numbers, 0 or more, as in 0,1")
     return seeds
 
 

@@ -107,7 +107,7 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
     every = [*prepared.examples, *prepared.held_out]
     number = 1 if arguments.show_mask is None else arguments.show_mask
     if not 1 <= number <= len(every):
-        raise CannotRun(f"--show-mask: found {number}, wanted 1 to {len(every)}, one of the examples")
+        raise CannotRun(f"--show-mask: found {number}, expected 1 to {len(every)}, one of the examples")
     example = every[number - 1]
     read = rendered(example, renderer, settings.with_tool)
     tokenizer = renderer.processor.tokenizer

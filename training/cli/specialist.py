@@ -68,7 +68,7 @@ def _add_data(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     """Never called: argparse asks for one of the two."""
-    raise CannotRun("specialist: wanted train or predict")
+    raise CannotRun("specialist: found no command, expected train or predict")
 
 
 def run_train(arguments: Namespace) -> int:
@@ -178,9 +178,7 @@ def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question
     """:raises CannotRun: a spectrum was trained on"""
     shared = sorted({one.source for one in questions} & set(specialist.card["sources"]))
     if shared:
-        raise CannotRun(
-            f"--data: found {len(shared)} spectra that the specialist was trained on ({shared[0]}, ...), wanted others"
-        )
+        raise CannotRun(f"--data: found {len(shared)} spectra of its own training ({shared[0]}, ...), expected others")
 
 
 def _settings(arguments: Namespace) -> SpecialistSettings:

@@ -36,13 +36,13 @@ class ToolSchemas:
             if other != canonical:
                 raise DataError(
                     f"mixture of tool schemas: {where} has {_called(canonical)}, {place} has "
-                    f"{_called(other)}; wanted data made with one tool"
+                    f"{_called(other)}; expected data made with one tool"
                 )
         self._stated[canonical] = where
         ours = json.dumps(TOOL_SCHEMA, sort_keys=True)
         if canonical != ours:
             raise DataError(
-                f"{where}: tool: found the schema {_called(canonical)}, wanted {_called(ours)}, the tool "
+                f"{where}: tool: found the schema {_called(canonical)}, expected {_called(ours)}, the tool "
                 "that models are trained with here"
             )
 
@@ -58,7 +58,7 @@ def stated_in(system: str) -> object | None:
     try:
         schema = json.loads(block[1], strict=False)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"found {block[1].strip()!r:.60} between <tools> and </tools>, wanted one tool") from error
+        raise ValueError(f"found {block[1].strip()!r:.60} between <tools> and </tools>, expected one tool") from error
     return TOOL_SCHEMA if _calls(schema) == _calls(TOOL_SCHEMA) else schema
 
 
@@ -108,19 +108,19 @@ class ExportFolder:
         manifest = _manifest(folder / MANIFEST)
         where = str(folder / MANIFEST)
         if manifest.get("schema") != SCHEMA:
-            raise DataError(f"{where}: schema: found {manifest.get('schema')!r:.60}, wanted {SCHEMA!r}")
+            raise DataError(f"{where}: schema: found {manifest.get('schema')!r:.60}, expected {SCHEMA!r}")
         tools.meet(manifest.get("tool"), where)
         if manifest.get("renderer") != RENDERER:
             raise DataError(
-                f"{where}: renderer: found {manifest.get('renderer')!r:.60}, wanted {RENDERER!r}: pictures "
+                f"{where}: renderer: found {manifest.get('renderer')!r:.60}, expected {RENDERER!r}: pictures "
                 "drawn differently from those that the model will see; export again with this version"
             )
         files = manifest.get("files")
         if not isinstance(files, Mapping):
-            raise DataError(f"{where}: files: found {type(files).__name__}, wanted hashes by path")
+            raise DataError(f"{where}: files: found {type(files).__name__}, expected hashes by path")
         self._hashes: Mapping[str, Any] = files
         if not manifest.get("items"):
-            raise DataError(f"{folder}: found an empty export, wanted approved trajectories in it")
+            raise DataError(f"{folder}: found an empty export, expected approved trajectories in it")
 
     def rows(self, pictures: bool = True) -> Iterator[tuple[Row, tuple[Path, ...]]]:
         """Yield every row with its picture files, all of which have been checked against the manifest.
@@ -137,7 +137,7 @@ class ExportFolder:
             yield row, () if named is None else named[count - 1]
         if not count or (named is not None and count != len(named)):
             wanted = "rows" if named is None else f"{len(named)}, as {WITH_PICTURES} has"
-            raise DataError(f"{self.folder / TRAJECTORIES}: found {count} rows, wanted {wanted}")
+            raise DataError(f"{self.folder / TRAJECTORIES}: found {count} rows, expected {wanted}")
 
     def _named_pictures(self) -> list[tuple[Path, ...]]:
         self._check(WITH_PICTURES)
@@ -145,7 +145,7 @@ class ExportFolder:
         for row in rows(self.folder / WITH_PICTURES):
             images = row.values.get("images")
             if not isinstance(images, list):
-                raise row.wrong(f"images: found {images!r:.60}, wanted paths")
+                raise row.wrong(f"images: found {images!r:.60}, expected paths")
             named.append(tuple(self._check(path) for path in images))
         return named
 
@@ -153,7 +153,7 @@ class ExportFolder:
         """The file of that name. :raises DataError: it is missing, or another than was exported"""
         wanted = self._hashes.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or wanted is None:
-            raise DataError(f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, wanted its hash")
+            raise DataError(f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, expected its hash")
         path = self.folder / name
         try:
             with path.open("rb") as file:
@@ -175,7 +175,7 @@ def _manifest(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: found no JSON ({error}), wanted the manifest of an export") from error
+        raise DataError(f"{path}: found no JSON ({error}), expected the manifest of an export") from error
     if not isinstance(found, Mapping):
-        raise DataError(f"{path}: found {type(found).__name__}, wanted an object")
+        raise DataError(f"{path}: found {type(found).__name__}, expected an object")
     return found

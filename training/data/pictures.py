@@ -21,17 +21,17 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 def file_beside(rows: Path, path: object) -> Path:
     """The picture file that a row of the file ``rows`` names. :raises DataError: it is not in its folder"""
     if not isinstance(path, str):
-        raise DataError(f"found {path!r:.60}, wanted the path of a picture")
+        raise DataError(f"found {path!r:.60}, expected the path of a picture")
     folder = rows.parent.resolve()
     try:
         found = (folder / path).resolve()
         is_there = found.is_file()
     except (OSError, ValueError) as error:  # too long a name, or one that no file can have
-        raise DataError(f"found {path!r:.80}, wanted the path of a picture") from error
+        raise DataError(f"found {path!r:.80}, expected the path of a picture") from error
     if not found.is_relative_to(folder):
-        raise DataError(f"found {path!r:.80}, wanted a path inside {rows.parent}")
+        raise DataError(f"found {path!r:.80}, expected a path inside {rows.parent}")
     if not is_there:
-        raise DataError(f"found no picture {path!r:.80} in {rows.parent}, wanted a file")
+        raise DataError(f"found no picture {path!r:.80} in {rows.parent}, expected a file")
     return found
 
 
@@ -62,9 +62,9 @@ class PictureFiles:
             ValueError,
             Image.DecompressionBombError,
         ) as error:
-            raise DataError(f"{self.key}: {path}: found no picture ({error}), wanted PNG") from error
+            raise DataError(f"{self.key}: {path}: found no picture ({error}), expected PNG") from error
         if sha256 is not None and pixels_sha256(image) != sha256:
-            raise DataError(f"{self.key}: {path}: found other pixels, wanted those of {sha256:.12}…")
+            raise DataError(f"{self.key}: {path}: found other pixels, expected those of {sha256:.12}…")
         return image
 
 
@@ -102,7 +102,7 @@ class Drawn:
             raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture")
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
-                f"{self.key}: a picture is drawn with different pixels here, wanted those of {sha256:.12}… "
+                f"{self.key}: a picture is drawn with different pixels here, expected those of {sha256:.12}… "
                 f"(renderer {RENDERER})"
             )
         return image

@@ -174,7 +174,7 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
     for name in [names] if isinstance(names, str) else names:
         found = known_tasks.find(known, name)
         if found is None:
-            raise DataError(f"task: found {name!r:.60}, wanted one of {', '.join(known)}")
+            raise DataError(f"task: found {name!r:.60}, expected one of {', '.join(known)}")
         keys.append(found.key)
     return keys
 

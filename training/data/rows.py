@@ -48,7 +48,7 @@ def rows(path: Path) -> Iterator[Row]:
             file.seek(0)
             yield from _listed(path, file) if is_list else _lines(path)
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: found bytes that are no UTF-8 ({error.reason}), wanted JSON") from error
+        raise DataError(f"{path}: found bytes that are no UTF-8 ({error.reason}), expected JSON") from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from error
 
@@ -77,12 +77,12 @@ def _decoded(path: Path, number: int, text: str) -> object:
     try:
         return _DECODER.decode(text.strip(_SPACE))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: row {number}: found no JSON ({error}), wanted an object") from error
+        raise DataError(f"{path}: row {number}: found no JSON ({error}), expected an object") from error
 
 
 def _object(path: Path, number: int, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{path}: row {number}: found {type(value).__name__}, wanted an object")
+        raise DataError(f"{path}: row {number}: found {type(value).__name__}, expected an object")
     return value
 
 
@@ -98,7 +98,7 @@ def _listed(path: Path, file: TextIO) -> Iterator[Row]:
         except UnicodeDecodeError:
             raise
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}: after row {number}: found no JSON ({error}), wanted a list of rows") from error
+            raise DataError(f"{path}: after row {number}: found no JSON ({error}), expected a list of rows") from error
         if value is _END:
             return
         number += 1

@@ -59,7 +59,9 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
         if part is not None:
             return there[part]
         if all(there.values()):
-            raise DataError(f"{where}: found train_*.parquet and test_*.parquet, wanted one of the two; name the files")
+            raise DataError(
+                f"{where}: found train_*.parquet and test_*.parquet, expected one of the two; name the files"
+            )
         return [*there["train"], *there["test"]]
     return []
 
@@ -83,7 +85,7 @@ def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
                 except ValueError as error:
                     raise DataError(f"{path}: row {number}: {error}") from error
     if number < 0:
-        raise DataError(f"{path}: found no rows, wanted questions")
+        raise DataError(f"{path}: found no rows, expected questions")
 
 
 def _question(
@@ -98,14 +100,14 @@ def _question(
     name = str(row.get("data_source"))
     task = tasks.find(known, name)
     if task is None:
-        raise ValueError(f"data_source: found {name!r:.60}, wanted one of {', '.join(known)}")
+        raise ValueError(f"data_source: found {name!r:.60}, expected one of {', '.join(known)}")
     words = _words(row.get("prompt"))
     asked = in_words.setdefault((task.key, words), task.asked_as(words))
     info = row.get("extra_info") or {}
     try:
         source = source_of(str(info.get("name") or ""))
     except ValueError:
-        raise ValueError("extra_info.name: found nothing, wanted the name of the spectrum") from None
+        raise ValueError("extra_info.name: found nothing, expected the name of the spectrum") from None
     label = _label(row.get("reward_model"))
     read = partial(spectra.read, number)
     survey, is_simulated = str(info.get("survey") or "LAMOST"), info.get("simulated") is True
@@ -118,7 +120,7 @@ def _label(reward_model: object) -> Verdict:
         return "YES"
     if found == "NO":
         return "NO"
-    raise ValueError(f"reward_model.ground_truth: found {found!r:.60}, wanted YES or NO")
+    raise ValueError(f"reward_model.ground_truth: found {found!r:.60}, expected YES or NO")
 
 
 def _words(prompt: object) -> str:
@@ -126,7 +128,7 @@ def _words(prompt: object) -> str:
     turns = prompt if isinstance(prompt, list) else []
     said = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
     if len(said) != 1 or not isinstance(said[0], str) or not said[0].replace(_IMAGE, "").strip():
-        raise ValueError(f"prompt: found {len(said)} user turns with text, wanted one")
+        raise ValueError(f"prompt: found {len(said)} user turns with text, expected one")
     return said[0].replace(_IMAGE, "", 1).strip()
 
 
@@ -206,4 +208,4 @@ def _damage_named(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), wanted a whole one") from error
+        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), expected a whole one") from error

@@ -94,7 +94,7 @@ def _snr(row: Row, table: Path) -> float | None:
     try:
         return float(told) if told else None
     except ValueError:
-        raise DataError(f"{table}: row {row.number}: snr: found {told!r:.60}, wanted a number") from None
+        raise DataError(f"{table}: row {row.number}: snr: found {told!r:.60}, expected a number") from None
 
 
 def _inside(
@@ -143,7 +143,7 @@ def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None
     try:
         without_task = Labels.read(table, note)
         if len(without_task) and (wanted is None or len(wanted) != 1):
-            raise DataError(f"{table}: found no column task, wanted one, or one task named for all its rows")
+            raise DataError(f"{table}: found no column task, expected one, or one task named for all its rows")
         keys = list(met) if wanted is None else wanted
         found = {key: Labels.read(table, partial(is_of, key)) for key in keys}
     except LabelsError as error:

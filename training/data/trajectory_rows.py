@@ -93,7 +93,7 @@ class TrajectoryRow:
         hashes = self.trajectory.pictures
         if self.files:
             if len(self.files) != len(hashes):
-                raise self.row.wrong(f"images: found {len(self.files)}, wanted {len(hashes)}")
+                raise self.row.wrong(f"images: found {len(self.files)}, expected {len(hashes)}")
             return PictureFiles(self.row.key, self.files, hashes)
         stored = self._stored()
         if all(sha256 in stored for sha256 in hashes):
@@ -104,7 +104,7 @@ class TrajectoryRow:
         """The picture files that a row of ours names, by the SHA-256 of their pixels."""
         named = self.row.values.get("pictures") or {}
         if not isinstance(named, Mapping):
-            raise self.row.wrong(f"pictures: found {named!r:.60}, wanted paths by SHA-256")
+            raise self.row.wrong(f"pictures: found {named!r:.60}, expected paths by SHA-256")
         try:
             return {str(sha256): file_beside(self.row.path, path) for sha256, path in named.items()}
         except DataError as error:
@@ -153,7 +153,7 @@ def _checked(
 ) -> TrajectoryRow:
     task = tasks.find(known, trajectory.task)
     if task is None:
-        raise row.wrong(f"task: found {trajectory.task!r:.60}, wanted one of {', '.join(known)}")
+        raise row.wrong(f"task: found {trajectory.task!r:.60}, expected one of {', '.join(known)}")
     return TrajectoryRow(row, replace(trajectory, task=task.key), task, spectra)
 
 
@@ -176,13 +176,13 @@ def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) 
 def _from_json(wrong: Callable[[object], DataError], values: Mapping[str, Any], trajectory: Trajectory) -> Spectrum:
     data = values.get("spectrum_data")
     if not isinstance(data, Mapping):
-        raise wrong(f"spectrum_data: found {type(data).__name__}, wanted an object")
+        raise wrong(f"spectrum_data: found {type(data).__name__}, expected an object")
     try:
         spectrum = Spectrum.from_json(data)
     except SpectrumError as error:
         raise wrong(f"spectrum_data: {error}") from error
     if trajectory.spectrum_sha256 not in (None, spectrum.sha256):
-        raise wrong(f"spectrum_data: found {spectrum.sha256:.12}…, wanted {trajectory.spectrum_sha256:.12}…")
+        raise wrong(f"spectrum_data: found {spectrum.sha256:.12}…, expected {trajectory.spectrum_sha256:.12}…")
     return replace(spectrum, redshift=trajectory.redshift)
 
 

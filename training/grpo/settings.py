@@ -153,18 +153,18 @@ def batches(settings: GrpoSettings, processes: int) -> Batches:
     """
     if settings.prompts % settings.mini_batch:
         raise SettingsError(
-            f"mini_batch: found {settings.mini_batch}, wanted a divisor of prompts ({settings.prompts})"
+            f"mini_batch: found {settings.mini_batch}, expected a divisor of prompts ({settings.prompts})"
         )
     trajectories = settings.mini_batch * settings.rollouts
     at_once = processes * settings.per_device
     if trajectories % at_once:
         raise SettingsError(
             f"an update has {settings.mini_batch} x {settings.rollouts} = {trajectories} trajectories, which "
-            f"{processes} processes of per_device {settings.per_device} cannot share: wanted a divisor of it"
+            f"{processes} processes of per_device {settings.per_device} cannot share: expected a divisor of it"
         )
     if settings.vllm.mode == "colocate" and processes % settings.vllm.tensor_parallel:
         raise SettingsError(
-            f"vllm.tensor_parallel: found {settings.vllm.tensor_parallel}, wanted a divisor of the "
+            f"vllm.tensor_parallel: found {settings.vllm.tensor_parallel}, expected a divisor of the "
             f"{processes} processes"
         )
     accumulated = trajectories // at_once

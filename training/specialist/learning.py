@@ -88,7 +88,7 @@ OnEpoch = Callable[[dict[str, float]], None]
 
 
 class SpecialistError(OneLine):
-    """A specialist that cannot be trained or loaded: what, what was found, what was wanted."""
+    """A specialist that cannot be trained or loaded: what, what was found, what was expected."""
 
 
 @dataclass(frozen=True)

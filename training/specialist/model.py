@@ -95,7 +95,7 @@ class Specialist:
             settings = from_mapping(card["settings"], SpecialistSettings, str(folder / CARD))
             net = network(settings.dropout)
             if _sha256(folder / WEIGHTS) != card["weights_sha256"]:
-                raise SpecialistError(f"{folder / WEIGHTS}: found other bytes than {CARD} says, wanted its own")
+                raise SpecialistError(f"{folder / WEIGHTS}: found other bytes than {CARD} says, expected its own")
             net.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True))
             return cls(str(card["task"]), net, float(card["threshold"]), settings, card["card"])
         except OSError as error:
@@ -120,7 +120,7 @@ def train(
     settings = settings or SpecialistSettings()
     tasks = sorted({one.task.key for one in questions})
     if len(tasks) != 1:
-        raise SpecialistError(f"found questions of {', '.join(tasks) or 'no task'}, wanted those of one task")
+        raise SpecialistError(f"found questions of {', '.join(tasks) or 'no task'}, expected those of one task")
     if rows is None:
         rows = Sampled.stack([sample(one.spectrum()) for one in questions])
     yes = np.array([one.label == "YES" for one in questions])
@@ -140,7 +140,7 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
         if not ((which & held_out).any() and (which & ~held_out).any()):
             there = len({one.source for one, is_one in zip(questions, which, strict=True) if is_one})
             raise SpecialistError(
-                f"found {there} sources that are {label}, wanted enough to hold out "
+                f"found {there} sources that are {label}, expected enough to hold out "
                 f"{settings.held_out:g} of them and train on the rest"
             )
     return held_out
@@ -165,12 +165,12 @@ def _card(path: Path) -> dict[str, Any]:
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SpecialistError(f"{path}: {error.strerror}; wanted a folder of `specialist train`") from error
+        raise SpecialistError(f"{path}: {error.strerror}; expected a folder of `specialist train`") from error
     except ValueError as error:
         raise SpecialistError(f"{path}: found no JSON ({_line(error)})") from error
     found = card.get("schema") if isinstance(card, dict) else None
     if found != SCHEMA:
-        raise SpecialistError(f"{path}: schema: found {found!r:.60}, wanted {SCHEMA!r}")
+        raise SpecialistError(f"{path}: schema: found {found!r:.60}, expected {SCHEMA!r}")
     return dict(card)
 
 

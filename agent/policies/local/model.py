@@ -80,7 +80,7 @@ def _not_there(given: str, file: str, what: str) -> str | None:
         owner, slash, name = given.partition("/")
         if owner.strip(".~") and slash and name and "/" not in name and "\\" not in given:
             return None
-        return f"{given}: no such folder; wanted {what}: a folder, or a name as Maxwell-Jia/spec-o3-3b"
+        return f"{given}: no such folder; expected {what}: a folder, or a name as Maxwell-Jia/spec-o3-3b"
     if (folder / file).is_file():
         return None
     if (folder / "adapter_config.json").is_file():

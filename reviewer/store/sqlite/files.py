@@ -93,7 +93,7 @@ def require_space(target: Path, wanted: int) -> None:
     free = shutil.disk_usage(target.parent).free
     if free < wanted + SPARE_BYTES:
         raise CannotWrite(
-            f"{target}: {wanted / 1e6:,.0f} MB are wanted and {free / 1e6:,.0f} MB are free on that disk. "
+            f"{target}: {wanted / 1e6:,.0f} MB are needed and {free / 1e6:,.0f} MB are free on that disk. "
             "No copy was made. Free some room, or name another place."
         )
 

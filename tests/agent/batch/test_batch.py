@@ -240,7 +240,7 @@ def test_a_policy_that_cannot_be_made_ends_the_run_at_once(folder):
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"max_turns": 0}])
 def test_numbers_that_mean_nothing_are_refused(folder, wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found 0, wanted 1 or more"):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found 0, expected 1 or more"):
         list(inspect_many(jobs(folder), CV, Said, **wrong))
 
 
@@ -393,7 +393,7 @@ def test_what_cannot_be_read_is_bad_news_and_is_tried_again(here, capsys):
         (["sky", "--resume"], "r.jsonl: found no results to resume"),
         (["sky", "--out", "no/r.jsonl"], "found no folder"),
         (["sky", "--task", "quasar"], "--task: found 'quasar', expected one of"),
-        (["sky", "--majority", "2"], "majority: found 2.0, wanted more than 0 and at most 1"),
+        (["sky", "--majority", "2"], "majority: found 2.0, expected more than 0 and at most 1"),
         (["sky", "--samples", "3"], "--samples: found 3, expected 1: baseline gives the same answer each time"),
         (["sky", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"], "127.0.0.1:9"),
         (["sky", "--policy", "oracle"], "--policy: found 'oracle'"),

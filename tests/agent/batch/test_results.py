@@ -196,7 +196,7 @@ def test_the_table_is_replaced_in_one_step_or_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("c.docx", "ends in '.docx', wanted .csv, .vot"), ("no/c.csv", "no such folder")]
+    ("name", "words"), [("c.docx", "ends in '.docx', expected .csv, .vot"), ("no/c.csv", "no such folder")]
 )
 def test_a_table_that_cannot_be_written_is_refused(tmp_path, name, words):
     with pytest.raises(TableError, match=words):
@@ -286,7 +286,7 @@ def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wante
         ("YNYN-", "The samples are split: 2 YES, 2 NO, 1 without an answer."),
         (
             "YYYN-",
-            "Too thin a majority: 60 % of 5 samples say YES (3 YES, 1 NO, 1 without an answer); wanted 67 %.",
+            "Too thin a majority: 60 % of 5 samples say YES (3 YES, 1 NO, 1 without an answer); expected 67 %.",
         ),
     ],
 )
@@ -302,7 +302,7 @@ def test_the_majority_wanted_is_a_setting():
 
 @pytest.mark.parametrize("wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}])
 def test_limits_that_mean_nothing_are_refused(wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found .* wanted"):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: found .* expected"):
         Limits(**wrong)
 
 
@@ -310,7 +310,7 @@ def test_noise_asks_a_person_whatever_the_samples_say():
     noisy = simulate("cv", "LAMOST", 1.5, 3)
     found = vote("YYYYY", noisy)
     assert (found.verdict, found.leaning) == (None, "YES")
-    assert found.reasons == (f"S/N {typical_snr(noisy):.1f} per pixel (median of the spectrum); wanted 3 or more.",)
+    assert found.reasons == (f"S/N {typical_snr(noisy):.1f} per pixel (median of the spectrum); expected 3 or more.",)
     assert vote("YYYYY", noisy, snr=0.5).verdict == "YES"
 
 
@@ -333,7 +333,7 @@ def test_noise_that_is_not_defined_is_said_to_be():
 def test_a_primary_feature_without_valid_pixels_asks_a_person_and_is_named():
     found = vote("YYYYY", without_data(6500, 6630))
     assert found.reasons == (
-        "Hα emission and Hα breadth: 0 % of 6517–6612 Å (rest frame, vacuum) has data; wanted 50 %.",
+        "Hα emission and Hα breadth: 0 % of 6517–6612 Å (rest frame, vacuum) has data; expected 50 %.",
     )
     assert vote("YYYYY", without_data(5850, 5900)).verdict == "YES"  # He I is secondary
     assert vote("YYYYY", without_data(6500, 6540)).verdict == "YES"
@@ -721,13 +721,13 @@ def test_what_nobody_asked_about_is_named_in_the_files_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("file,label\na.fits,maybe\n", "labels.csv: row 2: label: found 'maybe', wanted YES or NO"),
-        ("file,label\na.fits\n", "labels.csv: row 2: label: found '', wanted YES or NO"),
-        ("file,label\na.fits,1\n,1\n", "labels.csv: row 3: file: found nothing, wanted a file's name"),
-        ("name,label,task\na.fits,1,quasar\n", "row 2: task: found 'quasar', wanted a class that is known"),
-        ("star,label\na,1\n", "row 1: found the columns star, label; wanted file (or name, path) and label"),
-        ("file\na.fits\n", "row 1: found the columns file; wanted"),
-        ("", "row 1: found the columns none; wanted"),
+        ("file,label\na.fits,maybe\n", "labels.csv: row 2: label: found 'maybe', expected YES or NO"),
+        ("file,label\na.fits\n", "labels.csv: row 2: label: found '', expected YES or NO"),
+        ("file,label\na.fits,1\n,1\n", "labels.csv: row 3: file: found nothing, expected a file's name"),
+        ("name,label,task\na.fits,1,quasar\n", "row 2: task: found 'quasar', expected a class that is known"),
+        ("star,label\na,1\n", "row 1: found the columns star, label; expected file (or name, path) and label"),
+        ("file\na.fits\n", "row 1: found the columns file; expected"),
+        ("", "row 1: found the columns none; expected"),
         ("file,label\na.fits,1\nx/a.fits,0\n", "row 3: label: found NO for a.fits, which row 2 calls YES"),
     ],
 )

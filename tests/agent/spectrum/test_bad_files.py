@@ -44,7 +44,7 @@ from reviewer.blind.leaks import find_leaks
 from reviewer.blind.plan import PlanError
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.store import Head, NotFound, QueueFilter, Store
-from reviewer.ui.imports import laid_out
+from reviewer.ui.imports import unpacked
 from reviewer.web.access import declared_length
 from reviewer.web.context import Context
 from reviewer.web.pictures import Gallery
@@ -405,7 +405,7 @@ def test_a_picture_that_no_file_can_be_called_is_a_row_refused(form: str, name: 
     with Store.open(tmp_path / "annotations.db") as store:
         (problem,) = import_file(store, tmp_path / form, tmp_path).problems
         check_sentence(str(problem), tmp_path)
-        assert "wanted " in problem.reason
+        assert "expected " in problem.reason
         assert store.queue.page(QueueFilter(), "").rows == ()
 
 
@@ -493,12 +493,12 @@ ZIPS = {
     "a file that is a folder": (twice("rows.jsonl", "rows.jsonl/x"), "found a file whose name cannot be"),
     "the same by way of itself": (twice("rows.jsonl", "./rows.jsonl"), "found a file whose name cannot be"),
     "a long name": (zip_of({f"{'x' * 300}.jsonl": b"{}"}), "found a file whose name cannot be one here"),
-    "a way out": (zip_of({"../rows.jsonl": b"{}"}), "wanted paths inside the zip"),
-    "the root": (zip_of({"/rows.jsonl": b"{}"}), "wanted paths inside the zip"),
-    "a way out of Windows": (zip_of({"..\\rows.jsonl": b"{}"}), "wanted paths inside the zip"),
-    "a disk of Windows": (zip_of({"C:\\rows.jsonl": b"{}"}), "wanted paths inside the zip"),
-    "a device of Windows": (zip_of({"images/NUL": b"x", "rows.jsonl": b"{}"}), "wanted paths inside the zip"),
-    "a device with an ending": (zip_of({"con.jsonl": b"{}"}), "wanted paths inside the zip"),
+    "a way out": (zip_of({"../rows.jsonl": b"{}"}), "expected paths inside the zip"),
+    "the root": (zip_of({"/rows.jsonl": b"{}"}), "expected paths inside the zip"),
+    "a way out of Windows": (zip_of({"..\\rows.jsonl": b"{}"}), "expected paths inside the zip"),
+    "a disk of Windows": (zip_of({"C:\\rows.jsonl": b"{}"}), "expected paths inside the zip"),
+    "a device of Windows": (zip_of({"images/NUL": b"x", "rows.jsonl": b"{}"}), "expected paths inside the zip"),
+    "a device with an ending": (zip_of({"con.jsonl": b"{}"}), "expected paths inside the zip"),
 }
 
 
@@ -510,7 +510,7 @@ def test_a_zip_that_names_what_is_not_its_own_is_refused(
     (tmp_path / "made").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "made"))
     (tmp_path / "dropped.zip").write_bytes(content)
-    with pytest.raises(ImportFileError, match=said) as refused, laid_out([tmp_path / "dropped.zip"]):
+    with pytest.raises(ImportFileError, match=said) as refused, unpacked([tmp_path / "dropped.zip"]):
         pass
     check_sentence(str(refused.value), tmp_path)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["dropped.zip", "made"]
@@ -518,7 +518,7 @@ def test_a_zip_that_names_what_is_not_its_own_is_refused(
 
 def test_a_device_in_a_zip_is_unpacked_as_the_file_that_it_is_there(tmp_path: Path) -> None:
     (tmp_path / "dropped.zip").write_bytes(zip_of({"rows.jsonl": b"{}"}, mode=stat.S_IFCHR | 0o666))
-    with laid_out([tmp_path / "dropped.zip"]) as (rows,):
+    with unpacked([tmp_path / "dropped.zip"]) as (rows,):
         assert stat.S_ISREG(rows.lstat().st_mode)
         assert rows.read_bytes() == b"{}"
 
@@ -718,7 +718,7 @@ def test_a_zip_that_lies_about_its_sizes_is_broken(tmp_path: Path) -> None:
     assert whole.count(told) == 2
     path = tmp_path / "lies.zip"
     path.write_bytes(whole.replace(told, (5_000).to_bytes(4, "little")))
-    with pytest.raises(ImportFileError, match="found a broken zip"), laid_out([path]):
+    with pytest.raises(ImportFileError, match="found a broken zip"), unpacked([path]):
         pass
 
 

@@ -99,7 +99,7 @@ def test_every_file_is_read_to_its_range_or_refused_for_its_reason(manifest: lis
             near = abs(low - row.wave_min) < ONLY_SPECTRUM
             near &= abs(high - row.wave_max) < max(ONLY_SPECTRUM, PRINTED_TO_1 * row.wave_max)
             if row.refusal is not None or not near:
-                faults.append(f"{row.path} read to {low:.2f}..{high:.2f} Å, wanted {row}")
+                faults.append(f"{row.path} read to {low:.2f}..{high:.2f} Å, expected {row}")
     assert len(manifest) > 300
     assert faults == []
 

@@ -290,7 +290,7 @@ def test_standard_input_is_a_list(tree):
         ("gone.fits", "gone.fits: found no such file or folder"),
         ("@gone.txt", "gone.txt: No such file"),
         ("@bytes.txt", "bytes.txt: found no text"),
-        ("holes.csv", "holes.csv: line 3: file: found nothing, wanted the path"),
+        ("holes.csv", "holes.csv: line 3: file: found nothing, expected the path"),
         ("-", "-: found no standard input"),
     ],
 )

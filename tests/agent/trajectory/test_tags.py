@@ -202,9 +202,9 @@ def test_a_message_is_one_line_of_visible_characters(text: str) -> None:
 
 
 def test_what_is_too_long_keeps_its_beginning_and_its_end() -> None:
-    line = one_line("file.fits: " + "x" * 10**6 + "; wanted a spectrum")
+    line = one_line("file.fits: " + "x" * 10**6 + "; expected a spectrum")
     assert line.startswith("file.fits: ")
-    assert line.endswith("; wanted a spectrum")
+    assert line.endswith("; expected a spectrum")
 
 
 @pytest.mark.parametrize("text", [*HOSTILE.values(), HALF, NUL], ids=[*HOSTILE, "half", "nul"])
@@ -476,7 +476,7 @@ def test_what_a_command_cannot_do_is_told_in_one_line(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(arguments: object) -> int:
-        raise CannotRun(f"{text}: found no such file; wanted one")
+        raise CannotRun(f"{text}: found no such file; expected one")
 
     command = SimpleNamespace(name="refuses", help="refuses", add=lambda parser: None, run=refuse)
     monkeypatch.setattr(app, "COMMANDS", (command,))

@@ -174,7 +174,7 @@ def test_too_little_room_is_said_before_anything_is_written(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20_000_000))
-    with pytest.raises(CannotWrite, match=r"copy\.db: \d+ MB are wanted and 20 MB are free on that disk"):
+    with pytest.raises(CannotWrite, match=r"copy\.db: \d+ MB are needed and 20 MB are free on that disk"):
         copy(database, tmp_path / "copy.db")
     assert not list(tmp_path.glob("copy*"))
 

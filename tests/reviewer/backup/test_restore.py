@@ -350,7 +350,9 @@ def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, filled
         store.settings.set("CO", "greeting", "changed")
     status, out, _ = run("restore", kept)
     assert status == 0
-    assert out.startswith(f"{filled_database}: 5 items, checked. Everybody signs in again.\nWhat was there before is ")
+    assert out.startswith(
+        f"{filled_database}: 5 items, checked. Everyone must sign in again.\nWhat was there before is "
+    )
     with Store.open(filled_database) as store:
         assert store.settings.get("greeting") == "hello"
         assert store.log.last(1)[0].what == "database restored"

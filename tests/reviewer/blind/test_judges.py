@@ -711,10 +711,10 @@ def test_how_it_ranks_beside_the_people_is_told_once_the_session_is_closed(capsy
     [
         ((9,), "no blind session 9"),
         ((1, "--by", "RE"), "Only a coordinator"),
-        ((2,), "session 2: found it drawn, wanted one that is or was open"),
+        ((2,), "session 2: found it drawn, expected one that is or was open"),
         ((1, "--model", "other"), "does not serve other"),
         ((1, "--budget", 1), "--budget: wants --price-in and --price-out"),
-        ((1, "--price-in", 1), "found one, wanted both"),
+        ((1, "--price-in", 1), "found one, expected both"),
         ((1, "--seed", -1), "seed: found -1"),
         ((1, "--api-key-env", "NO_SUCH_KEY"), "no environment variable NO_SUCH_KEY"),
         ((1, "--api-key-file", "nowhere"), "nowhere: api_key_file"),
@@ -752,7 +752,7 @@ def test_a_key_goes_from_its_variable_to_the_server_and_nowhere_else(capsys, sto
     kept = repr(store.blind.results.of_session(None, 1).judgements)
     assert "sk-judge" not in kept
     assert app.main(["blind", "judge", *told, "--server", "theirs", "--servers", str(servers)]) == 2
-    assert "found 'theirs', wanted an address or one of servers.toml" in capsys.readouterr().err
+    assert "found 'theirs', expected an address or one of servers.toml" in capsys.readouterr().err
 
 
 def test_a_killed_run_goes_on_where_it_was(store) -> None:

@@ -276,7 +276,7 @@ def test_a_server_that_is_gone_ends_the_run_in_words(draft_item, spectra, tmp_pa
     ("given", "words"),
     [
         (["--budget", "1"], "--budget: wants --price-in and --price-out"),
-        (["--price-in", "1"], "--price-in and --price-out: found one, wanted both"),
+        (["--price-in", "1"], "--price-in and --price-out: found one, expected both"),
         (["--drop-contradicting", "--out", "d.jsonl"], "wants --out, beside which they are put, and labels"),
         (["--label", "YES", "--labels", "l.csv"], "--label and --labels: found both"),
         (["--labels", "none.csv"], "--labels: none.csv: No such file"),

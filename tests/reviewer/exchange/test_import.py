@@ -97,15 +97,15 @@ def test_the_good_rows_come_in_alone_if_that_is_asked_for(store, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "field", "reason"),
     [
-        ({"task": "quasar"}, "task", "found 'quasar', wanted one of"),
+        ({"task": "quasar"}, "task", "found 'quasar', expected one of"),
         ({"steps": []}, "steps", "found none"),
-        ({"spectrum_data": 7}, "spectrum_data", "found int, wanted a spectrum"),
+        ({"spectrum_data": 7}, "spectrum_data", "found int, expected a spectrum"),
         ({"spectrum_data": {"schema": "x"}}, "spectrum", "schema 'x'"),
         ({"spectrum_data": a_spectrum("other.fits").to_json()}, "spectrum", "wanted"),
         ({"spectrum_data": None}, "spectrum", "found neither the spectrum nor every picture"),
-        ({"medium": "air"}, "medium", "found air, wanted the spectrum's, vacuum"),
-        ({"redshift": 0.5}, "steps[2].z", "found 0.01, wanted the redshift, 0.5"),
-        ({"pictures": {"ab": "../../x.png"}}, "images", "wanted a path inside the file's folder"),
+        ({"medium": "air"}, "medium", "found air, expected the spectrum's, vacuum"),
+        ({"redshift": 0.5}, "steps[2].z", "found 0.01, expected the redshift, 0.5"),
+        ({"pictures": {"ab": "../../x.png"}}, "images", "expected a path inside the file's folder"),
         ({"pictures": {"ab": "none.png"}}, "images", "found no file 'none.png'"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_bad_field_of_ours_is_named(store, tmp_path, changes, field, reason):
 def test_a_row_that_is_no_object_is_named(store, tmp_path, row):
     (problem,) = import_file(store, write_rows(tmp_path / "drafts.jsonl", "{}", row)).problems[1:]
     assert problem.line == 2
-    assert "wanted an object" in problem.reason
+    assert "expected an object" in problem.reason
 
 
 def test_an_alias_of_a_task_becomes_its_key(store, tmp_path):
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_file_of_drafts_is_refused(store, tmp_path, name, cont
 
 
 def test_a_problem_reads_as_one_line():
-    assert str(ImportProblem(3, "label", "found 1, wanted 2")) == "row 3: label: found 1, wanted 2"
+    assert str(ImportProblem(3, "label", "found 1, expected 2")) == "row 3: label: found 1, expected 2"
 
 
 def test_a_picture_is_stored_with_nothing_but_its_pixels(store, tmp_path):

@@ -234,7 +234,7 @@ def packed(path: Path, **files: str) -> Path:
 
 def test_a_zip_is_unpacked_where_its_rows_find_their_pictures(tmp_path: Path) -> None:
     path = packed(tmp_path / "set.zip", set__train_sharegpt_dot_json="[]", set__images__a_dot_png="x")
-    with imports.laid_out([path]) as found:
+    with imports.unpacked([path]) as found:
         (rows,) = found
         assert rows.name == "train_sharegpt.json"
         assert (rows.parent / "images" / "a.png").read_text() == "x"
@@ -249,14 +249,14 @@ def test_of_an_export_the_rows_with_spectra_are_taken_not_those_for_training(tmp
         trajectories_dot_jsonl="{}",
         manifest_dot_json="{}",
     )
-    with imports.laid_out([path]) as found:
+    with imports.unpacked([path]) as found:
         assert [rows.name for rows in found] == ["trajectories.jsonl"]
 
 
 def test_loose_pictures_lie_in_images_and_survey_files_beside_the_rows(tmp_path: Path) -> None:
     for name in ("rows.jsonl", "a.PNG", "spec.fits"):
         (tmp_path / name).write_text(name)
-    with imports.laid_out(sorted(tmp_path.iterdir())) as found:
+    with imports.unpacked(sorted(tmp_path.iterdir())) as found:
         (rows,) = found
         assert (rows.parent / "images" / "a.PNG").is_file()
         assert (rows.parent / "spec.fits").is_file()
@@ -267,14 +267,14 @@ def test_a_zip_that_reaches_outside_itself_is_refused(tmp_path: Path, name: str)
     path = tmp_path / "evil.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, "{}")
-    with pytest.raises(ImportFileError, match="wanted paths inside the zip"), imports.laid_out([path]):
+    with pytest.raises(ImportFileError, match="expected paths inside the zip"), imports.unpacked([path]):
         pass
 
 
 def test_a_zip_that_promises_too_much_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
     monkeypatch.setattr(imports, "LARGEST_UNPACKED", 5_000)
-    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), imports.laid_out([path]):
+    with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), imports.unpacked([path]):
         pass
 
 
@@ -282,7 +282,7 @@ def test_a_zip_that_promises_too_much_is_refused_unread(tmp_path: Path, monkeypa
 def test_a_broken_zip_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "broken.zip"
     path.write_bytes(content)
-    with pytest.raises(ImportFileError, match=r"broken\.zip: found a broken zip"), imports.laid_out([path]):
+    with pytest.raises(ImportFileError, match=r"broken\.zip: found a broken zip"), imports.unpacked([path]):
         pass
 
 
@@ -290,19 +290,19 @@ def test_a_zip_whose_bytes_were_damaged_is_named(tmp_path: Path) -> None:
     path = packed(tmp_path / "bad.zip", rows_dot_json="[1, 2, 3]")
     content = path.read_bytes()
     path.write_bytes(content.replace(b"[1, 2, 3]", b"[1, 2, 4]", 1))
-    with pytest.raises(ImportFileError, match=r"bad\.zip: found a broken zip"), imports.laid_out([path]):
+    with pytest.raises(ImportFileError, match=r"bad\.zip: found a broken zip"), imports.unpacked([path]):
         pass
 
 
 def test_files_without_any_rows_say_what_was_wanted(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("x")
-    with pytest.raises(ImportFileError, match=r"wanted \.jsonl"), imports.laid_out([tmp_path / "a.png"]):
+    with pytest.raises(ImportFileError, match=r"expected \.jsonl"), imports.unpacked([tmp_path / "a.png"]):
         pass
 
 
 def test_a_zip_with_two_unknown_files_of_rows_is_not_guessed_at(tmp_path: Path) -> None:
     path = packed(tmp_path / "two.zip", a_dot_json="[]", b_dot_json="[]")
-    with pytest.raises(ImportFileError, match="found 2 files of rows"), imports.laid_out([path]):
+    with pytest.raises(ImportFileError, match="found 2 files of rows"), imports.unpacked([path]):
         pass
 
 

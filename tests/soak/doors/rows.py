@@ -34,7 +34,7 @@ from reviewer.exchange import imports
 from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.exchange.pictures import PictureError, PictureFiles
 from reviewer.store import QueueFilter, Store
-from reviewer.ui.imports import laid_out
+from reviewer.ui.imports import unpacked
 from tests.soak.doors.samples import (
     FLUX,
     MOST_SPECTRA,
@@ -163,7 +163,7 @@ def _upload(folder: Path) -> Try:
         path.write_bytes(data)
         store, added = base.fresh(), 0
         there = _tree(folder, made)
-        with refused_by(ImportFileError, where=made), laid_out([path]) as found:
+        with refused_by(ImportFileError, where=made), unpacked([path]) as found:
             if _tree(folder, made) != there:
                 raise DidNotHold("a zip that wrote outside its folder")
             for rows in found:

@@ -171,7 +171,7 @@ class _Builder:
         if len(usable) < 2:
             raise DataError(
                 f"{recipe.task}: found {len(usable)} positives to use of {len(positives)}"
-                f"{_left_out_text(found)}, wanted 2 or more"
+                f"{_left_out_text(found)}, expected 2 or more"
             )
         self._place_positives([_selected(entry, spectrum, "YES") for entry, spectrum in usable])
         ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}

@@ -59,7 +59,7 @@ def placed(folder: Path, task: str) -> dict[str, Part]:
     found: dict[str, Part] = {}
     for path in sorted(folder.glob("build_*.json")):
         if path.name == f"build_{task}.json":
-            raise DataError(f"{path}: found a benchmark of this task, wanted a folder without one")
+            raise DataError(f"{path}: found a benchmark of this task, expected a folder without one")
         try:
             sources = json.loads(path.read_text(encoding="utf-8"))["sources"]
             found |= {str(name): part for part in PARTS for name in sources[part]}

@@ -97,12 +97,12 @@ class TrainedClassifier:
 def _name(row: Mapping[str, Any], where: str) -> str:
     name = row.get("source") or row.get("key")
     if not isinstance(name, str):
-        raise DataError(f"{where}: source: found {name!r:.60}, wanted the name of a spectrum")
+        raise DataError(f"{where}: source: found {name!r:.60}, expected the name of a spectrum")
     return name
 
 
 def _probability(row: Mapping[str, Any], where: str) -> float:
     p = row.get("probability")
     if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:
-        raise DataError(f"{where}: probability: found {p!r:.60}, wanted a number from 0 to 1")
+        raise DataError(f"{where}: probability: found {p!r:.60}, expected a number from 0 to 1")
     return float(p)

@@ -380,7 +380,7 @@ function goldOf(text) {
       const words = line.split(/[\s,;]+/)
       if (words.length < 2 || words.length > 4)
         throw new Unreadable(
-          `Gold items: found “${line}”, wanted an item, coherence, physical consistency and a tolerance, such as ` +
+          `Gold items: found “${line}”, expected an item, coherence, physical consistency and a tolerance, such as ` +
             '17 5 4 1.',
         )
       const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>
@@ -391,6 +391,6 @@ function goldOf(text) {
 }
 
 function whole(word, where, found) {
-  if (!/^\d+$/.test(word)) throw new Unreadable(`${where}: found “${found}”, wanted whole numbers.`)
+  if (!/^\d+$/.test(word)) throw new Unreadable(`${where}: found “${found}”, expected whole numbers.`)
   return Number(word)
 }

@@ -217,7 +217,7 @@ export class Controls {
     if (wrong) {
       const wanted =
         this.state.unit === 'km/s' ? 'a velocity in km/s, for example −120' : 'a redshift above −1, for example 0.00123'
-      this.field.title = `"${this.field.value}" is not usable; wanted ${wanted}`
+      this.field.title = `"${this.field.value}" is not usable; expected ${wanted}`
       return
     }
     this.typed = false
