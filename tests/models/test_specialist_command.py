@@ -83,7 +83,7 @@ def test_a_specialist_is_not_tested_on_what_it_learned(
 ) -> None:
     train = benchmark / "data" / "train_cv.parquet"
     assert app.main(["specialist", "predict", str(specialist), "--data", str(train)]) == 2
-    assert "spectra that the specialist was trained on" in capsys.readouterr().err
+    assert "spectra of its own training" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
