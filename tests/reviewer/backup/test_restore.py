@@ -351,7 +351,7 @@ def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, filled
     status, out, _ = run("restore", kept)
     assert status == 0
     assert out.startswith(
-        f"{filled_database}: 5 items, checked. Everyone must sign in again.\nWhat was there before is "
+        f"{filled_database}: 5 items, checked. Everyone must sign in again.\nThe previous database is now "
     )
     with Store.open(filled_database) as store:
         assert store.settings.get("greeting") == "hello"
