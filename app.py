@@ -9,19 +9,21 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from agent.cli import commands as agent_commands
+from agent.cli import COMMANDS as AGENT_COMMANDS
 from agent.cli.command import CANNOT_RUN, CannotRun, Command
 from agent.text import one_line
 from reviewer.cli import COMMANDS as REVIEWER_COMMANDS
-from reviewer.cli import DOCTOR_CHECKS
 from training.cli import COMMANDS as TRAINING_COMMANDS
 
-COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *agent_commands(DOCTOR_CHECKS), *TRAINING_COMMANDS)
+COMMANDS: tuple[Command, ...] = (*REVIEWER_COMMANDS, *AGENT_COMMANDS, *TRAINING_COMMANDS)
 DEFAULT_COMMAND = "app"
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    :param only: the command whose arguments are declared; the modules of the others are not imported. None: all
+    """
     program = argparse.ArgumentParser(
         prog="spec-o3",
         description="Review, revise and vote on the reasoning of a spectral-vetting agent.",
@@ -31,7 +33,8 @@ def parser() -> argparse.ArgumentParser:
     subparsers = program.add_subparsers(metavar="COMMAND", title="commands")
     for command in COMMANDS:
         subparser = subparsers.add_parser(command.name, help=command.help, description=command.help)
-        command.add(subparser)
+        if only in (None, command.name):
+            command.add(subparser)
         subparser.set_defaults(run=command.run)
     return program
 
@@ -41,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or (given[0].startswith("-") and given[0] not in ("-h", "--help")):
         given = [DEFAULT_COMMAND, *given]
-    arguments = parser().parse_args(given)
+    arguments = parser(given[0]).parse_args(given)
     try:
         status: int = arguments.run(arguments)
     except CannotRun as problem:

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
@@ -29,6 +30,20 @@ class Command:
     help: str
     add: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace], int]
+
+
+def lazy(name: str, help: str, module: str, add: str = "add", run: str = "run") -> Command:
+    """Return a command of a module that is imported only when the command's arguments are declared.
+
+    :param add: the module's function that declares the arguments
+    :param run: the module's function that executes the command
+    """
+
+    def function(name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(module), name)
+        return found
+
+    return Command(name, help, lambda parser: function(add)(parser), lambda arguments: int(function(run)(arguments)))
 
 
 def print_result(arguments: argparse.Namespace, result: dict[str, Any], text: str) -> None:

@@ -1,37 +1,39 @@
-"""The reviewers' commands of the ``spec-o3`` program.
+"""The reviewers' commands of the ``spec-o3`` program, imported when they are needed."""
 
-They import what they need when they run, so that ``--help`` does not wait for matplotlib and gradio.
-"""
+from agent.cli.command import lazy
 
-from agent.cli.command import Command
-from reviewer.cli import app, backup, blind, draft, exchange, log
-from reviewer.cli import backup as restore
-
-DOCTOR_CHECKS = {"database": log.database_checks}
-"""Checks that ``spec-o3 doctor`` adds to the agent's own, by capability."""
-
-COMMANDS: tuple[Command, ...] = (
-    Command("app", "Start the web app: review, revise, audit and vote in the browser.", app.add, app.run),
-    Command("draft", "Let a policy inspect spectra and save its traces as drafts.", draft.add, draft.run),
-    Command(
+COMMANDS = (
+    lazy("app", "Start the web app: review, revise, audit and vote in the browser.", "reviewer.cli.app"),
+    lazy("draft", "Let a policy inspect spectra and save its traces as drafts.", "reviewer.cli.draft"),
+    lazy(
         "import",
         "Import drafts: our JSON lines, or ShareGPT rows with their pictures.",
-        exchange.add_import,
-        exchange.run_import,
+        "reviewer.cli.exchange",
+        "add_import",
+        "run_import",
     ),
-    Command("export", "Write approved trajectories as training data.", exchange.add_export, exchange.run_export),
-    Command("blind", "Plan, open, close and report blind scoring sessions.", blind.add, blind.run),
-    Command(
-        "backup",
-        "Copy the database while people work, or write it as plain files.",
-        backup.add,
-        backup.run,
+    lazy(
+        "export",
+        "Write approved trajectories as training data.",
+        "reviewer.cli.exchange",
+        "add_export",
+        "run_export",
     ),
-    Command(
+    lazy("blind", "Plan, open, close and report blind scoring sessions.", "reviewer.cli.blind"),
+    lazy("backup", "Copy the database while people work, or write it as plain files.", "reviewer.cli.backup"),
+    lazy(
         "restore",
         "Check a backup or a plain archive and replace the database with it.",
-        restore.add_restore,
-        restore.run_restore,
+        "reviewer.cli.backup",
+        "add_restore",
+        "run_restore",
     ),
-    Command("log", "Show the audit log and verify it.", log.add, log.run),
+    lazy("log", "Show the audit log and verify it.", "reviewer.cli.log"),
+    lazy(
+        "doctor",
+        "Check what works on this machine, what is missing, and which command installs it.",
+        "reviewer.cli.log",
+        "add_doctor",
+        "run_doctor",
+    ),
 )

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from agent.cli import doctor
 from agent.cli.command import CHECK_FAILED, DONE, CannotRun, print_result
 from agent.text import one_line, visible
 from reviewer.cli.common import add_database, add_json, opened
@@ -86,6 +87,14 @@ if TYPE_CHECKING:
     from agent.doctor import DoctorOptions, Finding
 
 _OLD = timedelta(days=2)
+
+
+def add_doctor(parser: ArgumentParser) -> None:
+    doctor.add(parser)
+
+
+def run_doctor(arguments: Namespace) -> int:
+    return doctor.run(arguments, {"database": database_checks})
 
 
 def database_checks(options: DoctorOptions) -> Iterator[Finding]:

@@ -58,6 +58,7 @@ def _serve() -> None:
     """Fork once per line of standard input; the child runs the command, the parent prints its exit status."""
     import app
 
+    app.parser()  # imports the modules of all commands
     for line in iter(sys.stdin.readline, ""):
         wanted = json.loads(line)
         if child := os.fork():

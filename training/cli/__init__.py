@@ -1,15 +1,15 @@
-"""The training commands of the ``spec-o3`` program, one module each.
+"""The training commands of the ``spec-o3`` program, one module each, imported when they are needed."""
 
-They import what they need when they run: ``--help`` is not to wait for torch.
-"""
+from agent.cli.command import lazy
 
-from agent.cli.command import Command
-from training.cli import bench, grpo, miniature, sft, specialist
-
-COMMANDS: tuple[Command, ...] = (
-    sft.COMMAND,
-    grpo.COMMAND,
-    bench.COMMAND,
-    specialist.COMMAND,
-    miniature.COMMAND,
+COMMANDS = (
+    lazy("sft", "Teach a model what reviewers approved: the cold start.", "training.cli.sft"),
+    lazy("grpo", "Learn from labels alone: inspect, score the answers, learn (GRPO).", "training.cli.grpo"),
+    lazy("bench", "Score a policy on a test set; runs and specialists in one table.", "training.cli.bench"),
+    lazy(
+        "specialist", "Train a small 1-D network for a class, or classify with it.", "training.cli.specialist"
+    ),
+    lazy(
+        "miniature", "Repeat both training stages on a small model and simulated spectra.", "training.cli.miniature"
+    ),
 )

@@ -247,9 +247,6 @@ def _count(text: str, least: int = 0) -> int:
     return number
 
 
-COMMAND = Command("bench", "score a policy on a test set; runs and specialists in one table", add, run)
-
-
 def add_table(parser: ArgumentParser) -> None:
     parser.add_argument(
         "runs",

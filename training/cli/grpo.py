@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result
 
 if TYPE_CHECKING:
     from training.grpo.learning import Prepared
@@ -127,6 +127,3 @@ def _train(arguments: Namespace, settings: GrpoSettings, prepared: Prepared, sta
 def _round_text(numbers: Mapping[str, Any], total: int) -> str:
     shown = [f"{name} {numbers[name]:.3g}" for name in SHOWN if numbers.get(name) is not None]
     return f"round {numbers['round']} of {total}: {', '.join(shown)}"
-
-
-COMMAND = Command("grpo", "learn from labels alone: inspect, score the answers, learn (GRPO)", add, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from agent.cli.command import DONE, CannotRun, Command, print_result
+from agent.cli.command import DONE, CannotRun, print_result
 
 RUNS = Path("training/runs/miniature")
 
@@ -56,6 +56,3 @@ def _seeds(text: str) -> tuple[int, ...]:
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise ArgumentTypeError(f"found {text!r}, expected different whole numbers, 0 or more, as in 0,1")
     return seeds
-
-
-COMMAND = Command("miniature", "repeat both stages of training on a small model and simulated spectra", add, run)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result, progress
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
 
 if TYPE_CHECKING:
     from training.data.records import Example
@@ -187,6 +187,3 @@ def _bar(examples: Sequence[Example]) -> Iterator[Example]:
 
 def _short(numbers: Mapping[str, Any]) -> str:
     return f"{numbers['loss']:.4f}" if isinstance(numbers.get("loss"), float) else "unknown"
-
-
-COMMAND = Command("sft", "Teach a model what reviewers approved: the cold start.", add, run)

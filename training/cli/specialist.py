@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.command import DONE, CannotRun, Command, ProgressBar, print_result, progress
+from agent.cli.command import DONE, CannotRun, ProgressBar, print_result, progress
 
 if TYPE_CHECKING:
     from training.bench.outcomes import Outcome
@@ -202,6 +202,3 @@ def _counted(labels: dict[str, int]) -> str:
 
 def _percent(value: float | None) -> str:
     return "not defined" if value is None else f"{100 * value:.1f} %"
-
-
-COMMAND = Command("specialist", "Train a small 1-D network for a class, and classify spectra with it.", add, run)
