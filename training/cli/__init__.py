@@ -6,10 +6,6 @@ COMMANDS = (
     lazy("sft", "Teach a model what reviewers approved: the cold start.", "training.cli.sft"),
     lazy("grpo", "Learn from labels alone: inspect, score the answers, learn (GRPO).", "training.cli.grpo"),
     lazy("bench", "Score a policy on a test set; runs and specialists in one table.", "training.cli.bench"),
-    lazy(
-        "specialist", "Train a small 1-D network for a class, or classify with it.", "training.cli.specialist"
-    ),
-    lazy(
-        "miniature", "Repeat both training stages on a small model and simulated spectra.", "training.cli.miniature"
-    ),
+    lazy("specialist", "Train a small 1-D network for a class, or classify with it.", "training.cli.specialist"),
+    lazy("miniature", "Repeat both training stages on a small model and simulated spectra.", "training.cli.miniature"),
 )
