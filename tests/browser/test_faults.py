@@ -275,7 +275,7 @@ def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anot
     other.wait_for_function("window.specO3?.review.current")
     page.bring_to_front()
     write(page, " Still by RV.")
-    expect(strip(page)).to_contain_text("This page is RV's, and RB has signed in here since")
+    expect(strip(page)).to_contain_text("This page belongs to RV, but RB has signed in since")
     look(page, "somebody-else")
     with Store.open(app.db) as store:
         assert store.leases.autosaved("RB", 7) is None
