@@ -77,10 +77,10 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None) -> tuple[Hin
     :param task: whose features are preferred and whose spans and side bands are measured with, where they lie
         in the window
     """
-    asked = zoom.window
-    if asked is None or asked[0] >= asked[1]:
+    window = zoom.window
+    if window is None or window[0] >= window[1]:
         return (Hint("look", "window", "the window is not two increasing numbers"),)
-    view = _view(spectrum, zoom, asked)
+    view = _view(spectrum, zoom, window)
     covered = coverage(view.spectrum, view.window)
     if covered == 0.0:
         lo, hi = (view.on_axis(w) for w in (view.spectrum.wavelength[0], view.spectrum.wavelength[-1]))
@@ -98,8 +98,8 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None) -> tuple[Hin
     return tuple(found[:MOST])
 
 
-def _view(spectrum: Spectrum, zoom: Zoom, asked: Window) -> _View:
-    lo, hi = (convert(w, zoom.medium, spectrum.medium) for w in asked)
+def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
+    lo, hi = (convert(w, zoom.medium, spectrum.medium) for w in window)
     if spectrum.frame == "rest":
         observed = None if spectrum.redshift is None else 1.0 + spectrum.redshift
         return _View(spectrum, (lo, hi), 1.0, observed, zoom)
@@ -135,12 +135,12 @@ def _entries_of(feature: Feature) -> tuple[Line | Band, ...]:
 
 def _outside(view: _View) -> list[Hint]:
     """What the label names and the window leaves out; only what is named one by one can be outside."""
-    asked = named(view.zoom.label)
-    if any(view.contains(entry) for entry in asked):
+    labelled = named(view.zoom.label)
+    if any(view.contains(entry) for entry in labelled):
         return []
     return [
         Hint("look", "label", f"{e.name} is at {view.on_axis(e.at(view.spectrum.medium)):.1f} Å, outside")
-        for e in asked[:1]
+        for e in labelled[:1]
     ]
 
 

@@ -56,7 +56,7 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Said:
+class Text:
     """A piece of the text of assistant turn ``turn`` (from 1), as it came."""
 
     text: str
@@ -64,7 +64,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Called:
+class ToolCall:
     """The turn's tool call is whole; the policy may still be writing, the tool has not been asked."""
 
     call: Call
@@ -80,7 +80,7 @@ class Thought:
 
 
 @dataclass(frozen=True)
-class Looked:
+class ToolResult:
     """The tool was called. ``picture`` is None where it answered with an error or was not run."""
 
     zoom: Zoom
@@ -106,7 +106,7 @@ class Ended:
     usage: Usage = field(default_factory=Usage)
 
 
-Event = Started | Said | Called | Thought | Looked | Answered | Ended
+Event = Started | Text | ToolCall | Thought | ToolResult | Answered | Ended
 
 
 def inspect(
@@ -189,7 +189,7 @@ class _Inspection:
         if self.ended:
             return
         if turn.call is not None:
-            yield self._look(turn.call, text)
+            yield self._run_tool(turn.call, text)
         elif turn.answer is not None:
             answer = Answer(self._next_id(), turn.answer.verdict, turn.answer.explanation)
             self.steps.append(answer)
@@ -211,11 +211,11 @@ class _Inspection:
                     # One piece alone may be longer than a turn.
                     piece = _HALF.sub("\ufffd", piece[: MAX_CHARACTERS + 1 - len(text)])
                     text += piece
-                    yield Said(piece, self.number)
+                    yield Text(piece, self.number)
                     if not called and "</tool_call>" in text:
                         called = True
                         if (call := parse(text).call) is not None:
-                            yield Called(call, self.number)
+                            yield ToolCall(call, self.number)
                     if len(text) > MAX_CHARACTERS:
                         self._fault(f"cut after {MAX_CHARACTERS} characters")
                         break
@@ -235,7 +235,7 @@ class _Inspection:
     def _fault(self, what: str) -> None:
         self.faults.append(f"turn {self.number}: {what}")
 
-    def _look(self, call: Call, text: str) -> Looked:
+    def _run_tool(self, call: Call, text: str) -> ToolResult:
         spectrum = self.conversation.spectrum
         observation = None
         if self.number < self.max_turns:
@@ -259,7 +259,7 @@ class _Inspection:
             turns_left=self.max_turns - self.number,
             exchanges=(*self.conversation.exchanges, Exchange(text, observation)),
         )
-        return Looked(zoom, observation.image if observation else None, self.number)
+        return ToolResult(zoom, observation.image if observation else None, self.number)
 
     def _next_id(self) -> str:
         return f"s{len(self.steps) + 1}"

@@ -109,12 +109,12 @@ def call(spectrum: Spectrum, arguments: object, name: str = TOOL_NAME) -> Observ
         kind = type(arguments).__name__
         text = f"Error when executing tool: '{kind}' object has no attribute 'get'"
         return Observation(text, None, False, None, frame, z)
-    asked = arguments.get("wavelength_range")
+    requested = arguments.get("wavelength_range")
     wavelength = tool_wavelength(spectrum)
-    window = None if asked is None else _window(asked, wavelength)
-    if asked is not None and window is None:
+    window = None if requested is None else _window(requested, wavelength)
+    if requested is not None and window is None:
         text = (
-            f"Error: The specified wavelength range {asked} is invalid or outside the available data range "
+            f"Error: The specified wavelength range {requested} is invalid or outside the available data range "
             f"[{wavelength.min():.1f}, {wavelength.max():.1f}]."
         )
         return Observation(_cut(text), None, False, None, frame, z)
@@ -146,13 +146,13 @@ def tool_wavelength(spectrum: Spectrum) -> NDArray[np.float64]:
     return spectrum.wavelength
 
 
-def _window(asked: object, wavelength: NDArray[np.float64]) -> tuple[float, float] | None:
+def _window(requested: object, wavelength: NDArray[np.float64]) -> tuple[float, float] | None:
     """The window as the model wrote it, None if it is not two numbers in order that overlap the data."""
-    if not isinstance(asked, list | tuple) or len(asked) != 2:
+    if not isinstance(requested, list | tuple) or len(requested) != 2:
         return None
-    if not all(isinstance(x, int | float) for x in asked):
+    if not all(isinstance(x, int | float) for x in requested):
         return None
-    lo, hi = asked
+    lo, hi = requested
     try:
         overlaps = lo < hi and lo <= wavelength.max() and hi >= wavelength.min()
     except OverflowError:  # an integer too long for a float

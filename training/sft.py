@@ -325,12 +325,12 @@ def steps(settings: SftSettings, examples: int) -> dict[str, int]:
 def _step_callback(on_step: OnStep) -> Any:
     from transformers import TrainerCallback
 
-    class Telling(TrainerCallback):  # type: ignore[misc]
+    class StepCallback(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if logs and "loss" in logs:
                 on_step(state.global_step, state.max_steps, logs)
 
-    return Telling()
+    return StepCallback()
 
 
 Kind = Literal["prompt", "spoken", "tool", "image"]

@@ -52,7 +52,7 @@ class _Act:
     label: str = ""
     verdict: Verdict | None = None
 
-    def likeness(self, other: _Act) -> float:
+    def similarity(self, other: _Act) -> float:
         """Return how similar two acts are, 0 to 1."""
         if self.what != other.what or self.verdict != other.verdict:
             return 0.0
@@ -114,10 +114,10 @@ def _nodes(acts: Sequence[Sequence[_Act]], samples: tuple[int, ...], turn: int) 
     for sample in samples:
         if turn >= len(acts[sample]):
             continue
-        likeness = [acts[sample][turn].likeness(acts[branch[0]][turn]) for branch in branches]
-        best = max(likeness, default=0.0)
+        similarity = [acts[sample][turn].similarity(acts[branch[0]][turn]) for branch in branches]
+        best = max(similarity, default=0.0)
         if best > SAME:
-            branches[likeness.index(best)].append(sample)
+            branches[similarity.index(best)].append(sample)
         else:
             branches.append([sample])
     ordered = sorted(branches, key=lambda branch: (-len(branch), branch[0]))
@@ -205,7 +205,7 @@ class Consensus:
         return self.samples - self.yes - self.no
 
     @property
-    def ask(self) -> bool:
+    def needs_person(self) -> bool:
         return self.verdict is None
 
 
@@ -222,7 +222,7 @@ def consensus(
     leaning: Verdict | None = None if yes == no else "YES" if yes > no else "NO"
     snr = typical_snr(spectrum)
     thin = _thin(verdicts, leaning, limits)
-    blind = None if thin else _blind(trajectories, verdicts, leaning, spectrum, limits)
+    blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
     reasons = tuple(
         reason for reason in (thin, blind, _noisy(snr, spectrum, limits), *_uncovered(spectrum, task, limits)) if reason
     )
@@ -251,7 +251,7 @@ def to_json(found: Consensus) -> dict[str, Any]:
         "none": found.none,
         "leaning": found.leaning,
         "verdict": found.verdict,
-        "ask": found.ask,
+        "ask": found.needs_person,
         "reasons": list(found.reasons),
         "yes_fraction": found.yes_fraction,
         "interval": None if found.interval is None else list(found.interval),
@@ -306,19 +306,19 @@ def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
     for feature in task.features:
         if feature.role == "primary":
             by_span.setdefault(feature.in_medium(at_rest.medium).span, []).append(feature)
-    said = []
+    sentences = []
     for span, features in by_span.items():
         covered = coverage(at_rest, span)
         if covered == 0.0 or covered < limits.coverage - _ROUNDING:
             names = " and ".join(feature.name for feature in features)
-            said.append(
+            sentences.append(
                 f"{names}: {100 * covered:.0f} % of {shown(span)} (rest frame, {at_rest.medium}) has data; "
                 f"expected {100 * limits.coverage:.0f} %."
             )
-    return said
+    return sentences
 
 
-def _blind(
+def _without_data(
     trajectories: Sequence[Trajectory],
     verdicts: Sequence[Verdict | None],
     leaning: Verdict | None,
@@ -327,34 +327,34 @@ def _blind(
 ) -> str | None:
     """Whether the majority is too thin without the answers that followed on a look at nothing."""
     agreeing = [t for t, verdict in zip(trajectories, verdicts, strict=True) if verdict == leaning]
-    looks = [look for look in map(_last_look, agreeing) if look is not None and _saw_nothing(look, spectrum)]
-    if not looks or (len(agreeing) - len(looks)) / len(trajectories) >= limits.majority - _ROUNDING:
+    zooms = [zoom for zoom in map(_last_zoom, agreeing) if zoom is not None and _saw_nothing(zoom, spectrum)]
+    if not zooms or (len(agreeing) - len(zooms)) / len(trajectories) >= limits.majority - _ROUNDING:
         return None
-    window = looks[0].window_observed
+    window = zooms[0].window_observed
     where = "" if window is None else f" ({shown(window)} observed)"
     return (
-        f"{len(looks)} of {len(agreeing)} {leaning} answers followed on a look where the spectrum has no data{where}."
+        f"{len(zooms)} of {len(agreeing)} {leaning} answers followed on a look where the spectrum has no data{where}."
     )
 
 
-def _last_look(trajectory: Trajectory) -> Zoom | None:
+def _last_zoom(trajectory: Trajectory) -> Zoom | None:
     """Return the zoom that directly precedes the last answer."""
-    look = None
+    zoom = None
     for step in trajectory.steps:
         if isinstance(step, Zoom):
-            look = step
+            zoom = step
         elif isinstance(step, Answer) and step is trajectory.answer:
             break
-    return look
+    return zoom
 
 
-def _saw_nothing(look: Zoom, spectrum: Spectrum) -> bool:
-    window = look.window if spectrum.frame == "rest" else look.window_observed
+def _saw_nothing(zoom: Zoom, spectrum: Spectrum) -> bool:
+    window = zoom.window if spectrum.frame == "rest" else zoom.window_observed
     if window is None or not 0 < window[0] < window[1]:
         return False
     there = (
-        convert(window[0], look.medium, spectrum.medium),
-        convert(window[1], look.medium, spectrum.medium),
+        convert(window[0], zoom.medium, spectrum.medium),
+        convert(window[1], zoom.medium, spectrum.medium),
     )
     return coverage(spectrum, there) == 0.0
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from agent.batch.sources import Reading, Source, SpectrumFile
 from agent.conversation import Policy, PolicyError, Stop, Usage
-from agent.loop import MAX_TURNS, Ended, Reason, Said, inspect
+from agent.loop import MAX_TURNS, Ended, Reason, Text, inspect
 from agent.processes import end_with_parent, spawn_pool
 from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers.pixels import NoDataError
@@ -67,7 +67,7 @@ class Job:
 class Outcome:
     """How a job ended. ``reason`` is the loop's, or "not read" or "no data" where there is no spectrum to
     inspect; ``detail`` is a sentence where there is more to say. ``spectrum`` and ``trajectory`` are None
-    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took. ``said`` is what
+    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took. ``texts`` is what
     the policy wrote, a text a turn, before anything was read out of it.
     """
 
@@ -79,7 +79,7 @@ class Outcome:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     tries: int = 1
-    said: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def is_inspected(self) -> bool:
@@ -240,11 +240,11 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
 
 def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
     since = monotonic()
-    said: dict[int, str] = {}
+    texts: dict[int, str] = {}
     try:
         for event in inspect(spectrum, plan.task, policy, plan.max_turns, stop, plan.with_tool):
-            if isinstance(event, Said):
-                said[event.turn] = said.get(event.turn, "") + event.text
+            if isinstance(event, Text):
+                texts[event.turn] = texts.get(event.turn, "") + event.text
             ended = event
     except Exception as error:
         # One inspection that breaks is not to end ten thousand others; its name says that it is no server's.
@@ -260,7 +260,7 @@ def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop,
         ended.usage,
         monotonic() - since,
         tries,
-        tuple(said.values()),
+        tuple(texts.values()),
     )
 
 

@@ -156,25 +156,25 @@ def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Pat
         for line in chain([first], rows):
             text = line.strip()
             if text and not text.startswith("#"):
-                yield _beside(text, folder, name), ""
+                yield _listed_path(text, folder, name), ""
         return
     for number, row in enumerate(csv.DictReader(rows, columns, delimiter=_separator(first)), start=2):
         file = (row[column] or "").strip()
         if not file:
             raise SourceError(f"{name}: line {number}: {column}: found nothing, expected the path of a file")
-        yield _beside(file, folder, name), (row.get("target") or "").strip()
+        yield _listed_path(file, folder, name), (row.get("target") or "").strip()
 
 
-def _beside(name: str, folder: Path, source: str) -> Path:
+def _listed_path(name: str, folder: Path, source: str) -> Path:
     """:raises SourceError: no file can have that name"""
-    beside = folder / name
+    in_folder = folder / name
     try:
-        os.stat(beside)
+        os.stat(in_folder)
     except (FileNotFoundError, NotADirectoryError):
         return Path(name)
     except (OSError, ValueError) as error:
         raise SourceError(f"{source}: found {name!r:.80}, expected the path of a file ({error})") from None
-    return beside
+    return in_folder
 
 
 def _relative(absolute: Path, base: Path) -> str:

@@ -96,7 +96,7 @@ class PolicyChoice:
         return self.roster.policy(self.key, self.sampling.for_sample(sample), self.trajectory, guidance)
 
 
-def roster_from(arguments: Namespace, beside: Path | None = None) -> Roster:
+def roster_from(arguments: Namespace, database_folder: Path | None = None) -> Roster:
     """Load the roster of policies.
 
     :param beside: the folder of the database, whose ``servers.toml`` is read if there is one
@@ -104,7 +104,7 @@ def roster_from(arguments: Namespace, beside: Path | None = None) -> Roster:
     from agent.policies.roster import Roster, RosterError
 
     try:
-        return Roster.load(arguments.servers, beside=beside)
+        return Roster.load(arguments.servers, database_folder=database_folder)
     except RosterError as error:
         raise CannotRun(str(error)) from error
 

@@ -99,7 +99,7 @@ def _server(options: DoctorOptions) -> Iterator[Finding]:
     from agent.policies.roster import Roster, RosterError
 
     try:
-        roster = Roster.load(options.servers, beside=options.database.resolve().parent)
+        roster = Roster.load(options.servers, database_folder=options.database.resolve().parent)
     except RosterError as error:
         yield Finding("servers.toml", False, str(error), "correct the file")
         return

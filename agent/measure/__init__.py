@@ -16,7 +16,7 @@ Conventions, everywhere in this package
 from __future__ import annotations
 
 from agent.measure.bands import band_index, depth, flux_ratio, measure_feature, slope
-from agent.measure.continuum import Continuum, beside, local_continuum, running_continuum
+from agent.measure.continuum import Continuum, adjacent_bands, local_continuum, running_continuum
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm
 from agent.measure.pixels import coverage, flagged, mean_flux, rest, signal_to_noise
 from agent.measure.profile import (
@@ -37,8 +37,8 @@ __all__ = [
     "TwoMaxima",
     "Undefined",
     "Window",
+    "adjacent_bands",
     "band_index",
-    "beside",
     "coverage",
     "depth",
     "equivalent_width",

@@ -37,7 +37,7 @@ class Continuum:
         return Measured(float(value), float(np.sqrt(lever @ self.covariance @ lever)))
 
 
-def beside(window: Window) -> tuple[Window, Window]:
+def adjacent_bands(window: Window) -> tuple[Window, Window]:
     """Side bands for a window that has none of its own: as wide as half of it, one on each side, touching
     it."""
     half = (window[1] - window[0]) / 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.lines import survey
-from agent.measure.continuum import beside, excess
+from agent.measure.continuum import adjacent_bands, excess
 from agent.measure.pixels import FloatArray, shown
 from agent.measure.profile import SPEED_OF_LIGHT, Profile, line_profile
 from agent.measure.values import Measured, Undefined, Window
@@ -73,7 +73,7 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
     it to the window and ``side_bands``. Undefined where the data are, where nothing stands out by 3σ, or
     where no single peak fits.
     """
-    bands = beside(window) if side_bands is None else tuple(side_bands)
+    bands = adjacent_bands(window) if side_bands is None else tuple(side_bands)
     profile = line_profile(spectrum, window, bands)
     if isinstance(profile, Undefined):
         return profile

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from agent.measure.continuum import Continuum, beside, local_continuum
+from agent.measure.continuum import Continuum, adjacent_bands, local_continuum
 from agent.measure.pixels import BoolArray, FloatArray, cells, shown, too_little_data
 from agent.measure.values import Measured, Undefined, Window, measured
 from agent.spectrum import Spectrum
@@ -37,7 +37,7 @@ class Profile:
 
 def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> Profile | Undefined:
     """The profile of a line over ``window`` against the straight line through ``side_bands`` (None:
-    ``beside(window)``).
+    ``adjacent_bands(window)``).
 
     Undefined where less than nine tenths of the window has data, a side band has not, or the continuum is not
     3σ above zero.
@@ -45,7 +45,7 @@ def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window
     lacking = too_little_data(spectrum, window)
     if lacking is not None:
         return lacking
-    continuum = local_continuum(spectrum, beside(window) if side_bands is None else side_bands)
+    continuum = local_continuum(spectrum, adjacent_bands(window) if side_bands is None else side_bands)
     if isinstance(continuum, Undefined):
         return continuum
     for edge in window:

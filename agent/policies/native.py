@@ -71,7 +71,7 @@ class Reply:
 
     def add(self, delta: Delta) -> str:
         """Return the text that is certain after this piece."""
-        text = self._said("reasoning", delta.reasoning) + self._said("words", delta.text)
+        text = self._append("reasoning", delta.reasoning) + self._append("words", delta.text)
         for piece in delta.calls:
             self._add_call(piece)
         return text
@@ -82,7 +82,7 @@ class Reply:
         self._open = False
         return text + "".join(call_text(call.name, call.arguments) for call in self._calls)
 
-    def _said(self, channel: Channel, text: str) -> str:
+    def _append(self, channel: Channel, text: str) -> str:
         if not text:
             return ""
         before = ""
@@ -107,9 +107,9 @@ class Reply:
     def _reasoning(self, final: bool) -> str:
         before = "" if self._begun else self._thinking()
         self._begun = True
-        said = self._take(TAGS, final)
-        cleaned = _TAG.sub(lambda tag: f"‹{tag[0][1:-1]}›", said)
-        self.spoiled |= cleaned != said
+        written = self._take(TAGS, final)
+        cleaned = _TAG.sub(lambda tag: f"‹{tag[0][1:-1]}›", written)
+        self.spoiled |= cleaned != written
         return before + cleaned
 
     def _words(self, final: bool) -> str:
@@ -314,8 +314,8 @@ class Native:
         settings |= self.sampling.settings()
         for name in self.endpoint.left_out:
             settings[name] = "left out: not taken by the server"
-        told = {"server": facts.server, "server_version": facts.version, "context": facts.context}
-        settings |= {name: value for name, value in told.items() if value}
+        reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}
+        settings |= {name: value for name, value in reported.items() if value}
         if self.guidance is not None:
             settings |= {"label_told": True, "guidance_sha256": sha256(texts.guidance)}
         return Drafter("model", self.endpoint.model or facts.model, settings)
@@ -323,14 +323,14 @@ class Native:
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         """Stream the next turn, then remarks about it."""
         reply = Reply()
-        said = ""
+        written = ""
         finish: str | None = None
         tools = [TOOL_SCHEMA] if conversation.with_tool else None
         stream = self.endpoint.stream(self.messages(conversation), self.sampling, conversation.stop, tools=tools)
         with closing(stream):
             for delta in stream:
                 if text := reply.add(delta):
-                    said += text
+                    written += text
                     yield text
                 if delta.remark:
                     yield Remark(delta.remark)
@@ -338,9 +338,9 @@ class Native:
                     yield delta.usage
                 finish = delta.finish or finish
         if text := reply.end():
-            said += text
+            written += text
             yield text
-        yield from self._remarks(said, reply.spoiled, finish)
+        yield from self._remarks(written, reply.spoiled, finish)
 
     def messages(self, conversation: Conversation) -> list[Message]:
         """Return the conversation as messages of the Chat Completions API.
@@ -348,8 +348,8 @@ class Native:
         The API takes no picture in a tool's answer, so each picture follows in a user turn.
         """
         turns = len(conversation.exchanges) + conversation.turns_left
-        told = instructions(turns) if conversation.with_tool else prompts().unaided
-        system = [conversation.system, told]
+        task_text = instructions(turns) if conversation.with_tool else prompts().unaided
+        system = [conversation.system, task_text]
         if self.guidance is not None:
             system.append(self.guidance.text)
         messages: list[Message] = [
@@ -368,14 +368,14 @@ class Native:
                 messages.append(_shown(image, prompts().picture))
         return messages
 
-    def _remarks(self, said: str, spoiled: bool, finish: str | None) -> Iterator[Remark]:
+    def _remarks(self, written: str, spoiled: bool, finish: str | None) -> Iterator[Remark]:
         if finish == "length":
             yield Remark(f"cut at its limit of {self.sampling.max_tokens} tokens")
         if finish == "content_filter":
             yield Remark("the server's content filter cut it")
         if spoiled:
             yield Remark("tags inside the reasoning, written ‹so›")
-        if self.guidance is not None and (words := mentions_label(said)):
+        if self.guidance is not None and (words := mentions_label(written)):
             yield Remark(f"gives away that the answer was told: {words!r}")
 
 

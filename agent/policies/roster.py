@@ -92,7 +92,9 @@ class Roster:
         self._servers = {server.key: _ServerEntry(server, clock) for server in servers}
 
     @classmethod
-    def load(cls, servers_file: Path | None = None, url: str | None = None, beside: Path | None = None) -> Self:
+    def load(
+        cls, servers_file: Path | None = None, url: str | None = None, database_folder: Path | None = None
+    ) -> Self:
         """Load the roster of this machine. It always has the server "spec-o3": as the file defines it, else at
         ``url``, else at ``SPEC_O3_SERVER``, else on this machine's port 8000. A model in this process is on
         it where ``SPEC_O3_MODEL`` names one (with ``SPEC_O3_ADAPTER``, if that is set).
@@ -102,8 +104,8 @@ class Roster:
         :raises RosterError: a file or an address that cannot be used
         """
         named = servers_file or _path(SERVERS)
-        if named is None and beside is not None and (beside / FILE).is_file():
-            named = beside / FILE
+        if named is None and database_folder is not None and (database_folder / FILE).is_file():
+            named = database_folder / FILE
         servers = read_servers(named) if named is not None else ()
         if all(server.key != SPEC_O3 for server in servers):
             servers = (default_server(url), *servers)

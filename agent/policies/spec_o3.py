@@ -76,8 +76,8 @@ class SpecO3:
         settings |= self.sampling.settings()
         left_out = settings.keys() & self.endpoint.left_out
         settings |= dict.fromkeys(left_out, "left out: not taken by the server")
-        told = {"server": facts.server, "server_version": facts.version, "context": facts.context}
-        settings |= {name: value for name, value in told.items() if value}
+        reported = {"server": facts.server, "server_version": facts.version, "context": facts.context}
+        settings |= {name: value for name, value in reported.items() if value}
         return Drafter("model", self.endpoint.model or facts.model, settings)
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:

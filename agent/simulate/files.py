@@ -107,7 +107,7 @@ def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str]) -> Iterat
         spectrum = order.spectrum()
         own.write(spectrum, folder / spectrum.name)
         for task in tasks:
-            told = (truth(order.kind, task), task, order.kind, spectrum.survey, order.snr)
-            rows.row((spectrum.name, *told))
+            facts = (truth(order.kind, task), task, order.kind, spectrum.survey, order.snr)
+            rows.row((spectrum.name, *facts))
         yield folder / spectrum.name
     (folder / LABELS).write_text(table.getvalue(), encoding="utf-8")

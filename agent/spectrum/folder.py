@@ -39,14 +39,14 @@ class SpectraFolder:
 
         :raises SpectrumNotFound: there is none, or there are several and no hash says which
         """
-        asked = name, sha256
-        if asked not in self._recent:
-            self._recent[asked] = self._look(name, sha256)
+        key = name, sha256
+        if key not in self._recent:
+            self._recent[key] = self._search(name, sha256)
             if len(self._recent) > _KEPT:
                 self._recent.popitem(last=False)
-        return self._recent[asked]
+        return self._recent[key]
 
-    def _look(self, name: str, sha256: str | None) -> Spectrum:
+    def _search(self, name: str, sha256: str | None) -> Spectrum:
         path = self._path(name)
         if sha256 is None:
             return self._only_one(name, path)

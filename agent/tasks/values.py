@@ -127,7 +127,7 @@ class Task:
             return self.own_prompt
         return f"{self.question}\n\n{self.guide}"
 
-    def asked_as(self, prompt: str) -> Task:
+    def with_prompt(self, prompt: str) -> Task:
         """The same task in other words: the whole user's text after ``<image>\\n``."""
         return replace(self, own_prompt=prompt)
 

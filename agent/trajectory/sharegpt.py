@@ -151,7 +151,7 @@ class _Reading:
         else:
             self._frame = one_of(row, "frame", ("observed", "rest"))
 
-    def system(self, turns: list[_Said]) -> str:
+    def system(self, turns: list[_Message]) -> str:
         if turns[0].speaker != "system":
             self.faults.append("no system turn")
             return ""
@@ -160,7 +160,7 @@ class _Reading:
             self.faults.append("the system turn describes the tool in other words than the published ones")
         return system.strip()
 
-    def prompt(self, turns: list[_Said]) -> str:
+    def prompt(self, turns: list[_Message]) -> str:
         if not turns or turns[0].speaker != "human":
             raise TrajectoryError("conversations: found no question, expected a human turn after the system's")
         question = self._clean(turns.pop(0))
@@ -172,30 +172,30 @@ class _Reading:
             self.faults.append("the question does not begin with the picture")
         return question.replace(IMAGE, "").strip()
 
-    def steps_of(self, turns: list[_Said]) -> None:
+    def steps_of(self, turns: list[_Message]) -> None:
         while turns:
-            said = turns.pop(0)
-            if said.speaker != "gpt":
-                raise TrajectoryError(f"{said.where}: found a {said.speaker} turn, expected gpt")
-            turn = parse(said.value)
-            self.faults.extend(f"{said.where}: {fault}" for fault in turn.faults)
+            message = turns.pop(0)
+            if message.speaker != "gpt":
+                raise TrajectoryError(f"{message.where}: found a {message.speaker} turn, expected gpt")
+            turn = parse(message.value)
+            self.faults.extend(f"{message.where}: {fault}" for fault in turn.faults)
             if turn.thought:
                 self.steps.append(Think(next(self._ids), turn.thought))
             response = turns.pop(0) if turns and turns[0].speaker == "human" else None
-            self._close(said, turn, response)
+            self._close(message, turn, response)
 
-    def _close(self, said: _Said, turn: Turn, response: _Said | None) -> None:
+    def _close(self, message: _Message, turn: Turn, response: _Message | None) -> None:
         """What ends an assistant turn: a zoom where the tool answered, else the answer."""
         if response is not None:
             if turn.call is None:
-                raise TrajectoryError(f"{said.where}: found no readable tool call, expected one: it was answered")
+                raise TrajectoryError(f"{message.where}: found no readable tool call, expected one: it was answered")
             self.steps.append(self._zoom(turn.call.arguments, response))
         elif turn.answer is not None:
             self.steps.append(Answer(next(self._ids), turn.answer.verdict, turn.answer.explanation))
         elif turn.call is not None:
-            self.faults.append(f"{said.where}: a tool call that was never answered was left out")
+            self.faults.append(f"{message.where}: a tool call that was never answered was left out")
 
-    def _zoom(self, arguments: Mapping[str, Any], response: _Said) -> Zoom:
+    def _zoom(self, arguments: Mapping[str, Any], response: _Message) -> Zoom:
         text = self._clean(response).strip()
         if not (text.startswith(_RESPONSE) and text.endswith(_RESPONSE_END)):
             raise TrajectoryError(f"{response.where}: found {text!r:.60}, expected {_RESPONSE} … {_RESPONSE_END}")
@@ -214,14 +214,14 @@ class _Reading:
             ok=pictures == 1,
         )
 
-    def _clean(self, said: _Said) -> str:
-        text, faults = repair(said.value)
-        self.faults.extend(f"{said.where}: {fault}" for fault in faults)
+    def _clean(self, message: _Message) -> str:
+        text, faults = repair(message.value)
+        self.faults.extend(f"{message.where}: {fault}" for fault in faults)
         return text
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Message:
     """One entry of ``conversations``."""
 
     where: str
@@ -229,19 +229,19 @@ class _Said:
     value: str
 
 
-def _turns(row: Mapping[str, Any]) -> Iterator[_Said]:
+def _turns(row: Mapping[str, Any]) -> Iterator[_Message]:
     conversations = row.get("conversations") if isinstance(row, Mapping) else None
     if not isinstance(conversations, list) or not conversations:
         raise TrajectoryError(f"conversations: found {conversations!r:.60}, expected a list of turns")
-    for number, said in enumerate(conversations):
+    for number, message in enumerate(conversations):
         where = f"conversations[{number}]"
-        if not isinstance(said, Mapping):
-            raise TrajectoryError(f"{where}: found {said!r:.60}, expected an object")
-        speaker = one_of(said, "from", ("system", "human", "gpt"), f"{where}.")
-        value = said.get("value")
+        if not isinstance(message, Mapping):
+            raise TrajectoryError(f"{where}: found {message!r:.60}, expected an object")
+        speaker = one_of(message, "from", ("system", "human", "gpt"), f"{where}.")
+        value = message.get("value")
         if not isinstance(value, str):
             raise TrajectoryError(f"{where}.value: found {value!r:.60}, expected text")
-        yield _Said(where, speaker, value)
+        yield _Message(where, speaker, value)
 
 
 def _task(prompt: str) -> str:

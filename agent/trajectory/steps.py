@@ -55,12 +55,12 @@ class Zoom:
     @property
     def window(self) -> tuple[float, float] | None:
         """The window asked for, in Å, in this step's own frame; None if it is not two finite numbers."""
-        asked = self.arguments.get("wavelength_range")
-        if not isinstance(asked, list | tuple) or len(asked) != 2:
+        requested = self.arguments.get("wavelength_range")
+        if not isinstance(requested, list | tuple) or len(requested) != 2:
             return None
-        if not all(isinstance(x, int | float) and abs(x) <= sys.float_info.max for x in asked):
+        if not all(isinstance(x, int | float) and abs(x) <= sys.float_info.max for x in requested):
             return None
-        return float(asked[0]), float(asked[1])
+        return float(requested[0]), float(requested[1])
 
     @property
     def window_observed(self) -> tuple[float, float] | None:

@@ -103,9 +103,9 @@ def cause(log: str, status: int | None) -> str:
     :param log: the end of its log, long enough to hold every process's traceback
     :param status: its exit status, negative for a signal, as ``subprocess`` gives it
     """
-    for pattern, told in _CAUSES:
+    for pattern, message in _CAUSES:
         if found := re.search(pattern, log):
-            return told.format(*found.groups())
+            return message.format(*found.groups())
     if status == -9:
         return _KILLED
     lines = log.splitlines()

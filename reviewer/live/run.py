@@ -215,13 +215,13 @@ class Run:
             case Drafter():
                 sample.trajectory = replace(sample.trajectory, drafter=happened)
                 return None
-            case loop.Said():
+            case loop.Text():
                 return {"kind": "said", "turn": happened.turn, "text": happened.text}
-            case loop.Called():
+            case loop.ToolCall():
                 return {"kind": "called", "turn": happened.turn, **self._call(happened.call)}
             case loop.Thought():
                 return _step(sample, "thought", happened.turn, happened.think)
-            case loop.Looked():
+            case loop.ToolResult():
                 return self._looked(sample, happened)
             case loop.Answered():
                 return _step(sample, "answered", happened.turn, happened.answer)
@@ -236,7 +236,7 @@ class Run:
         zoom = Zoom("", call.arguments, frame, z)
         return {"window": zoom.window and list(zoom.window), "label": zoom.label, "frame": frame, "z": z}
 
-    def _looked(self, sample: Sample, looked: loop.Looked) -> Event:
+    def _looked(self, sample: Sample, looked: loop.ToolResult) -> Event:
         zoom = looked.zoom
         if looked.picture is not None and zoom.picture is not None:
             self._keep(zoom.picture, looked.picture)

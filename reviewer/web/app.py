@@ -77,7 +77,8 @@ def build(
         problems=tuple(map(str, problems)),
         backups=backups,
     )
-    app.state.live = live_desk.Live(app.state.context, roster or Roster.load(beside=store.path.resolve().parent))
+    roster = roster or Roster.load(database_folder=store.path.resolve().parent)
+    app.state.live = live_desk.Live(app.state.context, roster)
     app.state.agreement = progress.AgreementCache()
     errors.install(app)
     for router in ROUTERS:
@@ -113,7 +114,7 @@ def serve(settings: ServerSettings) -> None:
     settings.check()
     database = settings.database
     try:
-        roster = Roster.load(settings.servers, settings.server, beside=database.resolve().parent)
+        roster = Roster.load(settings.servers, settings.server, database_folder=database.resolve().parent)
     except RosterError as problem:
         raise CannotRun(str(problem)) from problem
     store = Store.open(database, patience=SUBMIT_SECONDS)

@@ -17,12 +17,12 @@ from agent.loop import (
     MAX_CHARACTERS,
     NOT_RUN,
     Answered,
-    Called,
     Ended,
-    Looked,
-    Said,
     Started,
+    Text,
     Thought,
+    ToolCall,
+    ToolResult,
     inspect,
     run,
 )
@@ -85,14 +85,14 @@ def ended(*turns: str, max_turns: int = 8) -> Ended:
 
 def test_events_come_in_the_order_things_happen():
     events = list(inspect(SPECTRUM, TASK, Script([LOOK, ANSWER])))
-    wanted = [Started, Said, Called, Thought, Looked, Said, Thought, Answered, Ended]
+    wanted = [Started, Text, ToolCall, Thought, ToolResult, Text, Thought, Answered, Ended]
     assert [type(e) for e in events] == wanted
     assert events[-1].reason == "answered"
 
 
 def test_a_turn_streams_as_the_policy_writes_it():
     events = list(inspect(SPECTRUM, TASK, Script([ANSWER], pieces=7)))
-    said = [e.text for e in events if isinstance(e, Said)]
+    said = [e.text for e in events if isinstance(e, Text)]
     assert len(said) == 7
     assert "".join(said) == ANSWER
 
@@ -148,7 +148,7 @@ def test_the_call_of_the_eighth_turn_is_not_run():
     """As in the published loop: eight assistant turns, seven looks."""
     policy = Script([LOOK])
     events = list(inspect(SPECTRUM, TASK, policy))
-    looks = [e for e in events if isinstance(e, Looked)]
+    looks = [e for e in events if isinstance(e, ToolResult)]
     assert len(policy.seen) == len(looks) == 8
     assert [e.zoom.ok for e in looks] == [True] * 7 + [False]
     assert (looks[-1].zoom.observation, looks[-1].picture) == (NOT_RUN, None)
@@ -249,7 +249,7 @@ def test_stop_keeps_what_was_said_and_lets_the_policy_go():
     policy, stop = Endless(), Stop()
     events = inspect(SPECTRUM, TASK, policy, stop=stop)
     for event in events:
-        if isinstance(event, Said) and event.text != "<think>":
+        if isinstance(event, Text) and event.text != "<think>":
             stop.set()
             break
     *_, last = events
@@ -263,7 +263,7 @@ def test_stop_keeps_what_was_said_and_lets_the_policy_go():
 def test_an_iterator_that_is_closed_closes_its_policy():
     policy = Endless()
     events = inspect(SPECTRUM, TASK, policy)
-    next(e for e in events if isinstance(e, Said))
+    next(e for e in events if isinstance(e, Text))
     events.close()
     assert policy.closed
 
@@ -315,9 +315,9 @@ def test_what_a_policy_remarks_is_a_fault_and_its_tokens_are_added_up():
 
 def test_the_call_is_told_before_the_turn_has_ended():
     events = inspect(SPECTRUM, TASK, Script([LOOK + "and more words", ANSWER], pieces=40))
-    called = next(e for e in events if isinstance(e, Called))
+    called = next(e for e in events if isinstance(e, ToolCall))
     assert called.call.arguments["wavelength_range"] == [6500, 6600]
-    assert isinstance(next(events), Said)
+    assert isinstance(next(events), Text)
 
 
 def test_half_a_character_is_replaced_before_anybody_stores_it():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.conversation import Conversation, Exchange, PolicyError, Stop
-from agent.loop import Ended, Event, Looked, Said, inspect
+from agent.loop import Ended, Event, Text, ToolResult, inspect
 from agent.policies import Sampling
 from agent.policies.local.policy import Local
 from agent.simulate import simulate
@@ -34,7 +34,7 @@ def ended(policy, key: str = "cv") -> Ended:
 
 def said(found: list[Event]) -> list[str]:
     """What was said, turn by turn."""
-    pieces = [event for event in found if isinstance(event, Said)]
+    pieces = [event for event in found if isinstance(event, Text)]
     return ["".join(p.text for p in pieces if p.turn == n) for n in range(1, pieces[-1].turn + 1)]
 
 
@@ -42,7 +42,7 @@ def said_until_stopped(policy) -> tuple[Ended, str]:
     """An endless turn, stopped at its third piece."""
     stop, pieces = Stop(), []
     for event in inspect(shown("cv"), TASKS["cv"], policy, stop=stop):
-        if isinstance(event, Said):
+        if isinstance(event, Text):
             pieces.append(event.text)
             if len(pieces) == 3:
                 stop.set()
@@ -65,12 +65,12 @@ def test_the_model_inspects_as_it_was_taught_word_for_word(policy, key):
     assert said(found) == inspected(key).turns
     end = found[-1]
     assert (end.reason, end.trajectory.faults) == ("answered", ())
-    assert [event.picture is not None for event in found if isinstance(event, Looked)] == [True] * 4
+    assert [event.picture is not None for event in found if isinstance(event, ToolResult)] == [True] * 4
     assert end.usage.requests == 5
 
 
 def test_a_turn_comes_piece_by_piece(policy):
-    pieces = [event for event in events(policy()) if isinstance(event, Said) and event.turn == 1]
+    pieces = [event for event in events(policy()) if isinstance(event, Text) and event.turn == 1]
     assert len(pieces) > 10
 
 

@@ -26,7 +26,7 @@ from tests.support.bench import Broken, Wayward, question, some_questions, way_o
 from tests.support.model_server import BadServer, Status, answer, look, talking
 from training.bench.answers import FILE, SESSIONS, Answers, Run, limited, place
 from training.bench.outcomes import OutcomesError
-from training.bench.run import Asking, SessionResult, ask_all, row_name, stage, system_of
+from training.bench.run import InspectionOptions, SessionResult, ask_all, row_name, stage, system_of
 from training.bench.table import of_run
 from training.data.records import Question
 
@@ -111,7 +111,7 @@ def test_a_server_is_asked_greedily_and_its_tokens_are_counted(here: Path, sky: 
     with BadServer(talking((look(6500, 6630), answer("YES")))) as server:
         how = ["--policy", "spec-o3", "--server", server.url, "--model", "spec-o3"]
         assert bench(sky, "--task", "cv", *how, "--concurrency", 4) == 0
-        assert {asked.body["temperature"] for asked in server.chats} == {0.0}
+        assert {request.body["temperature"] for request in server.chats} == {0.0}
         assert len(server.chats) == 32
     found = scores()
     assert found["name"] == "spec-o3"
@@ -128,7 +128,7 @@ def test_without_the_tool_nobody_is_told_of_it(here: Path, sky: Path) -> None:
     with BadServer(talking((answer("NO"),))) as server:
         how = ["--policy", "spec-o3", "--server", server.url, "--model", "spec-o3", "--no-tool"]
         assert bench(sky, "--task", "cv", *how) == 0
-        assert not any("spectral_visualization_tool" in json.dumps(asked.body) for asked in server.chats)
+        assert not any("spectral_visualization_tool" in json.dumps(request.body) for request in server.chats)
     assert scores()["name"] == "spec-o3 (without the tool)"
 
 
@@ -330,7 +330,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "PAUSE", 0.001)
 
 
-def ask(folder: Path, questions: list[Question], asking: Asking, settings=SETTINGS, **how) -> SessionResult:
+def ask(folder: Path, questions: list[Question], asking: InspectionOptions, settings=SETTINGS, **how) -> SessionResult:
     with Answers(folder, questions, settings) as answers:
         return ask_all(questions, asking, answers, **how)
 
@@ -341,8 +341,8 @@ def answer_lines(folder: Path) -> list[dict]:
 
 def test_every_question_is_asked_once_and_its_line_says_everything(tmp_path: Path) -> None:
     questions = some_questions(12)
-    made = ask(tmp_path, questions, Asking(Wayward), concurrency=3)
-    assert (made.asked, made.failed, made.gone) == (12, 0, "")
+    made = ask(tmp_path, questions, InspectionOptions(Wayward), concurrency=3)
+    assert (made.answered, made.failed, made.gone) == (12, 0, "")
     rows = answer_lines(tmp_path)
     assert Counter(row["source"]["file"] for row in rows) == Counter(map(place, questions))
     for row in rows:
@@ -355,7 +355,7 @@ def test_every_question_is_asked_once_and_its_line_says_everything(tmp_path: Pat
 
 def test_each_way_of_failing_is_scored_as_what_it_is(tmp_path: Path) -> None:
     questions = [question(kind, "cv", n) for n in range(20) for kind in ("cv", "fgk")]
-    ask(tmp_path, questions, Asking(Wayward), concurrency=3)
+    ask(tmp_path, questions, InspectionOptions(Wayward), concurrency=3)
     seen = set()
     for one in Run.read(tmp_path).outcomes:
         way = way_of(question(*_kind(one.key)).spectrum().name)
@@ -391,7 +391,7 @@ def test_threads_and_processes_in_any_number_give_the_same_outcomes(tmp_path: Pa
     found = []
     for name, how in (("a", {"concurrency": 1}), ("b", {"concurrency": 5}), ("c", {"processes": 2})):
         (tmp_path / name).mkdir()
-        ask(tmp_path / name, questions, Asking(Wayward), **how)
+        ask(tmp_path / name, questions, InspectionOptions(Wayward), **how)
         outcomes = Run.read(tmp_path / name).outcomes
         found.append([replace(one, seconds=None) for one in outcomes])
     assert found[0] == found[1] == found[2]
@@ -402,7 +402,7 @@ def test_the_baseline_can_be_asked_in_processes(tmp_path: Path) -> None:
     from agent.cli.inspect import baseline
 
     questions = [question("cv", "cv", 1, snr=30.0), question("fgk", "cv", 2, snr=30.0)]
-    ask(tmp_path, questions, Asking(baseline), processes=2)
+    ask(tmp_path, questions, InspectionOptions(baseline), processes=2)
     outcomes = Run.read(tmp_path).outcomes
     assert [(one.predicted, one.format_ok, one.ended) for one in outcomes] == [
         ("YES", True, "answered"),
@@ -411,7 +411,7 @@ def test_the_baseline_can_be_asked_in_processes(tmp_path: Path) -> None:
 
 
 def test_without_the_tool_there_is_one_turn_and_no_look(tmp_path: Path) -> None:
-    ask(tmp_path, some_questions(6), Asking(Wayward, with_tool=False), concurrency=2)
+    ask(tmp_path, some_questions(6), InspectionOptions(Wayward, with_tool=False), concurrency=2)
     for row, outcome in zip(answer_lines(tmp_path), Run.read(tmp_path).outcomes, strict=True):
         assert len(row["said"]) == 1
         assert outcome.calls == 0
@@ -419,7 +419,7 @@ def test_without_the_tool_there_is_one_turn_and_no_look(tmp_path: Path) -> None:
 
 def test_what_is_known_only_once_a_spectrum_is_read_is_in_the_outcome(tmp_path: Path) -> None:
     listed = replace(question("cv", "cv", 1, survey="DESI"), survey="", snr=None, simulated=False)
-    ask(tmp_path, [listed], Asking(Wayward))
+    ask(tmp_path, [listed], InspectionOptions(Wayward))
     [outcome] = Run.read(tmp_path).outcomes
     assert (outcome.survey, outcome.simulated) == ("simulated DESI", True)
     assert outcome.snr == pytest.approx(12.0, rel=0.2)
@@ -427,24 +427,24 @@ def test_what_is_known_only_once_a_spectrum_is_read_is_in_the_outcome(tmp_path: 
 
 def test_what_is_done_is_not_asked_again(tmp_path: Path) -> None:
     questions = some_questions(6)
-    ask(tmp_path, questions, Asking(Wayward), concurrency=2)
+    ask(tmp_path, questions, InspectionOptions(Wayward), concurrency=2)
     before = (tmp_path / FILE).read_bytes()
 
     def nobody(sample: int) -> Wayward:
         raise AssertionError("asked again")
 
-    assert ask(tmp_path, questions, Asking(nobody)).asked == 0
+    assert ask(tmp_path, questions, InspectionOptions(nobody)).answered == 0
     assert (tmp_path / FILE).read_bytes() == before
     assert len((tmp_path / SESSIONS).read_text().splitlines()) == 1
 
 
 def test_a_line_that_was_cut_is_removed_and_its_question_asked_again(tmp_path: Path) -> None:
     questions = some_questions(5)
-    ask(tmp_path, questions, Asking(Wayward))
+    ask(tmp_path, questions, InspectionOptions(Wayward))
     whole = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(whole[: -len(whole.splitlines()[-1]) // 2])
     assert Run.read(tmp_path).open == 1
-    assert ask(tmp_path, questions, Asking(Wayward)).asked == 1
+    assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == 1
     run = Run.read(tmp_path)
     assert (run.open, len(run.outcomes)) == (0, 5)
 
@@ -455,7 +455,7 @@ def test_killed_and_gone_on_every_question_is_in_the_journal_once(tmp_path: Path
     script = (
         "import sys, pathlib\nimport tests.training.test_bench_run as t\n"
         "if __name__ == '__main__':\n"
-        "    asking = t.Asking(t.Slow)\n"
+        "    asking = t.InspectionOptions(t.Slow)\n"
         f"    t.ask(pathlib.Path(sys.argv[1]), t.some_questions(16), asking, processes={processes})\n"
     )
     (tmp_path / "go.py").write_text(script)
@@ -474,9 +474,9 @@ def test_killed_and_gone_on_every_question_is_in_the_journal_once(tmp_path: Path
         running.wait()
     questions = some_questions(16)
     there = len(answer_lines(tmp_path)) if journal.read_bytes().endswith(b"\n") else None
-    made = ask(tmp_path, questions, Asking(Wayward), concurrency=2)
-    assert made.asked < 16
-    assert there is None or made.asked == 16 - there
+    made = ask(tmp_path, questions, InspectionOptions(Wayward), concurrency=2)
+    assert made.answered < 16
+    assert there is None or made.answered == 16 - there
     assert Counter(row["source"]["file"] for row in answer_lines(tmp_path)) == Counter(map(place, questions))
 
 
@@ -498,22 +498,22 @@ class Slow(Wayward):
 )
 def test_a_run_with_other_settings_is_refused_and_nothing_is_changed(tmp_path: Path, change: dict, told: str) -> None:
     questions = some_questions(2)
-    ask(tmp_path, questions, Asking(Wayward))
+    ask(tmp_path, questions, InspectionOptions(Wayward))
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(JournalError, match=told):
-        ask(tmp_path, questions, Asking(Wayward), SETTINGS | change)
+        ask(tmp_path, questions, InspectionOptions(Wayward), SETTINGS | change)
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 def test_other_questions_or_other_labels_are_another_run(tmp_path: Path) -> None:
     questions = some_questions(4)
-    ask(tmp_path, questions[:3], Asking(Wayward))
+    ask(tmp_path, questions[:3], InspectionOptions(Wayward))
     with pytest.raises(JournalError, match="questions was 3, is 4"):
-        ask(tmp_path, questions, Asking(Wayward))
+        ask(tmp_path, questions, InspectionOptions(Wayward))
     other = replace(questions[0], label="NO")
     with pytest.raises(JournalError, match="questions_sha256 was"):
-        ask(tmp_path, [other, *questions[1:3]], Asking(Wayward))
-    assert ask(tmp_path, list(reversed(questions[:3])), Asking(Wayward)).asked == 0
+        ask(tmp_path, [other, *questions[1:3]], InspectionOptions(Wayward))
+    assert ask(tmp_path, list(reversed(questions[:3])), InspectionOptions(Wayward)).answered == 0
 
 
 def test_two_questions_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -523,14 +523,14 @@ def test_two_questions_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_one_spectrum_may_be_asked_about_in_several_tasks(tmp_path: Path) -> None:
     questions = [question("cv", "cv", 1), question("cv", "wd", 1)]
-    assert ask(tmp_path, questions, Asking(Wayward)).asked == 2
+    assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == 2
 
 
 def test_where_the_policy_fails_the_answer_counts_as_wrong_and_is_asked_for_again(tmp_path: Path) -> None:
     questions = some_questions(14)
     fail = [one for one in questions if way_of(one.spectrum().name) == "no answer"]
     assert fail
-    made = ask(tmp_path, questions, Asking(Broken, retries=1), concurrency=2)
+    made = ask(tmp_path, questions, InspectionOptions(Broken, retries=1), concurrency=2)
     assert made.failed == len(fail)
     assert "the server is out of memory" in made.failures[0]
     run = Run.read(tmp_path)
@@ -539,7 +539,7 @@ def test_where_the_policy_fails_the_answer_counts_as_wrong_and_is_asked_for_agai
     assert sum(one.ended == "policy failed" and one.predicted is None for one in run.outcomes) == len(fail)
     assert f"{len(fail)} counted wrong because the policy failed" in of_run(run).note
     # Its server is well again.
-    assert ask(tmp_path, questions, Asking(Wayward)).asked == len(fail)
+    assert ask(tmp_path, questions, InspectionOptions(Wayward)).answered == len(fail)
     assert Run.read(tmp_path).failed == {}
 
 
@@ -550,7 +550,7 @@ def test_a_server_that_is_gone_ends_the_sitting_and_leaves_the_rest_open(tmp_pat
         return policy
 
     questions = some_questions(40)
-    made = ask(tmp_path, questions, Asking(gone, retries=0), concurrency=1)
+    made = ask(tmp_path, questions, InspectionOptions(gone, retries=0), concurrency=1)
     assert made.gone == "11 inspections in a row failed, the last one: RuntimeError: refused"
     run = Run.read(tmp_path)
     assert len(run.outcomes) == 11
@@ -567,7 +567,7 @@ def test_a_spectrum_that_cannot_be_read_is_named_and_does_not_count(tmp_path: Pa
 
     good = some_questions(2)
     bad = [replace(q, spectrum=f) for q, f in zip(some_questions(4)[2:], (unreadable, broken), strict=True)]
-    made = ask(tmp_path, [*good, *bad], Asking(Wayward))
+    made = ask(tmp_path, [*good, *bad], InspectionOptions(Wayward))
     assert made.failed == 2
     run = Run.read(tmp_path)
     assert len(run.outcomes) == 2
@@ -579,7 +579,7 @@ def test_a_spectrum_that_cannot_be_read_is_named_and_does_not_count(tmp_path: Pa
 def test_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(OutcomesError, match="holds no run of the bench"):
         Run.read(tmp_path)
-    ask(tmp_path, some_questions(1), Asking(a_baseline))
+    ask(tmp_path, some_questions(1), InspectionOptions(a_baseline))
     (tmp_path / FILE).write_text('{"not": "ours"}\n')
     with pytest.raises(OutcomesError, match="that is damaged: KeyError"):
         Run.read(tmp_path)

@@ -21,7 +21,7 @@ from training.bench import gallery, report, table
 from training.bench.answers import Answers, Run
 from training.bench.gallery import KINDS, chosen, kinds, totals
 from training.bench.outcomes import Outcome, write_predictions
-from training.bench.run import Asking, ask_all
+from training.bench.run import InspectionOptions, ask_all
 from training.bench.scores import scores
 from training.bench.table import Row, is_specvi, of_run, published, row
 from training.data.records import Question
@@ -46,7 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "max_turns": 8,
     }
     with Answers(folder, questions, settings) as answers:
-        ask_all(questions, Asking(Wayward, with_tool=False), answers, concurrency=2)
+        ask_all(questions, InspectionOptions(Wayward, with_tool=False), answers, concurrency=2)
     return folder
 
 
@@ -258,7 +258,7 @@ def questions() -> list[Question]:
 def gallery_run(tmp_path_factory: pytest.TempPathFactory, questions: list[Question]) -> Run:
     folder = tmp_path_factory.mktemp("run")
     with Answers(folder, questions, SETTINGS) as answers:
-        ask_all(questions, Asking(Wayward, max_turns=3), answers, concurrency=2)
+        ask_all(questions, InspectionOptions(Wayward, max_turns=3), answers, concurrency=2)
     return Run.read(folder)
 
 
@@ -341,7 +341,7 @@ def test_a_policy_that_failed_has_a_card_without_a_trace(
 ) -> None:
     monkeypatch.setattr(batch, "PAUSE", 0.001)
     with Answers(tmp_path, questions[:24], SETTINGS) as answers:
-        made = ask_all(questions[:24], Asking(Broken, retries=0), answers)
+        made = ask_all(questions[:24], InspectionOptions(Broken, retries=0), answers)
     assert made.failed
     gallery_run = Run.read(tmp_path)
     gallery.write(gallery_run, of_run(gallery_run), gallery.spectra_of(questions))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.loop import Ended, Looked, Started, inspect
+from agent.loop import Ended, Started, ToolResult, inspect
 from agent.policies.baseline.rule import Baseline
 from agent.tasks import load
 from agent.trajectory import Drafter, Trajectory
@@ -223,7 +223,7 @@ def baseline(task: str, kind: str, seed: int) -> tuple[Trajectory, list[Image.Im
     for event in inspect(star(kind, seed), load()[task], Baseline()):
         if isinstance(event, Started):
             pictures.append(event.overview)
-        elif isinstance(event, Looked) and event.picture is not None:
+        elif isinstance(event, ToolResult) and event.picture is not None:
             pictures.append(event.picture)
         elif isinstance(event, Ended):
             return event.trajectory, pictures

@@ -76,7 +76,7 @@ class Answers:
         if outcome.trajectory is not None:
             labelled = replace(outcome.trajectory, label=question.label, label_source=LABEL_SOURCE)
             outcome = replace(outcome, trajectory=labelled)
-        detail = {"question": question_fields(question, outcome.spectrum), "said": list(outcome.said)}
+        detail = {"question": question_fields(question, outcome.spectrum), "said": list(outcome.texts)}
         self._journal.add(outcome, detail)
 
     def add_session(self, questions: int, seconds: float) -> None:

@@ -111,14 +111,14 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     """
     wanted = {(one.task, one.key): one for one in chosen(row.outcomes, most)}
     traces = {
-        (one.task, one.key): (trajectory, said)
-        for one, trajectory, said in run.traces()
+        (one.task, one.key): (trajectory, texts)
+        for one, trajectory, texts in run.traces()
         if (one.task, one.key) in wanted
     }
     cards = []
     for place, one in wanted.items():
-        trajectory, said = traces.get(place, (None, ()))
-        cards.append(_card(one, trajectory, said, spectrum_of))
+        trajectory, texts = traces.get(place, (None, ()))
+        cards.append(_card(one, trajectory, texts, spectrum_of))
     write_atomic(run.folder / FILE, page(row, list(wanted.values()), cards))
     return len(cards)
 
@@ -128,12 +128,12 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     counts = totals(row.outcomes)
     there = [kind for kind in KINDS if counts[kind]]
     shown_of = {kind: sum(kind in kinds(one) for one in shown) for kind in there}
-    told = ", ".join(
+    clauses = ", ".join(
         f"{_many(counts[kind], kind)}" + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
         for kind in there
     )
     about = (
-        f"{row.scores.n} questions ({row.data}): {told or 'nothing went wrong'}. A question may have failed "
+        f"{row.scores.n} questions ({row.data}): {clauses or 'nothing went wrong'}. A question may have failed "
         "in several ways. Of each task those with the highest signal-to-noise come first."
     )
     kinds_shown = {kind: f"{kind} {shown_of[kind]}" for kind in there}
@@ -147,7 +147,7 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     )
 
 
-def _card(one: Outcome, trajectory: Trajectory | None, said: Sequence[str], spectrum_of: SpectrumOf) -> str:
+def _card(one: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
     went_wrong = kinds(one)
     tags = "".join(f'<span class="tag">{_text(kind)}</span>' for kind in went_wrong)
     parts = [
@@ -161,7 +161,7 @@ def _card(one: Outcome, trajectory: Trajectory | None, said: Sequence[str], spec
         spectrum = spectrum_of(one)
         images = {} if spectrum is None else pictures(trajectory, spectrum)
         parts += _trace(trajectory, images)
-        parts += _more(one, trajectory, said)
+        parts += _more(one, trajectory, texts)
     return "\n".join([*parts, "</article>"])
 
 
@@ -203,17 +203,17 @@ def _words(step: Step) -> str:
             )
         case Zoom():
             label = f": {_text(step.label)}" if step.label else ""
-            told = f'<p class="told{"" if step.ok else " error"}">{_text(step.observation)}</p>'
-            return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{told}'
+            observation = f'<p class="told{"" if step.ok else " error"}">{_text(step.observation)}</p>'
+            return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{observation}'
 
 
-def _more(one: Outcome, trajectory: Trajectory, said: Sequence[str]) -> list[str]:
+def _more(one: Outcome, trajectory: Trajectory, texts: Sequence[str]) -> list[str]:
     found = []
     if trajectory.faults:
         faults = "".join(f"<li>{_text(fault)}</li>" for fault in trajectory.faults)
         found.append(f"<details><summary>Faults of form</summary><ul>{faults}</ul></details>")
     if one.format_ok is False or one.predicted is None:
-        raw = _text("\n\n".join(said)) or "(nothing)"
+        raw = _text("\n\n".join(texts)) or "(nothing)"
         found.append(f"<details><summary>As it was written</summary><pre>{raw}</pre></details>")
     return found
 

@@ -37,7 +37,7 @@ KEPT = 5  # sentences on failures; the journal has them all
 
 
 @dataclass(frozen=True)
-class Asking:
+class InspectionOptions:
     """How every question of a run is asked; as published: greedy, at most 8 turns, with the tool."""
 
     policy_for: PolicyFor
@@ -51,7 +51,7 @@ class SessionResult:
     """The result of a session: questions asked, failures (the first messages), and the message that ended it
     early, if any."""
 
-    asked: int = 0
+    answered: int = 0
     failed: int = 0
     failures: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -60,7 +60,7 @@ class SessionResult:
 
 def ask_all(
     questions: Sequence[Question],
-    asking: Asking,
+    options: InspectionOptions,
     answers: Answers,
     concurrency: int = 1,
     processes: int = 0,
@@ -76,11 +76,11 @@ def ask_all(
     """
     made, since = SessionResult(), monotonic()
     open_ones = [one for one in questions if not answers.has(one)]
-    with closing(_outcomes(open_ones, asking, concurrency, processes, stop or Stop())) as outcomes:
+    with closing(_outcomes(open_ones, options, concurrency, processes, stop or Stop())) as outcomes:
         try:
             for number, outcome in enumerate(outcomes, start=1):
                 answers.add(outcome)
-                made.asked += outcome.is_inspected
+                made.answered += outcome.is_inspected
                 made.failed += outcome.has_failed
                 if outcome.has_failed and len(made.failures) < KEPT:
                     made.failures += (f"{outcome.job.key}: {outcome.detail}",)
@@ -88,8 +88,8 @@ def ask_all(
         except PolicyUnavailable as gone:
             made.gone = str(gone)
     made.seconds = monotonic() - since
-    if made.asked:
-        answers.add_session(made.asked, made.seconds)
+    if made.answered:
+        answers.add_session(made.answered, made.seconds)
     return made
 
 
@@ -125,31 +125,31 @@ class _PreparedQuestion:
 class _Worker:
     """What a thread or a process does with a question; the policy is kept."""
 
-    def __init__(self, asking: Asking) -> None:
-        self.asking = asking
+    def __init__(self, options: InspectionOptions) -> None:
+        self.options = options
 
     @cached_property
     def _policy_for(self) -> Callable[[int], Policy]:
-        return cache(self.asking.policy_for)
+        return cache(self.options.policy_for)
 
-    def __call__(self, posed: _PreparedQuestion, stop: Stop) -> list[Outcome]:
-        asking = self.asking
-        plan = Plan(posed.task, asking.policy_for, asking.max_turns, asking.retries, asking.with_tool)
-        return [inspect_one(posed.job, posed, plan, self._policy_for(0), stop)]
+    def __call__(self, prepared: _PreparedQuestion, stop: Stop) -> list[Outcome]:
+        options = self.options
+        plan = Plan(prepared.task, options.policy_for, options.max_turns, options.retries, options.with_tool)
+        return [inspect_one(prepared.job, prepared, plan, self._policy_for(0), stop)]
 
 
 def _outcomes(
-    questions: Iterable[Question], asking: Asking, concurrency: int, processes: int, stop: Stop
+    questions: Iterable[Question], options: InspectionOptions, concurrency: int, processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
-    inner, asks = Stop(), _Worker(asking)
-    posed = (_PreparedQuestion(one) for one in questions)
+    inner, worker = Stop(), _Worker(options)
+    prepared = (_PreparedQuestion(one) for one in questions)
     with stop.waking(inner.set):
         if processes:
             # How a question gets its spectrum (an open table, a closure) need not be fit to be sent.
-            outcomes = worked_off((one.read() for one in posed), asks, processes, inner)
+            outcomes = worked_off((one.read() for one in prepared), worker, processes, inner)
         else:
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
-            outcomes = drained(pool, _submitted(pool, asks, posed, inner), 2 * concurrency, inner)
+            outcomes = drained(pool, _submitted(pool, worker, prepared, inner), 2 * concurrency, inner)
         try:
             yield from stop_when_unavailable(outcomes, (processes or concurrency) + MAX_CONSECUTIVE_FAILURES)
         finally:
@@ -158,10 +158,10 @@ def _outcomes(
 
 
 def _submitted(
-    pool: ThreadPoolExecutor, asks: _Worker, posed: Iterable[_PreparedQuestion], stop: Stop
+    pool: ThreadPoolExecutor, worker: _Worker, prepared: Iterable[_PreparedQuestion], stop: Stop
 ) -> Iterator[Future[list[Outcome]]]:
-    for one in posed:
-        yield pool.submit(asks, one, stop)
+    for one in prepared:
+        yield pool.submit(worker, one, stop)
 
 
 STAGES: Mapping[tuple[str, ...], str] = {

@@ -15,7 +15,7 @@ from agent.cli.policy_options import add_policy_options
 
 if TYPE_CHECKING:
     from agent.conversation import Stop
-    from training.bench.run import Asking, SessionResult, System
+    from training.bench.run import InspectionOptions, SessionResult, System
     from training.bench.table import Row
     from training.data import DataCard, Dropped
     from training.data.records import Question
@@ -65,9 +65,9 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
     add_policy_options(parser)
-    besides = parser.add_subparsers(metavar="", title="besides")
+    commands = parser.add_subparsers(metavar="", title="besides")
     for command in (TABLE_COMMAND, bench_build.COMMAND):
-        one = besides.add_parser(command.name, help=command.help, description=command.help)
+        one = commands.add_parser(command.name, help=command.help, description=command.help)
         command.add(one)
         one.set_defaults(run=command.run)
 
@@ -87,18 +87,18 @@ def run(arguments: Namespace) -> int:
         questions = questions_from(arguments, dropped)
         about = card(questions, dropped=dropped)
         who = _contender(arguments)
-        asking, settings = _asking(arguments, who)
+        options, settings = _inspection_options(arguments, who)
         folder = arguments.output or RUNS / _file_name(settings["name"], arguments.no_tool)
         folder.mkdir(parents=True, exist_ok=True)
         if not arguments.json:
             print(about.text(), end="\n\n", flush=True)
         with stop_on_signal(stop):
-            made = _ask(arguments, questions, asking, folder, settings, stop)
+            made = _ask(arguments, questions, options, folder, settings, stop)
         _keep(about, folder)
         row, result = _report(arguments, questions, folder)
     except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
         raise CannotRun(str(error)) from error
-    print_result(arguments, result, _told(row, made))
+    print_result(arguments, result, _summary(row, made))
     if stop.is_set:
         raise KeyboardInterrupt
     return CHECK_FAILED if row.open or row.unread or row.failed else DONE
@@ -126,11 +126,11 @@ def _contender(arguments: Namespace) -> System | None:
     return found
 
 
-def _asking(arguments: Namespace, who: System | None) -> tuple[Asking, dict[str, Any]]:
+def _inspection_options(arguments: Namespace, who: System | None) -> tuple[InspectionOptions, dict[str, Any]]:
     """Return how questions are asked, and what of it may not change from one session to the next."""
     from agent.cli.inspect import MACHINE_SETTINGS, baseline
     from agent.cli.policy_options import choice_from, roster_from
-    from training.bench.run import Asking
+    from training.bench.run import InspectionOptions
 
     given = Path(arguments.model).name if arguments.model else ""
     choice = choice_from(arguments, roster_from(arguments))
@@ -149,7 +149,7 @@ def _asking(arguments: Namespace, who: System | None) -> tuple[Asking, dict[str,
         "max_turns": arguments.max_turns,
     }
     policy_for = baseline if choice.key == "baseline" else choice
-    return Asking(policy_for, arguments.max_turns, not arguments.no_tool), settings
+    return InspectionOptions(policy_for, arguments.max_turns, not arguments.no_tool), settings
 
 
 def _keep(card: DataCard, folder: Path) -> None:
@@ -163,7 +163,7 @@ def _keep(card: DataCard, folder: Path) -> None:
 def _ask(
     arguments: Namespace,
     questions: Sequence[Question],
-    asking: Asking,
+    options: InspectionOptions,
     folder: Path,
     settings: Mapping[str, Any],
     stop: Stop,
@@ -180,7 +180,7 @@ def _ask(
         with ProgressBar(left, "asking") as bar:
             made = ask_all(
                 questions,
-                asking,
+                options,
                 answers,
                 concurrency=arguments.concurrency or threads,
                 processes=processes,
@@ -213,12 +213,12 @@ def _report(arguments: Namespace, questions: Sequence[Question], folder: Path) -
     return row, result
 
 
-def _told(row: Row, made: SessionResult) -> str:
+def _summary(row: Row, made: SessionResult) -> str:
     from training.bench import table
 
     lines = [table.text([row]), ""]
-    if made.asked:
-        lines.append(f"now: {made.asked} questions in {made.seconds:.0f} s")
+    if made.answered:
+        lines.append(f"now: {made.answered} questions in {made.seconds:.0f} s")
     if made.failed:
         lines.append(f"{made.failed} failed; the next run tries them again:")
         lines += [f"  {failure}" for failure in made.failures]

@@ -147,9 +147,9 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
     from training.data import DataError, questions, source_of
 
     known = {task.key: task}
-    asked = questions(arguments.data, _known(arguments) | known, arguments.labels, task=task.key)
-    positives = [Entry(one.key, one.source, one.spectrum) for one in asked if one.label == "YES"]
-    candidates = [Entry(one.key, one.source, one.spectrum) for one in asked if one.label == "NO"]
+    labelled = questions(arguments.data, _known(arguments) | known, arguments.labels, task=task.key)
+    positives = [Entry(one.key, one.source, one.spectrum) for one in labelled if one.label == "YES"]
+    candidates = [Entry(one.key, one.source, one.spectrum) for one in labelled if one.label == "NO"]
     if not positives:
         raise DataError(f"{arguments.labels}: found no spectrum that is YES for {task.key}")
     for file in sources_from([str(path) for path in arguments.candidates], Path.cwd()):

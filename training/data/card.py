@@ -128,13 +128,13 @@ def card(
         surveys=_ordered(Counter(record.survey or "not said" for record in records)),
         simulated=sum(_simulated(record) for record in records),
         snr=_spread([record.snr for record in records if record.snr is not None]),
-        looks=_looks(examples) if examples else None,
+        looks=_statistics(examples) if examples else None,
         tokens=_tokens(examples, tokens, limit) if examples and tokens is not None else None,
         dropped=_left_out(dropped),
     )
 
 
-def _looks(examples: Sequence[Example]) -> TrajectoryStatistics:
+def _statistics(examples: Sequence[Example]) -> TrajectoryStatistics:
     trajectories = [example.trajectory for example in examples]
     windows: dict[str, Counter[str]] = defaultdict(Counter)
     for trajectory in trajectories:
@@ -240,18 +240,18 @@ def markdown(card: DataCard) -> str:
 
 def _summary(card: DataCard) -> str:
     kind = card.kind.removesuffix("s") if card.rows == 1 else card.kind
-    said = [f"{card.rows:,} {kind} of {card.sources:,} {'spectrum' if card.sources == 1 else 'spectra'}"]
+    clauses = [f"{card.rows:,} {kind} of {card.sources:,} {'spectrum' if card.sources == 1 else 'spectra'}"]
     if card.simulated:
-        said.append(f"{card.simulated:,} simulated")
+        clauses.append(f"{card.simulated:,} simulated")
     if card.looks and card.looks.against_label:
-        said.append(f"{card.looks.against_label:,} answer against their label")
+        clauses.append(f"{card.looks.against_label:,} answer against their label")
     if card.looks and card.looks.refused_calls:
-        said.append(f"{card.looks.refused_calls:,} calls that the tool refused")
+        clauses.append(f"{card.looks.refused_calls:,} calls that the tool refused")
     if card.tokens and card.tokens.limit is not None:
-        said.append(f"{card.tokens.too_long:,} longer than {card.tokens.limit:,} tokens")
+        clauses.append(f"{card.tokens.too_long:,} longer than {card.tokens.limit:,} tokens")
     left_out = sum(reason.rows for reason in card.dropped)
-    said.append(f"{left_out:,} left out" if left_out else "nothing left out")
-    return "; ".join(said) + "."
+    clauses.append(f"{left_out:,} left out" if left_out else "nothing left out")
+    return "; ".join(clauses) + "."
 
 
 def _tables(card: DataCard) -> Iterator[_Table]:
@@ -269,23 +269,24 @@ def _tables(card: DataCard) -> Iterator[_Table]:
         heads = ["", "known", "mean", *(_quantile(q) for q in QUANTILES)]
         yield _Table("Spread", heads, [_spread_text(name, spread) for name, spread in spreads])
     if card.looks is not None:
-        yield from _looked(card.looks)
+        yield from _trajectory_tables(card.looks)
     if card.dropped:
         rows = [[one.reason, f"{one.rows:,}", ", ".join(one.named)] for one in card.dropped]
         yield _Table("Left out", ["why", "rows", "e.g."], rows)
 
 
-def _looked(looks: TrajectoryStatistics) -> Iterator[_Table]:
-    yield _counts("Calls of the tool", "calls", looks.calls)
-    yield _counts("Turns of the assistant", "turns", looks.turns)
+def _trajectory_tables(statistics: TrajectoryStatistics) -> Iterator[_Table]:
+    yield _counts("Calls of the tool", "calls", statistics.calls)
+    yield _counts("Turns of the assistant", "turns", statistics.turns)
     rows = [
-        [task, ", ".join(f"{window} ({many:,})" for window, many in windows)] for task, windows in looks.windows.items()
+        [task, ", ".join(f"{window} ({many:,})" for window, many in windows)]
+        for task, windows in statistics.windows.items()
     ]
     if rows:
         yield _Table("Windows most looked at (Å, how often)", ["task", "windows"], rows)
-    yield _counts("Drafters", "drafter", looks.drafters)
-    if looks.faults:
-        yield _counts("Faults forgiven", "fault", looks.faults)
+    yield _counts("Drafters", "drafter", statistics.drafters)
+    if statistics.faults:
+        yield _counts("Faults forgiven", "fault", statistics.faults)
 
 
 def _counts(title: str, of: str, counts: Mapping[str, int] | Mapping[int, int]) -> _Table:

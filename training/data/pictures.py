@@ -18,7 +18,7 @@ from training.data.records import DataError
 FORMATS = ("PNG", "JPEG", "WEBP")
 
 
-def file_beside(rows: Path, path: object) -> Path:
+def picture_file(rows: Path, path: object) -> Path:
     """The picture file that a row of the file ``rows`` names. :raises DataError: it is not in its folder"""
     if not isinstance(path, str):
         raise DataError(f"found {path!r:.60}, expected the path of a picture")

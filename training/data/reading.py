@@ -76,9 +76,9 @@ def questions(
     found: list[Question] = []
     for path in benchmark:
         found += questions_of(path, known)
-    asked = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
-    found += _once([one for one in asked if isinstance(one, Question)], left_out)
-    left_out += [one for one in asked if isinstance(one, Dropped)]
+    listed = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
+    found += _once([one for one in listed if isinstance(one, Question)], left_out)
+    left_out += [one for one in listed if isinstance(one, Dropped)]
     if labels is not None and surveys:
         found += labelled_spectra(surveys, labels, known, wanted, left_out)
     elif surveys:
@@ -179,10 +179,10 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
     return keys
 
 
-def _once(asked: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
+def _once(listed: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
     """Each spectrum once for each task, however many trajectories there are of it."""
     seen: dict[tuple[str, str], Question] = {}
-    for one in asked:
+    for one in listed:
         before = seen.setdefault((one.source, one.task.key), one)
         if before is one:
             yield one

@@ -102,7 +102,7 @@ def _question(
     if task is None:
         raise ValueError(f"data_source: found {name!r:.60}, expected one of {', '.join(known)}")
     words = _words(row.get("prompt"))
-    asked = in_words.setdefault((task.key, words), task.asked_as(words))
+    worded = in_words.setdefault((task.key, words), task.with_prompt(words))
     info = row.get("extra_info") or {}
     try:
         source = source_of(str(info.get("name") or ""))
@@ -111,7 +111,7 @@ def _question(
     label = _label(row.get("reward_model"))
     read = partial(spectra.read, number)
     survey, is_simulated = str(info.get("survey") or "LAMOST"), info.get("simulated") is True
-    return Question(f"{path.name}#{number}", source, asked, label, survey, info.get("snr"), is_simulated, read)
+    return Question(f"{path.name}#{number}", source, worded, label, survey, info.get("snr"), is_simulated, read)
 
 
 def _label(reward_model: object) -> Verdict:
@@ -126,10 +126,10 @@ def _label(reward_model: object) -> Verdict:
 def _words(prompt: object) -> str:
     """What the user says, without the mark of the picture that it begins with."""
     turns = prompt if isinstance(prompt, list) else []
-    said = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
-    if len(said) != 1 or not isinstance(said[0], str) or not said[0].replace(_IMAGE, "").strip():
-        raise ValueError(f"prompt: found {len(said)} user turns with text, expected one")
-    return said[0].replace(_IMAGE, "", 1).strip()
+    texts = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
+    if len(texts) != 1 or not isinstance(texts[0], str) or not texts[0].replace(_IMAGE, "").strip():
+        raise ValueError(f"prompt: found {len(texts)} user turns with text, expected one")
+    return texts[0].replace(_IMAGE, "", 1).strip()
 
 
 class _Spectra:

@@ -37,21 +37,21 @@ def labelled_spectra(
         not say
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
     """
-    asked = _labels(table, known, wanted)
+    labels_by_task = _labels(table, known, wanted)
     names_of = lru_cache(_KEPT_OPEN)(_names)  # a list may name a file once for each of its targets
     found = []
     try:
         for source in sources_from([str(path) for path in paths], table.absolute().parent):
             if source.path == table.absolute():
                 continue
-            for one, identity in _inside(source, names_of, list(asked.values()), dropped):
-                here = list(_questions(one, identity, table, asked, known))
+            for one, identity in _inside(source, names_of, list(labels_by_task.values()), dropped):
+                here = list(_questions(one, identity, table, labels_by_task, known))
                 found += here
                 if not here:
                     dropped.append(Dropped(one.key, f"no label in {table.name}"))
     except SourceError as error:
         raise DataError(str(error)) from error
-    for labelled in asked.values():
+    for labelled in labels_by_task.values():
         dropped += [Dropped(name, f"in {table.name} but not among the spectra") for name in labelled.unused]
     return found
 
@@ -69,9 +69,9 @@ def own_table(path: Path) -> Path:
 
 
 def _questions(
-    source: Source, identity: str, table: Path, asked: Mapping[str, Labels], known: Mapping[str, Task]
+    source: Source, identity: str, table: Path, labels_by_task: Mapping[str, Labels], known: Mapping[str, Task]
 ) -> Iterator[Question]:
-    for key, labels in asked.items():
+    for key, labels in labels_by_task.items():
         row = labels.row(source.path.name, source.target)
         if row is None:
             continue
@@ -90,11 +90,11 @@ def _questions(
 
 def _snr(row: Row, table: Path) -> float | None:
     """:raises DataError: what the table gives is no number"""
-    told = row.also.get("snr", "")
+    value = row.also.get("snr", "")
     try:
-        return float(told) if told else None
+        return float(value) if value else None
     except ValueError:
-        raise DataError(f"{table}: row {row.number}: snr: found {told!r:.60}, expected a number") from None
+        raise DataError(f"{table}: row {row.number}: snr: found {value!r:.60}, expected a number") from None
 
 
 def _inside(

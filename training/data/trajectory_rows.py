@@ -18,7 +18,7 @@ from agent.tasks import Task
 from agent.trajectory import Trajectory, TrajectoryError
 from agent.trajectory.steps import Verdict
 from agent.trajectory.tags import turn_text
-from training.data.pictures import Drawn, PictureFiles, file_beside
+from training.data.pictures import Drawn, PictureFiles, picture_file
 from training.data.records import DataError, Dropped, Example, Question, source_of, survey_of
 from training.data.rows import Row, read_again
 from training.reward import score
@@ -54,7 +54,7 @@ class TrajectoryRow:
         """
         if why := unfit(self.trajectory):
             return Dropped(self.row.key, why)
-        survey, snr = self._said_of_spectrum()
+        survey, snr = self._survey_and_snr()
         pictures = self._pictures()
         return Example(self.row.key, self.source, self.trajectory, pictures, survey, snr)
 
@@ -66,10 +66,10 @@ class TrajectoryRow:
         label = self._label()
         if label is None:
             return Dropped(self.row.key, "no label")
-        survey, snr = self._said_of_spectrum()
+        survey, snr = self._survey_and_snr()
         task = self.task
         if self.trajectory.prompt != task.prompt:
-            task = task.asked_as(self.trajectory.prompt)
+            task = task.with_prompt(self.trajectory.prompt)
         return Question(
             self.row.key, self.source, task, label, survey, snr, self.trajectory.simulated, self._spectrum()
         )
@@ -79,12 +79,12 @@ class TrajectoryRow:
             return self.trajectory.label
         return self.trajectory.answer.verdict if self.trajectory.answer else None
 
-    def _said_of_spectrum(self) -> tuple[str, float | None]:
+    def _survey_and_snr(self) -> tuple[str, float | None]:
         data = self.row.values.get("spectrum_data")
         if not isinstance(data, Mapping):
             return survey_of(self.source), None
-        said = data.get("snr")
-        snr = said if isinstance(said, Mapping) else {}
+        stored = data.get("snr")
+        snr = stored if isinstance(stored, Mapping) else {}
         numbers = (snr.get(band) for band in ("r", "median"))
         found = next((float(n) for n in numbers if isinstance(n, int | float)), None)
         return str(data.get("survey") or ""), found
@@ -106,7 +106,7 @@ class TrajectoryRow:
         if not isinstance(named, Mapping):
             raise self.row.wrong(f"pictures: found {named!r:.60}, expected paths by SHA-256")
         try:
-            return {str(sha256): file_beside(self.row.path, path) for sha256, path in named.items()}
+            return {str(sha256): picture_file(self.row.path, path) for sha256, path in named.items()}
         except DataError as error:
             raise self.row.wrong(f"pictures: {error}") from error
 
@@ -140,7 +140,7 @@ def published_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | 
     """A row of the cold-start layout. :raises DataError: a field is wrong, a picture missing"""
     try:
         trajectory = Trajectory.from_sharegpt(row.values)
-        files = tuple(file_beside(row.path, path) for path in row.values["images"])
+        files = tuple(picture_file(row.path, path) for path in row.values["images"])
     except TrajectoryError as error:
         raise row.wrong(error) from error
     except DataError as error:
@@ -161,9 +161,9 @@ def unfit(trajectory: Trajectory) -> str:
     """Why a trajectory cannot be learned from, "" if it can."""
     if problems := trajectory.problems(pictures=False):
         return "; ".join(problems)
-    said = "\n".join(turn_text(turn) for turn in trajectory.turns())
+    text = "\n".join(turn_text(turn) for turn in trajectory.turns())
     verdict = trajectory.answer.verdict if trajectory.answer else None
-    return "" if score(said, verdict or "").format_ok else "the reward finds fault with its form"
+    return "" if score(text, verdict or "").format_ok else "the reward finds fault with its form"
 
 
 def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) -> Spectrum:

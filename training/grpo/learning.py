@@ -44,7 +44,7 @@ def trainer_class(runner: RoundRunner) -> Any:
         writer: RoundGenerator
 
         def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
-            self._asked = inputs
+            self._round_inputs = inputs
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if "pixel_values" not in output:
                 raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
@@ -54,7 +54,7 @@ def trainer_class(runner: RoundRunner) -> Any:
             return output
 
         def _generate(self, prompts: list[Any]) -> tuple[Any, ...]:
-            found = runner.run(self._asked, self.writer, self.is_world_process_zero())
+            found = runner.run(self._round_inputs, self.writer, self.is_world_process_zero())
             return (
                 found.prompt_ids,
                 found.completion_ids,
@@ -334,12 +334,12 @@ def _check_context(settings: GrpoSettings) -> None:
 def _step_callback(on_step: OnStep, total: int) -> Any:
     from transformers import TrainerCallback
 
-    class Telling(TrainerCallback):  # type: ignore[misc]
+    class StepCallback(TrainerCallback):  # type: ignore[misc]
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if logs and "round" in logs:
                 on_step(logs["round"], total, logs)
 
-    return Telling()
+    return StepCallback()
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from PIL import Image
 
 from agent import tool
 from agent.conversation import Conversation, Piece
-from agent.loop import Ended, Looked, Started, inspect
+from agent.loop import Ended, Started, ToolResult, inspect
 from agent.measure import Measured, measure_feature, rest
 from agent.plot import pixels_sha256
 from agent.simulate import simulate
@@ -116,7 +116,7 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
     for event in inspect(question.spectrum(), question.task, Script(question.label), with_tool=with_tool):
         if isinstance(event, Started):
             pictures.append(shrink(event.overview))
-        elif isinstance(event, Looked) and event.picture is not None:
+        elif isinstance(event, ToolResult) and event.picture is not None:
             pictures.append(shrink(event.picture))
         elif isinstance(event, Ended):
             labelled = replace(event.trajectory, label=question.label, label_source=LABEL_SOURCE)

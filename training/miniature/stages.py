@@ -232,16 +232,16 @@ class Seed:
             keep_checkpoints=1,
             traces=scale.grpo.prompts,
         )
-        asked = questions("grpo", scale.grpo.spectra)
-        train(settings, asked, card=_card(asked), start=_start(folder), on_step=self._steps(folder.name))
+        selected = questions("grpo", scale.grpo.spectra)
+        train(settings, selected, card=_card(selected), start=_start(folder), on_step=self._steps(folder.name))
 
     def _bench(self, model: str) -> None:
         from agent.policies import Sampling
         from agent.policies.local.policy import Local
         from training.bench import gallery, report
         from training.bench.answers import Answers
-        from training.bench.answers import Run as Asked
-        from training.bench.run import Asking, ask_all, system_of
+        from training.bench.answers import Run as BenchRun
+        from training.bench.run import InspectionOptions, ask_all, system_of
         from training.bench.table import of_run
 
         folder = self.folder / "bench" / model
@@ -258,14 +258,14 @@ class Seed:
             "with_tool": with_tool,
             "max_turns": self.scale.turns,
         }
-        asked = questions("bench", self.scale.bench)
-        asking = Asking(lambda _: policy, self.scale.turns, with_tool)
-        with Answers(folder, asked, settings) as answers:
-            left = len(asked) - answers.done
-            ask_all(asked, asking, answers, progress=lambda n: self.report(f"bench of {model}: {n} of {left}"))
-        run = Asked.read(folder)
+        selected = questions("bench", self.scale.bench)
+        options = InspectionOptions(lambda _: policy, self.scale.turns, with_tool)
+        with Answers(folder, selected, settings) as answers:
+            left = len(selected) - answers.done
+            ask_all(selected, options, answers, progress=lambda n: self.report(f"bench of {model}: {n} of {left}"))
+        run = BenchRun.read(folder)
         row = of_run(run)
-        gallery.write(run, row, gallery.spectra_of(asked), 4)
+        gallery.write(run, row, gallery.spectra_of(selected), 4)
         report.write(row, run.settings, gallery.FILE)
 
     def _described(self, overviews: bool, most: int | None = None) -> list[Example]:
@@ -274,16 +274,16 @@ class Seed:
 
         shrink = partial(shrunk, size=self.scale.size)
         part = self.scale.overviews if overviews else self.scale.zooms
-        asked = questions("pictures", part.spectra)[:most]
-        return [one for question in asked for one in described(question, shrink, overviews)]
+        selected = questions("pictures", part.spectra)[:most]
+        return [one for question in selected for one in described(question, shrink, overviews)]
 
     def _inspected(self, with_tool: bool, most: int | None = None) -> list[Example]:
         from training.miniature.examples import inspected
         from training.miniature.model import shrunk
 
         shrink = partial(shrunk, size=self.scale.size)
-        asked = questions("sft", self.scale.sft.spectra)[:most]
-        return [inspected(question, shrink, with_tool) for question in asked]
+        selected = questions("sft", self.scale.sft.spectra)[:most]
+        return [inspected(question, shrink, with_tool) for question in selected]
 
     def _steps(self, name: str) -> Callable[[int, int, Mapping[str, Any]], None]:
         def on_step(step: int, steps: int, numbers: Mapping[str, Any]) -> None:

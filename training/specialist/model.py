@@ -126,7 +126,7 @@ def train(
     yes = np.array([one.label == "YES" for one in questions])
     held_out = _held_out(questions, yes, settings)
     learned = learn(rows, yes, held_out, settings, on_epoch)
-    card = _told(questions, yes, held_out)
+    card = _training_card(questions, yes, held_out)
     card |= {"epoch_kept": learned.kept, "held_out_f1": learned.f1, "log": list(learned.log)}
     return Specialist(tasks[0], learned.network, learned.threshold, settings, card)
 
@@ -146,7 +146,9 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
     return held_out
 
 
-def _told(questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]) -> dict[str, Any]:
+def _training_card(
+    questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]
+) -> dict[str, Any]:
     """What it was trained on, in numbers; the sources, so that a test on them is refused."""
 
     def counted(which: NDArray[np.bool_]) -> dict[str, int]:

@@ -93,8 +93,8 @@ class Frame:
     @cached_property
     def flux_numbers(self) -> list[Placed]:
         axis = self.content.flux
-        beside = np.dot(_moved(-1 * _MAJOR_PAD / 72, 0.0), self.y_axis)
-        points = affine_transform(np.column_stack([np.zeros(axis.major.size), axis.major]), beside)
+        left_of_axis = np.dot(_moved(-1 * _MAJOR_PAD / 72, 0.0), self.y_axis)
+        points = affine_transform(np.column_stack([np.zeros(axis.major.size), axis.major]), left_of_axis)
         blocks = [block(text, NUMBER, "right", "center_baseline") for text in axis.labels]
         return [Placed(b, x, y) for b, (x, y) in zip(blocks, points.tolist(), strict=True)]
 

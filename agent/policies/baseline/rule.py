@@ -109,8 +109,10 @@ def _bounds(feature: Feature) -> str:
     bounds = [
         (word, bound) for word, bound in (("above", feature.above), ("below", feature.below)) if bound is not None
     ]
-    said = " and ".join(f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds)
-    return f"against it if {said}" if feature.role == "confuser" else f"wanted {said}"
+    bounds_text = " and ".join(
+        f"{word} {number(bound, 2).rstrip('0').rstrip('.')} {unit}".rstrip() for word, bound in bounds
+    )
+    return f"against it if {bounds_text}" if feature.role == "confuser" else f"wanted {bounds_text}"
 
 
 def _verdict(presence: float) -> str:
@@ -137,15 +139,15 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
     if feature.kind != "line" or feature.quantity != "equivalent_width" or measured.significance < 5:
         return ""
     fit = fit_line(at_rest, feature.span, feature.side_bands)
-    said = []
+    parts = []
     if not isinstance(fit, Undefined) and fit.fwhm.significance > 3:
         seen_by = f", instrument {fit.instrument:.0f} km/s" if fit.instrument else ""
-        said.append(f"a Gaussian has FWHM {with_error(fit.fwhm, 'km/s')}{seen_by}")
+        parts.append(f"a Gaussian has FWHM {with_error(fit.fwhm, 'km/s')}{seen_by}")
     if measured.value < 0:
         maxima = two_maxima(at_rest, feature.span, feature.side_bands)
         if maxima is not None and not isinstance(maxima, Undefined):
-            said.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
-    return f"Its shape: {'; '.join(said)}." if said else ""
+            parts.append(f"two maxima stand {with_error(maxima.separation, 'km/s')} apart")
+    return f"Its shape: {'; '.join(parts)}." if parts else ""
 
 
 def weighing(assessment: Assessment) -> str:
@@ -156,14 +158,14 @@ def weighing(assessment: Assessment) -> str:
         ("Against", [f for f in ranked if f.points <= -0.25]),
         ("Deciding little", [f for f in ranked if abs(f.points) < 0.25]),
     )
-    said = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
+    sentences = [f"{side}: {', '.join(_named(f) for f in found)}." for side, found in sides if found]
     if len(assessment.measured) < len(assessment.findings):
-        said.append(f"Not measurable: {_unmeasured(assessment)}.")
-    said.append(
+        sentences.append(f"Not measurable: {_unmeasured(assessment)}.")
+    sentences.append(
         f"From the start of {signed(assessment.start)} the points add up to "
         f"{signed(assessment.score)}; above 0 is YES, so {assessment.verdict}."
     )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _named(finding: Finding) -> str:
@@ -233,18 +235,18 @@ class Baseline:
         """The next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
         found = assess(spectrum, task)
-        looks = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
+        zooms = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
         done = len(conversation.exchanges)
         yield "<think>"
         if done == 0:
-            yield _opening(spectrum, task, looks)
+            yield _opening(spectrum, task, zooms)
         else:
-            yield _analysis(looks[done - 1], spectrum)
-        if done < len(looks):
-            yield f" {_next(looks[done], first=done == 0)}</think>\n"
-            yield _call(looks[done])
+            yield _analysis(zooms[done - 1], spectrum)
+        if done < len(zooms):
+            yield f" {_next(zooms[done], first=done == 0)}</think>\n"
+            yield _call(zooms[done])
         else:
-            yield f"\n\n{_unlooked(found, looks, spectrum)}{weighing(found)}</think>"
+            yield f"\n\n{_without_zoom(found, zooms, spectrum)}{weighing(found)}</think>"
             yield rf"<answer>\boxed{{{found.verdict}}} {explanation(found)}</answer>"
 
 
@@ -255,17 +257,17 @@ def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
     local = [f for f in found.measured if f.feature.kind != "slope"]
     primary = [f for f in local if f.feature.role == "primary"]
     others = sorted((f for f in local if f.feature.role != "primary"), key=lambda f: -abs(f.points))
-    looks: list[PlannedZoom] = []
+    zooms: list[PlannedZoom] = []
     for finding in primary + [f for f in others if abs(f.points) >= 0.25]:
         window = (round(finding.feature.window[0]), round(finding.feature.window[1]))
-        shared = next((i for i, look in enumerate(looks) if _overlap(look.window, window) > 0.5), None)
+        shared = next((i for i, zoom in enumerate(zooms) if _overlap(zoom.window, window) > 0.5), None)
         if shared is not None:
-            first = looks[shared]
+            first = zooms[shared]
             union = (min(first.window[0], window[0]), max(first.window[1], window[1]))
-            looks[shared] = PlannedZoom(union, (*first.findings, finding))
-        elif len(looks) < most:
-            looks.append(PlannedZoom(window, (finding,)))
-    return looks
+            zooms[shared] = PlannedZoom(union, (*first.findings, finding))
+        elif len(zooms) < most:
+            zooms.append(PlannedZoom(window, (finding,)))
+    return zooms
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
@@ -274,44 +276,44 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
     return max(shared, 0) / min(one[1] - one[0], other[1] - other[0])
 
 
-def _opening(spectrum: Spectrum, task: Task, looks: list[PlannedZoom]) -> str:
+def _opening(spectrum: Spectrum, task: Task, zooms: list[PlannedZoom]) -> str:
     wanted = [f.name for f in task.features if f.role == "primary"]
     text = f"{opening(spectrum, rest(spectrum))} The question is whether this is a {task.title}."
     if wanted:
         text += f" What decides first: {', '.join(wanted)}."
-    if not looks:
+    if not zooms:
         text += " None of what the guide names can be measured in these data."
     return text
 
 
-def _analysis(look: PlannedZoom, spectrum: Spectrum) -> str:
+def _analysis(zoom: PlannedZoom, spectrum: Spectrum) -> str:
     at_rest = rest(spectrum)
-    window = f"{look.window[0]} to {look.window[1]} Å"
-    snr = signal_to_noise(at_rest, (float(look.window[0]), float(look.window[1])))
+    window = f"{zoom.window[0]} to {zoom.window[1]} Å"
+    snr = signal_to_noise(at_rest, (float(zoom.window[0]), float(zoom.window[1])))
     noise = f", S/N {number(snr, 1)} a pixel" if isinstance(snr, float) else ""
     # A look at the width of a line says it once, as the finding that it is.
-    shape = all(f.feature.quantity != "fwhm" for f in look.findings)
-    said = " ".join(judged(f, at_rest, shape) for f in look.findings)
-    return f"In the window {window}{noise}: {said}"
+    shape = all(f.feature.quantity != "fwhm" for f in zoom.findings)
+    text = " ".join(judged(f, at_rest, shape) for f in zoom.findings)
+    return f"In the window {window}{noise}: {text}"
 
 
-def _next(look: PlannedZoom, first: bool) -> str:
-    return f"{'First' if first else 'Next'} I look at {look.label}, {look.window[0]} to {look.window[1]} Å."
+def _next(zoom: PlannedZoom, first: bool) -> str:
+    return f"{'First' if first else 'Next'} I look at {zoom.label}, {zoom.window[0]} to {zoom.window[1]} Å."
 
 
-def _unlooked(found: Assessment, looks: list[PlannedZoom], spectrum: Spectrum) -> str:
+def _without_zoom(found: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum) -> str:
     """What was measured without a look and still counts."""
-    seen = {f.feature.name for look in looks for f in look.findings}
+    seen = {f.feature.name for zoom in zooms for f in zoom.findings}
     others = [f for f in found.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:
         return ""
     at_rest = rest(spectrum)
-    said = " ".join(judged(f, at_rest, shape=False) for f in others)
-    return f"Measured without a closer look: {said}\n\n"
+    text = " ".join(judged(f, at_rest, shape=False) for f in others)
+    return f"Measured without a closer look: {text}\n\n"
 
 
-def _call(look: PlannedZoom) -> str:
-    arguments = {"label": look.label, "wavelength_range": list(look.window)}
+def _call(zoom: PlannedZoom) -> str:
+    arguments = {"label": zoom.label, "wavelength_range": list(zoom.window)}
     call = json.dumps({"name": TOOL_NAME, "arguments": arguments}, ensure_ascii=False)
     return f"<tool_call>\n{call}\n</tool_call>"
 

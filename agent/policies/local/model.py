@@ -174,14 +174,14 @@ class Loaded:
     def _ask_before_each_layer(self) -> None:
         import torch
 
-        def ask(*_: object) -> None:
+        def check_stop(*_: object) -> None:
             if self._halted():
                 raise TurnStopped
 
         for module in self.model.modules():
             if isinstance(module, torch.nn.ModuleList):
                 for layer in module:
-                    layer.register_forward_pre_hook(ask)
+                    layer.register_forward_pre_hook(check_stop)
 
     def write(
         self,
@@ -259,15 +259,15 @@ class _Writer:
                 self._held.append(token)
         text = self._text()
         if not text.endswith("\ufffd"):
-            self._say(text)
+            self._emit(text)
 
     def end(self) -> None:
-        self._say(self._text())
+        self._emit(self._text())
 
     def _text(self) -> str:
         return str(self._tokenizer.decode(self._held, clean_up_tokenization_spaces=False))
 
-    def _say(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         self._held = []
         if text:
             self._put(text)

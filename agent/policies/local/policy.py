@@ -60,8 +60,8 @@ class Local:
             **versions(),
         }
         if (loaded := _held.get(self.weights)) is not None:
-            told = {"device": loaded.device, "dtype": loaded.dtype, "revision": loaded.revision}
-            settings |= {name: value for name, value in told.items() if value}
+            reported = {"device": loaded.device, "dtype": loaded.dtype, "revision": loaded.revision}
+            settings |= {name: value for name, value in reported.items() if value}
         return Drafter("model", self.weights.name, settings)
 
     def check(self) -> Health:

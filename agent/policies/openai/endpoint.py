@@ -80,7 +80,7 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
     cards = (models[model], models.get(str(models[model].get("parent")), {}))
     context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
     version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
-    sentence = _well(where, model, f"{server} {version}".strip(), context, running, waiting)
+    sentence = _status_sentence(where, model, f"{server} {version}".strip(), context, running, waiting)
     return Health(True, sentence, model, server, version, context, running, waiting)
 
 
@@ -111,13 +111,15 @@ def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
     return int(sum(values)) if values else None
 
 
-def _well(where: str, model: str, server: str, context: int | None, running: int | None, waiting: int | None) -> str:
-    said = f"{server or where} serves {model}"
+def _status_sentence(
+    where: str, model: str, server: str, context: int | None, running: int | None, waiting: int | None
+) -> str:
+    sentence = f"{server or where} serves {model}"
     if context is not None:
-        said += f", {context:,} tokens of context"
+        sentence += f", {context:,} tokens of context"
     if running is not None and waiting is not None:
-        said += f"; {running} running, {waiting} waiting"
-    return f"{said}."
+        sentence += f"; {running} running, {waiting} waiting"
+    return f"{sentence}."
 
 
 __all__ = ["CallPiece", "Delta", "Endpoint", "Health", "RequestLimits"]
@@ -321,10 +323,10 @@ class Endpoint:
         return self._checking
 
     async def _examine(self) -> Health:
-        self._facts = await check_server(self.url, self.model, self._ask)
+        self._facts = await check_server(self.url, self.model, self._get)
         return self._facts
 
-    async def _ask(self, path: str) -> object:
+    async def _get(self, path: str) -> object:
         try:
             return await self._api.get(path)
         except ErrorResponse as response:

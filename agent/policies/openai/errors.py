@@ -32,14 +32,14 @@ class RequestLimits:
     pause: float = 0.5
     longest_pause: float = 30.0
 
-    def before_next(self, tried: int, told: float | None = None) -> float:
+    def before_next(self, tried: int, requested: float | None = None) -> float:
         """Return the seconds until the next try: doubled after each of the ``tried`` ones, spread at random so that
-        many clients do not return together, no less than the server's ``Retry-After`` (``told``), but never more
+        many clients do not return together, no less than the server's ``Retry-After`` (``requested``), but never more
         than ``longest_pause``.
         """
         doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
         own = doubled * random.uniform(0.5, 1.0)
-        return min(max(own, told or 0.0), self.longest_pause)
+        return min(max(own, requested or 0.0), self.longest_pause)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -48,11 +48,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """
     if (thousandths := _number(headers.get("retry-after-ms"))) is not None:
         return thousandths / 1000.0
-    told = headers.get("retry-after")
-    if (seconds := _number(told)) is not None:
+    header = headers.get("retry-after")
+    if (seconds := _number(header)) is not None:
         return seconds
     try:
-        date = email.utils.parsedate_to_datetime(told or "")
+        date = email.utils.parsedate_to_datetime(header or "")
     except ValueError:
         return None
     return max(date.timestamp() - time.time(), 0.0)

@@ -98,13 +98,13 @@ def delta_of(chunk: Mapping[str, Any]) -> Delta:
     """Return the piece in one chunk of a chat completion. A value that is absent or of another type is empty."""
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    said = choice.get("delta")
-    said = said if isinstance(said, dict) else {}
+    content = choice.get("delta")
+    content = content if isinstance(content, dict) else {}
     usage = chunk.get("usage")
     return Delta(
-        text=_text(said.get("content")) or _text(said.get("refusal")),
-        reasoning=_text(said.get("reasoning_content")) or _text(said.get("reasoning")),
-        calls=_calls(said.get("tool_calls")),
+        text=_text(content.get("content")) or _text(content.get("refusal")),
+        reasoning=_text(content.get("reasoning_content")) or _text(content.get("reasoning")),
+        calls=_calls(content.get("tool_calls")),
         finish=_text(choice.get("finish_reason")) or None,
         usage=_usage(usage) if isinstance(usage, dict) else None,
     )

@@ -35,9 +35,9 @@ def read(fits: FitsFile) -> Spectrum:
     if (found := fits[0].header.text(_MARK)) != SCHEMA:
         raise fits.refusal(f"{_MARK} = {found!r:.60}", repr(SCHEMA))
     table = _table(fits, "SPECTRUM")
-    told = _table(fits, "FACTS").column("JSON")
+    column = _table(fits, "FACTS").column("JSON")
     try:
-        form = json.loads(bytes(told[0]))
+        form = json.loads(bytes(column[0]))
     except ValueError:
         form = None
     if not isinstance(form, dict):
@@ -63,12 +63,12 @@ def write(spectrum: Spectrum, path: Path) -> None:
         fits.Column("MASK", "L", array=spectrum.mask),
     ]
     text = json.dumps(facts(spectrum))
-    told = fits.Column("JSON", f"{len(text)}A", array=np.array([text]))
+    column = fits.Column("JSON", f"{len(text)}A", array=np.array([text]))
     packed = io.BytesIO()
     hdus = [
         primary,
         fits.BinTableHDU.from_columns(columns, name="SPECTRUM"),
-        fits.BinTableHDU.from_columns([told], name="FACTS"),
+        fits.BinTableHDU.from_columns([column], name="FACTS"),
     ]
     fits.HDUList(hdus).writeto(packed)
     path.write_bytes(packed.getvalue())

@@ -49,8 +49,8 @@ class ParquetProcess:
             stderr=subprocess.DEVNULL,
         )
         weakref.finalize(self, _end, self._process)
-        told, schema = self._answer()
-        self.groups: tuple[int, ...] = tuple(told["groups"])
+        reply, schema = self._reply()
+        self.groups: tuple[int, ...] = tuple(reply["groups"])
         """The number of rows of each group."""
         self.schema = pa.ipc.read_schema(pa.py_buffer(schema))
 
@@ -59,32 +59,32 @@ class ParquetProcess:
         import pyarrow as pa
 
         with self._lock:
-            asked = {"group": group, "columns": list(columns)}
+            request = {"group": group, "columns": list(columns)}
             try:
                 assert self._process.stdin is not None
-                self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
                 self._process.stdin.flush()
             except OSError:
                 raise self._dead() from None
-            _, content = self._answer()
+            _, content = self._reply()
         return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
 
-    def _answer(self) -> tuple[dict[str, Any], bytes]:
+    def _reply(self) -> tuple[dict[str, Any], bytes]:
         """:raises SpectrumError: there was none, or it was a refusal"""
         assert self._process.stdout is not None
         watch = threading.Timer(SECONDS, self._process.kill)
         watch.start()
         try:
             line = self._process.stdout.readline()
-            told = json.loads(line) if line.endswith(b"\n") else None
-            content = self._process.stdout.read(told["bytes"]) if told and "bytes" in told else b""
+            reply = json.loads(line) if line.endswith(b"\n") else None
+            content = self._process.stdout.read(reply["bytes"]) if reply and "bytes" in reply else b""
         finally:
             watch.cancel()
-        if told is not None and "error" in told:
-            raise SpectrumError(self.name, f"a damaged Parquet file ({told['error']})", _WANTED)
-        if told is None or len(content) != told["bytes"]:
+        if reply is not None and "error" in reply:
+            raise SpectrumError(self.name, f"a damaged Parquet file ({reply['error']})", _WANTED)
+        if reply is None or len(content) != reply["bytes"]:
             raise self._dead()
-        return told, content
+        return reply, content
 
     def _dead(self) -> SpectrumError:
         return SpectrumError(self.name, "a Parquet file that the program which reads it does not survive", _WANTED)

@@ -32,25 +32,25 @@ def main(path: str) -> None:
     try:
         file = pq.ParquetFile(path)
         groups = [file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)]
-        _answer(out, file.schema_arrow.serialize(), {"groups": groups})
+        _reply(out, file.schema_arrow.serialize(), {"groups": groups})
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         _refuse(out, error)
         return
     for line in sys.stdin.buffer:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
-            table = file.read_row_group(asked["group"], columns=asked["columns"])
+            table = file.read_row_group(request["group"], columns=request["columns"])
             if table.nbytes > MOST:
                 raise ValueError(f"rows of {table.nbytes} bytes, expected at most {MOST}")
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, table.schema) as stream:
                 stream.write_table(table)
-            _answer(out, sink.getvalue(), {})
+            _reply(out, sink.getvalue(), {})
         except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
             _refuse(out, error)
 
 
-def _answer(out: Any, content: Any, more: dict[str, Any]) -> None:
+def _reply(out: Any, content: Any, more: dict[str, Any]) -> None:
     out.write(json.dumps(more | {"bytes": len(content)}).encode() + b"\n")
     out.write(content)
     out.flush()
@@ -65,8 +65,8 @@ def _limit_memory() -> None:
     try:
         import resource
 
-        with open("/proc/self/statm", encoding="ascii") as told:
-            now = int(told.read().split()[0]) * resource.getpagesize()
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            now = int(statm.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
     except (ImportError, OSError, ValueError):
         return  # no such limits on this system: MOST still bounds what is sent

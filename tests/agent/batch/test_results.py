@@ -273,7 +273,7 @@ def without_data(lo: float, hi: float) -> Spectrum:
 def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wanted):
     found = vote(verdicts)
     assert found.verdict == wanted
-    assert found.ask == (wanted is None) == bool(found.reasons)
+    assert found.needs_person == (wanted is None) == bool(found.reasons)
     assert (found.yes, found.no, found.none) == tuple(verdicts.count(v) for v in "YN-")
 
 
@@ -295,9 +295,9 @@ def test_a_thin_majority_is_told_with_its_numbers(verdicts, sentence):
 
 
 def test_the_majority_wanted_is_a_setting():
-    assert vote("YYYYN", majority=0.9).ask
+    assert vote("YYYYN", majority=0.9).needs_person
     assert vote("YYN-", majority=0.5).verdict == "YES"
-    assert vote("YN", majority=0.5).ask
+    assert vote("YN", majority=0.5).needs_person
 
 
 @pytest.mark.parametrize("wrong", [{"majority": 0.0}, {"majority": 1.1}, {"snr": math.nan}, {"coverage": 2}])
@@ -321,7 +321,7 @@ def test_a_blank_sky_has_no_signal_rather_than_a_negative_zero():
 
 def test_noise_is_measured_and_the_catalogue_is_not_believed():
     assert vote("Y", replace(STAR, snr={"r": 0.1})).verdict == "YES"
-    assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).ask
+    assert vote("Y", replace(STAR, ivar=STAR.ivar / 1e4, snr={"r": 100.0})).needs_person
 
 
 def test_noise_that_is_not_defined_is_said_to_be():
@@ -359,12 +359,12 @@ def test_answers_that_follow_a_look_at_nothing_do_not_count():
         "1 of 1 YES answers followed on a look where the spectrum has no data (9500–9600 Å observed).",
     )
     assert consensus([seeing, seeing, blind], STAR, CV).verdict == "YES"
-    assert consensus([seeing, blind, blind], STAR, CV).ask
+    assert consensus([seeing, blind, blind], STAR, CV).needs_person
 
 
 def test_a_look_at_dead_pixels_is_a_look_at_nothing_in_the_rest_frame_too():
     dead = replace(without_data(7000, 7300), redshift=0.05)
-    assert consensus([answered((6700, 6900), "NO", spectrum=dead)], dead, CV).ask
+    assert consensus([answered((6700, 6900), "NO", spectrum=dead)], dead, CV).needs_person
     assert consensus([answered((7000, 7300), "NO", spectrum=dead)], dead, CV).verdict == "NO"
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.conversation import Conversation, Exchange, Piece, Remark, Stop
-from agent.loop import Called, Ended, Said, Started, inspect
+from agent.loop import Ended, Started, Text, ToolCall, inspect
 from agent.policies import Sampling
 from agent.policies.baseline.rule import Baseline
 from agent.policies.native import (
@@ -277,10 +277,10 @@ def test_an_error_of_the_tool_has_no_picture():
 def test_the_turn_streams():
     with BadServer(talking, models=[MODEL]) as server:
         events = list(inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL))))
-    pieces = [event.text for event in events if isinstance(event, Said) and event.turn == 3]
+    pieces = [event.text for event in events if isinstance(event, Text) and event.turn == 3]
     assert "".join(pieces) == ANSWER
     assert len(pieces) == 4
-    assert sum(isinstance(event, Called) for event in events) == 2
+    assert sum(isinstance(event, ToolCall) for event in events) == 2
 
 
 def test_a_told_label_stands_in_the_system_turn_and_in_the_settings_never_in_the_prompt():
@@ -387,7 +387,7 @@ def test_stop_frees_the_servers_slot():
     stop = Stop()
     with BadServer([Stall("Half a thought")], models=[MODEL]) as server:
         events = inspect(SPECTRUM, TASK, Native(Endpoint(server.url, MODEL)), stop=stop)
-        next(event for event in events if isinstance(event, Said))
+        next(event for event in events if isinstance(event, Text))
         stop.set()
         *_, end = events
         assert server.wait(lambda: server.left == 1)

@@ -131,7 +131,7 @@ def test_a_key_that_stands_where_none_belongs_is_not_repeated(file, line):
 def test_a_file_that_is_missing_is_an_error_and_one_beside_the_database_need_not_be_there(tmp_path):
     with pytest.raises(RosterError, match="No such file"):
         Roster.load(tmp_path / "none.toml")
-    assert Roster.load(beside=tmp_path).server("spec-o3").url == URL
+    assert Roster.load(database_folder=tmp_path).server("spec-o3").url == URL
 
 
 def test_the_server_of_this_machine_is_always_listed(file, monkeypatch):
@@ -149,12 +149,12 @@ def test_the_server_of_this_machine_is_always_listed(file, monkeypatch):
 
 def test_the_file_is_found_by_name_by_the_environment_or_beside_the_database(file, tmp_path, monkeypatch):
     path = file(GOOD)
-    assert Roster.load(beside=tmp_path).server("big")
+    assert Roster.load(database_folder=tmp_path).server("big")
     monkeypatch.setenv("SPEC_O3_SERVERS", str(path))
     assert Roster.load().server("big")
     other = tmp_path / "other.toml"
     other.write_text('[[server]]\nkey = "o"\nurl = "http://h/v1"\n')
-    assert Roster.load(other, beside=tmp_path).server("big") is None
+    assert Roster.load(other, database_folder=tmp_path).server("big") is None
 
 
 def test_those_that_say_the_same_each_time_are_asked_for_one_sample(file):

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from agent.conversation import PolicyError, Stop, Usage
-from agent.loop import Ended, Looked, Said, inspect, run
+from agent.loop import Ended, Text, ToolResult, inspect, run
 from agent.policies import Sampling
 from agent.policies.openai.endpoint import Endpoint, RequestLimits
 from agent.policies.spec_o3 import SpecO3
@@ -38,7 +38,7 @@ def test_a_whole_inspection_is_held_with_the_server():
 def test_text_is_passed_on_untouched_as_it_comes():
     with BadServer(talking(pieces=9), models=[MODEL]) as server:
         events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL))))
-    said = [event.text for event in events if isinstance(event, Said) and event.turn == 1]
+    said = [event.text for event in events if isinstance(event, Text) and event.turn == 1]
     assert "".join(said) == TRAJECTORY[0]
     assert len(said) == 9
 
@@ -93,7 +93,7 @@ def test_a_setting_that_the_server_refused_is_not_said_to_have_been_used():
 def test_thinking_that_the_server_split_off_is_put_back_into_its_tags():
     with BadServer([Say("<answer>\\boxed{NO} Too cool.</answer>", reasoning="TiO bands.")]) as server:
         events = list(inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url))))
-    said = "".join(event.text for event in events if isinstance(event, Said))
+    said = "".join(event.text for event in events if isinstance(event, Text))
     assert said == "<think>TiO bands.</think><answer>\\boxed{NO} Too cool.</answer>"
     assert events[-1].trajectory.faults == ()
 
@@ -118,7 +118,7 @@ def test_a_stopped_inspection_frees_the_server_at_once_and_keeps_what_was_said(a
         stop = Stop()
         events = inspect(SPECTRUM, TASK, SpecO3(Endpoint(server.url, MODEL)), stop=stop)
         for event in events:
-            if isinstance(event, Looked):
+            if isinstance(event, ToolResult):
                 break
         stopping = threading.Thread(target=lambda: server.wait(lambda: server.open == 1) and stop.set())
         stopping.start()
@@ -138,7 +138,7 @@ def test_a_server_that_dies_between_two_turns_ends_the_inspection_with_what_was_
         endpoint.check()
         events = inspect(SPECTRUM, TASK, SpecO3(endpoint))
         for event in events:
-            if isinstance(event, Looked):
+            if isinstance(event, ToolResult):
                 break
     *_, end = events
     assert isinstance(end, Ended)

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.conversation import Conversation, Piece
-from agent.loop import MAX_CHARACTERS, Ended, Said, inspect
+from agent.loop import MAX_CHARACTERS, Ended, Text, inspect
 from agent.spectrum import SeveralSpectra, Spectrum, SpectrumError, read, read_all
 from agent.spectrum.readers import opened
 from agent.text import whole_number
@@ -611,7 +611,7 @@ def test_one_piece_longer_than_a_turn_is_cut() -> None:
     last = happened[-1]
     assert isinstance(last, Ended)
     assert f"turn 1: cut after {MAX_CHARACTERS} characters" in last.trajectory.faults
-    assert sum(len(one.text) for one in happened if isinstance(one, Said)) == MAX_CHARACTERS + 1
+    assert sum(len(one.text) for one in happened if isinstance(one, Text)) == MAX_CHARACTERS + 1
     assert len(last.trajectory.steps[0].text) <= MAX_CHARACTERS  # type: ignore[union-attr]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image
 
-from agent.loop import Ended, Looked, Started, inspect
+from agent.loop import Ended, Started, ToolResult, inspect
 from agent.policies.baseline.rule import Baseline
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
@@ -56,7 +56,7 @@ def inspected(key: str) -> Trace:
     for event in inspect(shown(key), load()[key], Baseline()):
         if isinstance(event, Started):
             pictures.append(event.overview)
-        elif isinstance(event, Looked) and event.picture is not None:
+        elif isinstance(event, ToolResult) and event.picture is not None:
             pictures.append(event.picture)
         elif isinstance(event, Ended):
             steps = tuple(map(_short, event.trajectory.steps))

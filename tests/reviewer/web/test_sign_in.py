@@ -421,7 +421,7 @@ def test_a_live_run_and_all_that_the_page_is_told(
     caplog.set_level(logging.DEBUG)
     with Store.open(tmp_path / "annotations.db") as store:
         store.accounts.add_person("AB", "Ada", ["coordinator"], PASSWORD)
-        built = web.build(store, local=True, roster=Roster.load(servers[0], None, beside=tmp_path))
+        built = web.build(store, local=True, roster=Roster.load(servers[0], None, database_folder=tmp_path))
         with TestClient(built, base_url="http://127.0.0.1") as client:
             client.cookies.set("spec_o3_session", store.accounts.sign_in("AB", PASSWORD).token)
             heard = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]

@@ -67,8 +67,8 @@ class TrainedClassifier:
             rows.append(sample(spectrum))
             aside.append(entry.source)
         names = [f"positive {n}" for n in range(len(positives))]
-        asked = [self._question(name, True) for name in names] + [self._question(n, False) for n in aside]
-        self._specialist = train(asked, self._settings, rows=Sampled.stack(rows))
+        questions = [self._question(name, True) for name in names] + [self._question(n, False) for n in aside]
+        self._specialist = train(questions, self._settings, rows=Sampled.stack(rows))
         card = self._specialist.card
         self._description = {
             "kind": "specialist",
