@@ -135,14 +135,15 @@ def test_the_library_is_searched_and_picked_from_by_keyboard(desk: Page) -> None
 
 
 def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(desk: Page, model: BadServer) -> None:
-    turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(5)]
-    model.answers = talking((*turns, answer("YES")), delay=0.06, pieces=10)
+    turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(6)]
+    model.answers = talking((*turns, answer("YES")), delay=0.08, pieces=10)
+    zooms = desk.locator(".so-live .card.zoom:not(.growing)")
     desk.keyboard.press("r")
-    expect(desk.locator(".so-live .card.zoom:not(.growing)")).to_have_count(2, timeout=20_000)
+    expect(zooms.nth(1)).to_be_attached(timeout=20_000)
     desk.locator(".so-live .card").first.locator(".number").click()
     expect(desk.locator(".so-live .follow")).to_be_visible()
     place = desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop")
-    expect(desk.locator(".so-live .card.zoom:not(.growing)")).to_have_count(3, timeout=20_000)
+    expect(zooms.nth(zooms.count())).to_be_attached(timeout=20_000)
     assert desk.locator(".so-live .live-trace").evaluate("(e) => e.scrollTop") == place
     expect(desk.locator(".so-live .card.selected .number")).to_have_text("1")
     desk.locator(".so-live .follow").click()
