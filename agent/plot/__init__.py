@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 from agent.plot.curve import DPI, PlotError, pixels_to_draw
-from agent.plot.exact import render
-from agent.plot.exact.layout import NotPromised
 
 __all__ = ["DPI", "RENDERER", "PlotError", "draw", "pixels_sha256", "png", "png_bytes"]
 
@@ -43,6 +41,10 @@ def draw(
 
     :raises PlotError: lengths differ, nothing finite to draw, or no pixel lies in the window.
     """
+    # matplotlib takes half a second to import: programs that draw nothing do without.
+    from agent.plot.exact import render
+    from agent.plot.exact.layout import NotPromised
+
     curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
     try:
         return Image.fromarray(render.pixels(curve, title))

@@ -180,7 +180,7 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     campaign.accounts.add_person("RE", "Rosa Eder", ["reviewer"], PASSWORD)
     enter(page, campaign_address, "RE", PASSWORD)
     open_tab(page, "People")
-    expect(page.get_by_text("A coordinator changes people and rules")).to_be_visible()
+    expect(page.get_by_text("Only coordinators change people and rules")).to_be_visible()
     expect(page.get_by_role("cell", name="Rosa Eder")).to_be_visible()
     expect(page.get_by_role("button", name="Save rules")).to_be_hidden()
     expect(page.get_by_role("button", name="Add", exact=True)).to_be_hidden()
