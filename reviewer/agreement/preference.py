@@ -285,9 +285,9 @@ def _one_sided(wins: FloatArray, sources: tuple[str, ...], alpha: float) -> str:
             never_lost.append(", ".join(group))
         elif wins[np.ix_(inside, outside)].sum() == 0:
             never_won.append(", ".join(group))
-    said = [f"{one} never lost to another" for one in never_lost]
-    said += [f"{one} never won against another" for one in never_won]
-    return f"{'; '.join(said)}: only the regularisation ({alpha:g}) keeps the strengths finite"
+    sentences = [f"{one} never lost to another" for one in never_lost]
+    sentences += [f"{one} never won against another" for one in never_won]
+    return f"{'; '.join(sentences)}: only the regularisation ({alpha:g}) keeps the strengths finite"
 
 
 def _strengths_by_choix(wins: FloatArray, alpha: float) -> FloatArray:

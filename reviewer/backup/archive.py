@@ -1,8 +1,7 @@
-"""The plain archive: everything in the database as JSON lines and pictures, readable without this program.
+"""The plain archive: the whole database as JSON lines and pictures, readable without this program.
 
-One file a table, one line a row, all of one moment; ``pictures/`` beside them; ``manifest.json`` last. The
-folder appears whole or not at all, and only its owner may read it: hashes of passwords are in it. Row after
-row goes out, so that a database of any size takes the same memory.
+One file per table, one line per row, ``pictures/``, and ``manifest.json``, written last. Rows are written one by one,
+so memory does not grow with the database. The folder is private: it holds password hashes.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from reviewer.store.sqlite.tables import LEFT_OUT, NewDatabase, Snapshot, Table,
 FORMAT = "spec-o3/archive/1"
 MANIFEST_NAME = "manifest.json"
 PICTURES = "pictures"
-_LONGEST_MANIFEST = 10_000_000  # bytes; a manifest has a line for each table
+_LONGEST_MANIFEST = 10_000_000  # bytes; a manifest has one line per table
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """What the manifest says of a table's file."""
+    """The manifest's entry for the file of one table."""
 
     rows: int
     bytes: int
@@ -42,7 +41,7 @@ class TableFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an archive holds. ``head``: of the audit log, None for a database from before it."""
+    """The content of an archive. ``head``: of the audit log, None for a schema without one."""
 
     at: str
     schema: int
@@ -69,34 +68,34 @@ def file_of(table: str) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """What is in an archive. :raises BadArchive: there is none, or it is not as this program writes it"""
+    """Read the manifest of an archive. :raises BadArchive: there is none, or not in this program's format"""
     path = folder / MANIFEST_NAME
     try:
         if path.is_symlink() or not path.is_file():
-            raise BadArchive(f"{folder}: found no {MANIFEST_NAME} in it, expected the folder of a plain archive")
+            raise BadArchive(f"{folder}: found no {MANIFEST_NAME}, expected the folder of a plain archive")
         if path.stat().st_size > _LONGEST_MANIFEST:
             raise BadArchive(f"{path}: found {path.stat().st_size} bytes, expected a manifest")
-        told = json.loads(path.read_bytes())
-        if told["format"] != FORMAT:
-            raise BadArchive(f"{path}: format: found {told['format']!r:.60}, expected {FORMAT!r}")
-        head = told["log_head"]
+        data = json.loads(path.read_bytes())
+        if data["format"] != FORMAT:
+            raise BadArchive(f"{path}: format: found {data['format']!r:.60}, expected {FORMAT!r}")
+        head = data["log_head"]
         return Manifest(
-            at=str(told["at"]),
-            schema=_whole(told["schema"]),
+            at=str(data["at"]),
+            schema=_whole(data["schema"]),
             head=None if head is None else Head.parse(head),
-            left_out=tuple(map(str, told["left_out"])),
-            tables={str(name): _table_file(str(name), one) for name, one in told["tables"].items()},
+            left_out=tuple(map(str, data["left_out"])),
+            tables={str(name): _table_file(str(name), one) for name, one in data["tables"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadArchive(f"{path}: it is not as this program writes it ({error!r:.200})") from error
 
 
-def _table_file(name: str, told: Mapping[str, Any]) -> TableFile:
-    if told["file"] != file_of(name):
+def _table_file(name: str, data: Mapping[str, Any]) -> TableFile:
+    if data["file"] != file_of(name):
         raise BadArchive(
-            f"{MANIFEST_NAME}: {name}: found the file {told['file']!r:.80}, expected {file_of(name)!r:.80}"
+            f"{MANIFEST_NAME}: {name}: found the file {data['file']!r:.80}, expected {file_of(name)!r:.80}"
         )
-    return TableFile(_whole(told["rows"]), _whole(told["bytes"]), str(told["sha256"]))
+    return TableFile(_whole(data["rows"]), _whole(data["bytes"]), str(data["sha256"]))
 
 
 def _whole(value: object) -> int:
@@ -106,19 +105,19 @@ def _whole(value: object) -> int:
 
 
 def write_archive(store: Store, target: Path, progress: Callable[[int, int], None] | None = None) -> Manifest:
-    """Write everything to the folder ``target``, which must not be there yet.
+    """Write the archive to the new folder ``target``: all of it or nothing.
 
-    :param progress: called with the number of rows written, and of all
-    :raises BackupError: there is something of that name, or the disk refused
+    :param progress: called with the number of rows written, and the total
+    :raises BackupError: ``target`` exists, or the disk reports an error
     """
     if os.path.lexists(target):
-        raise BackupError(f"{target}: found something of that name, expected one that is not taken")
+        raise BackupError(f"{target}: found an existing file or folder, expected a new name")
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
         part.mkdir(mode=0o700)
         try:
             made = _write(store, part, progress)
-            # A folder that another program made meanwhile is replaced by this only if it is empty.
+            # This replaces a folder that another program has created meanwhile only if it is empty.
             part.rename(target)
             sync(target.parent)
         finally:
@@ -137,11 +136,11 @@ def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | No
         for table in moment.tables:
             before = done
 
-            def tell(rows: int, before: int = before) -> None:
+            def on_row(rows: int, before: int = before) -> None:
                 if progress is not None:
                     progress(before + rows, total)
 
-            files[table.name] = _write_table(moment, table, folder, tell)
+            files[table.name] = _write_table(moment, table, folder, on_row)
             done += counts[table.name]
         made = Manifest(at, moment.schema, moment.head, LEFT_OUT, files)
     _write_whole(folder / MANIFEST_NAME, (json.dumps(made.to_json(), indent=1) + "\n").encode())
@@ -150,7 +149,7 @@ def _write(store: Store, folder: Path, progress: Callable[[int, int], None] | No
     return made
 
 
-def _write_table(moment: Snapshot, table: Table, folder: Path, tell: Callable[[int], None]) -> TableFile:
+def _write_table(moment: Snapshot, table: Table, folder: Path, on_row: Callable[[int], None]) -> TableFile:
     rows, size, whole = 0, 0, hashlib.sha256()
 
     def keep(key: str, png: bytes) -> str:
@@ -164,7 +163,7 @@ def _write_table(moment: Snapshot, table: Table, folder: Path, tell: Callable[[i
             file.write(line)
             whole.update(line)
             size += len(line)
-            tell(rows)
+            on_row(rows)
         file.flush()
         os.fsync(file.fileno())
     return TableFile(rows, size, whole.hexdigest())
@@ -182,47 +181,47 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 LONGEST_LINE = 256 * 2**20
-"""Bytes. The longest rows are spectra: one of a million pixels takes some 40 MB."""
+"""Bytes. The longest rows are spectra: a million pixels take about 40 MB."""
 LARGEST_PICTURE = 256 * 2**20
 
 
 def read_archive(folder: Path, target: Path, progress: Callable[[int, int], None] | None = None) -> Head | None:
-    """Make the database at ``target``, of the schema that the archive has; the head of its log.
+    """Create the database ``target`` from an archive, with the archive's schema; return the head of its log.
 
-    A target whose building failed is to be thrown away.
+    If this fails, the caller deletes ``target``.
 
-    :param progress: called with the number of rows read, and of all
-    :raises BadArchive: a file, a line or a picture is missing, too many, changed or of another kind
+    :param progress: called with the number of rows read, and the total
+    :raises BadArchive: a file, a line or a picture is missing, unexpected, changed or of the wrong kind
     :raises NewerSchema: a newer release wrote it
     """
-    told = read_manifest(folder)
-    if told.schema > MIGRATIONS[-1].number:
+    manifest = read_manifest(folder)
+    if manifest.schema > MIGRATIONS[-1].number:
         raise NewerSchema(
-            f"{folder}: its schema is number {told.schema}, this release knows {MIGRATIONS[-1].number}. "
+            f"{folder}: its schema is number {manifest.schema}, this release knows {MIGRATIONS[-1].number}. "
             "Update spec-o3, then restore it."
         )
-    _refuse_other_files(folder, told)
-    # Before anything is written, so that nobody else may read it while it grows.
+    _refuse_other_files(folder, manifest)
+    # Created first, so that nobody else may read it while it is written.
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        with new_database(target, told.schema) as new:
-            _refuse_other_tables(folder, told, new)
-            _fill(folder, told, new, progress)
+        with new_database(target, manifest.schema) as new:
+            _refuse_other_tables(folder, manifest, new)
+            _fill(folder, manifest, new, progress)
     except (BadArchive, CannotWrite):
         raise
     except StoreError as error:
         raise BadArchive(f"{folder}: {error}") from error
     with open_snapshot(target) as moment:
         head = moment.head
-    if head != told.head:
-        raise BadArchive(f"{folder}: its log ends at {head}, its manifest says {told.head}")
+    if head != manifest.head:
+        raise BadArchive(f"{folder}: found a log that ends at {head}, expected {manifest.head} as in its manifest")
     return head
 
 
-def _fill(folder: Path, told: Manifest, new: NewDatabase, progress: Callable[[int, int], None] | None) -> None:
-    total, done = sum(table.rows for table in told.tables.values()), 0
+def _fill(folder: Path, manifest: Manifest, new: NewDatabase, progress: Callable[[int, int], None] | None) -> None:
+    total, done = sum(table.rows for table in manifest.tables.values()), 0
     pictures = _Pictures(folder / PICTURES)
-    for name, wanted in told.tables.items():
+    for name, wanted in manifest.tables.items():
         table, path, number = new.tables[name], folder / file_of(name), 0
         for number, line in enumerate(_lines(path, wanted), start=1):
             try:
@@ -238,7 +237,7 @@ def _fill(folder: Path, told: Manifest, new: NewDatabase, progress: Callable[[in
 
 
 def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
-    """The lines of a file whose size and SHA-256 are known; that they are right is known after the last."""
+    """Yield the lines of a file. Its size is checked before the first line, its SHA-256 after the last."""
     found = _regular_file(path).st_size
     if found != wanted.bytes:
         raise BadArchive(f"{path}: found {found} bytes, its manifest says {wanted.bytes}")
@@ -250,7 +249,7 @@ def _lines(path: Path, wanted: TableFile) -> Iterator[bytes]:
             whole.update(line)
             yield line
     if whole.hexdigest() != wanted.sha256:
-        raise BadArchive(f"{path}: its SHA-256 is not the one in its manifest: it was changed")
+        raise BadArchive(f"{path}: its SHA-256 differs from the one in its manifest: the file was changed")
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
@@ -264,14 +263,14 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 class _Pictures:
-    """The folder of pictures, from which rows take theirs."""
+    """The folder of pictures; each is read with the row that names it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._taken = 0
 
     def take(self, key: str, sha256: str) -> bytes:
-        """:raises BadArchive: there is no such picture, or not the one that the row means"""
+        """Read the picture of a row. :raises BadArchive: it is missing, or differs from the row's SHA-256"""
         if not PICTURE_NAME.fullmatch(key):
             raise BadArchive(f"found the picture {key!r:.80}, expected 64 hexadecimal digits")
         path = self._folder / f"{key}.png"
@@ -279,19 +278,19 @@ class _Pictures:
             raise BadArchive(f"{path}: it has more than {LARGEST_PICTURE} bytes")
         png = path.read_bytes()
         if hashlib.sha256(png).hexdigest() != sha256:
-            raise BadArchive(f"{path}: its SHA-256 is not the one in its row: it was changed")
+            raise BadArchive(f"{path}: its SHA-256 differs from the one in its row: the file was changed")
         self._taken += 1
         return png
 
     def refuse_others(self) -> None:
-        """Each row has another key, so there are as many files as were taken, or some that no row names."""
+        """Refuse files that no row names. Keys are unique, so counting the files is enough."""
         found = sum(1 for _ in os.scandir(self._folder))
         if found != self._taken:
             raise BadArchive(f"{self._folder}: found {found} files, expected the {self._taken} that rows name")
 
 
-def _refuse_other_files(folder: Path, told: Manifest) -> None:
-    wanted = {MANIFEST_NAME, PICTURES, *map(file_of, told.tables)}
+def _refuse_other_files(folder: Path, manifest: Manifest) -> None:
+    wanted = {MANIFEST_NAME, PICTURES, *map(file_of, manifest.tables)}
     found = {entry.name for entry in os.scandir(folder)}
     for name in sorted(wanted - found):
         raise BadArchive(f"{folder}: found no {name:.80}, which belongs to it")
@@ -301,14 +300,14 @@ def _refuse_other_files(folder: Path, told: Manifest) -> None:
         raise BadArchive(f"{folder / PICTURES}: expected a folder")
 
 
-def _refuse_other_tables(folder: Path, told: Manifest, new: NewDatabase) -> None:
-    for name in sorted(told.tables.keys() ^ new.tables.keys()):
-        which = "which no database of its schema has" if name in told.tables else "which is missing"
+def _refuse_other_tables(folder: Path, manifest: Manifest, new: NewDatabase) -> None:
+    for name in sorted(manifest.tables.keys() ^ new.tables.keys()):
+        which = "which no database of its schema has" if name in manifest.tables else "which is missing"
         raise BadArchive(f"{folder / MANIFEST_NAME}: the table {name!r:.60}, {which}")
 
 
 def _regular_file(path: Path) -> os.stat_result:
-    """:raises BadArchive: it is a link, which could lead anywhere, or no file at all"""
+    """Return a file's status. :raises BadArchive: it is missing, or no plain file: a link could lead anywhere"""
     try:
         found = path.lstat()
     except OSError as error:

@@ -1,12 +1,7 @@
-"""A row of the database as plain JSON, and back to the same bits.
+"""Conversion of a database row to plain JSON and back to the same bits; see docs/backups.md.
 
-- Arrays are lists of numbers. Each reads back to the same bits at the width that its row names (``<f4``,
-  ``<f8``), -0.0 included; the few that JSON has no number for stand as their bits, ``"0x7fc00000"``.
-- Masks are lists of 0 and 1.
-- JSON that was written as Python writes it stands as what it is; any other JSON text, and whatever holds but
-  a string, stands as a string, which is the stored text itself.
-- Pictures are files: the row has the file's SHA-256, the file is ``pictures/KEY.png``.
-- Other bytes are ``{"base64": ...}``, a number that is not finite is ``{"number": "inf"}``.
+Arrays and masks are lists of numbers (NaN and infinity as bits: ``"0x7fc00000"``), pictures are files named by the row,
+other bytes are base64. JSON text becomes JSON if writing it again gives the same text, else it stays a string.
 """
 
 from __future__ import annotations
@@ -33,11 +28,11 @@ ARRAYS: Mapping[tuple[str, str], str] = {
     ("spectra", "flux"): "flux_type",
     ("spectra", "ivar"): "ivar_type",
 }
-"""Columns that hold an array, and the column that has its width."""
+"""Columns with an array, and the column with its width."""
 MASKS = {("spectra", "mask"): ("spectra", "flux")}
-"""Columns that hold a mask, and the array that is as long."""
+"""Columns with a mask, and the array of the same length."""
 PICTURES = {("pictures", "png"): "sha256"}
-"""Columns that hold a picture, and the column that names its file."""
+"""Columns with a picture, and the column with the name of its file."""
 PICTURE_NAME = re.compile("[0-9a-f]{64}")
 _COMPACT = (",", ":")
 _SPACED = (", ", ": ")
@@ -46,18 +41,18 @@ _SEPARATORS = {("versions", "body"): _COMPACT, ("log", "details"): _COMPACT}
 
 
 def to_plain(table: Table, row: Mapping[str, Value], keep_picture: Callable[[str, bytes], str]) -> Plain:
-    """A row as JSON can hold it.
+    """Convert a row to JSON values.
 
-    :param keep_picture: is given the key and the bytes of a picture, writes its file and gives its SHA-256
+    :param keep_picture: writes the file of a picture, given its key and bytes, and returns its SHA-256
     """
     return {column: _out(table, row, column, keep_picture) for column in table.columns}
 
 
 def from_plain(table: Table, plain: Plain, picture: Callable[[str, str], bytes]) -> dict[str, Value]:
-    """The row that ``to_plain`` was given; columns the table does not have are left for it to refuse.
+    """Convert a row back from JSON values. Unknown columns are kept; ``Table.wrong`` reports them.
 
-    :param picture: is given the key and the SHA-256 of a picture's file and gives its bytes
-    :raises BadArchive: naming the column, what was found, what was wanted
+    :param picture: returns the bytes of a picture, given its key and the SHA-256 of its file
+    :raises BadArchive: naming the column, what was found and what was expected
     """
     row: dict[str, Value] = {}
     for column, value in plain.items():
@@ -121,12 +116,12 @@ def _in(table: Table, plain: Plain, column: str, value: Any, picture: Callable[[
 
 
 def numbers_out(array: NDArray[Any]) -> list[float | str]:
-    """The shortest decimal numbers that read back to the same bits; bits where there is no number."""
+    """Return the shortest decimal numbers that read back to the same bits; NaN and infinity as their bits."""
     # A signalling NaN warns when it is cast; it is written as bits below.
     with np.errstate(invalid="ignore"):
         doubles = array.astype("<f8")
     if array.dtype.itemsize == 4:
-        # NumPy writes a float32 with the fewest digits that are its own; as a double it would have 17.
+        # NumPy writes a float32 with the fewest digits that identify it; as a double it would have 17.
         short = array.astype("U").astype("<f8")
         bits = np.dtype("<u4")
         with np.errstate(over="ignore", invalid="ignore"):
@@ -139,7 +134,7 @@ def numbers_out(array: NDArray[Any]) -> list[float | str]:
 
 
 def numbers_in(width: Width, numbers: Any) -> NDArray[Any]:
-    """The array that ``numbers_out`` was given. :raises ValueError: it is no list of numbers"""
+    """Return the array that ``numbers_out`` converted. :raises ValueError: this is no list of numbers"""
     if not isinstance(numbers, list):
         raise ValueError("expected a list of numbers")
     strange = {i: n for i, n in enumerate(numbers) if type(n) not in (float, int)}

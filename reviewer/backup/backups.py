@@ -213,7 +213,7 @@ def check_bytes(path: Path) -> None:
     if found != known.bytes:
         raise BadBackup(f"{path}: found {found} bytes, expected the {known.bytes} in its metadata")
     if sha256_of(path) != known.sha256:
-        raise BadBackup(f"{path}: its SHA-256 is not the one in {metadata_path(path).name}: it was changed")
+        raise BadBackup(f"{path}: its SHA-256 differs from the one in {metadata_path(path).name}: the file was changed")
 
 
 def prune(database: Path, folder: Path, now: datetime) -> list[Path]:
@@ -240,11 +240,15 @@ def sha256_of(path: Path) -> str:
 
 
 def _refuse_existing(path: Path) -> None:
-    beside = metadata_path(path)
-    if beside == path:
-        raise BackupError(f"{path}: expected a name that ends in .db; the metadata go into a .json file beside it")
-    if os.path.lexists(beside):
-        raise BackupError(f"{beside}: found a file where the metadata of the backup would go; choose another name")
+    metadata = metadata_path(path)
+    if metadata == path:
+        raise BackupError(
+            f"{path}: expected a name that ends in .db; the metadata are written to a .json file next to it"
+        )
+    if os.path.lexists(metadata):
+        raise BackupError(
+            f"{metadata}: found a file, expected none: the backup's metadata need this name. Choose another one"
+        )
 
 
 def _free_name(database: Path, folder: Path, clock: Callable[[], datetime]) -> tuple[datetime, Path]:

@@ -1,7 +1,7 @@
-"""Putting a backup or a plain archive in the place of the database, after everything in it was checked.
+"""Restore the database from a backup or a plain archive.
 
-What is put there is built and checked beside the database. Only then is it asked for alone, which fails while
-anybody has it open; the present file gets a second name, and one rename puts the new one in its place.
+The new database is built and checked in a file next to the old one. Then, with exclusive access to the old one, that
+gets a second name, and one rename replaces it.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ _SHOWN_FAULTS = 3
 
 
 def require_consistent(store: Store, named: Path, known: Head | None) -> None:
-    """SQLite's own checks, the standings against the facts they come from, and the facts against the log.
+    """Check a database with SQLite's own checks, its standings against its facts, and its facts against the log.
 
-    :param named: what the sentence calls the database
-    :param known: the head of its log, where that was written down elsewhere
-    :raises BadBackup: the first of what is wrong
+    :param named: the name of the database in the message
+    :param known: the head of its log if it was stored elsewhere
+    :raises BadBackup: the checks found faults; the message has the first ones
     """
     try:
         wrong = store.upkeep.verify(known)
     except CannotWrite:
         raise
     except Exception as error:
-        # What is read in the check is not to be trusted: rows that no reader expects are what it may find.
-        raise BadBackup(f"{named}: it cannot be read through: {error}") from error
+        # The content is untrusted: rows that no reader expects can raise anything.
+        raise BadBackup(f"{named}: it cannot be read: {error}") from error
     if wrong:
         more = f", and {len(wrong) - _SHOWN_FAULTS} more" if len(wrong) > _SHOWN_FAULTS else ""
         raise BadBackup(f"{named}: {'; '.join(wrong[:_SHOWN_FAULTS])}{more}")
 
 
 _SIDE_FILES = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a file that is open, or was when its program was killed."""
+"""Endings of SQLite's side files: of an open database, or of one whose program was killed."""
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What was put in place.
+    """The result of a restore.
 
-    :param kept_as: where the database that was there before is now; None if there was none
-    :param head: of the log, as the source had it
-    :param replaced: the head of the log that was there before; None where that could not be read
+    :param kept_as: the new path of the replaced database; None if there was none
+    :param head: the head of the log in the source
+    :param replaced: the head of the log of the replaced database; None if it could not be read
     """
 
     database: Path
@@ -64,25 +64,25 @@ class Restored:
 
 
 def restore(source: Path, database: Path, progress: Callable[[int, int], None] | None = None) -> Restored:
-    """Make ``database`` what ``source`` holds.
+    """Replace ``database`` by the content of ``source``.
 
     :param source: a backup, or the folder of a plain archive
-    :param progress: called with how much of the source has been read, and of how much
+    :param progress: called with the amount of the source that has been read, and the total
     :raises InUse: another program has the database open
-    :raises BadBackup: the backup was changed or is damaged, or does not follow from itself
-    :raises BadArchive: the archive was changed, or is of another kind
+    :raises BadBackup: the backup was changed, is damaged or inconsistent
+    :raises BadArchive: the archive was changed, or is no archive
     :raises NewerSchema: a newer release wrote it
     :raises StoreError: the source is no database
-    :raises CannotWrite: no room, or a folder that cannot be written
+    :raises CannotWrite: not enough space, or a folder that cannot be written
     """
     if not source.exists():
-        raise BackupError(f"{source}: found nothing there, expected a backup or the folder of a plain archive")
+        raise BackupError(f"{source}: found no such file or folder, expected a backup or the folder of a plain archive")
     # The file itself is replaced, not a link to it.
     database = database.resolve()
     if database.exists():
         if os.path.samefile(source, database):
             raise BackupError(f"{source}: this is the database itself; name a backup of it")
-        # Asked now as well, so that nobody waits for a check only to be told then.
+        # Tried now as well, so that nobody waits for the checks and then gets this refusal.
         with exclusive_access(database):
             pass
     try:
@@ -92,13 +92,13 @@ def restore(source: Path, database: Path, progress: Callable[[int, int], None] |
             items = _finish(part, source, head, replaced)
             kept_as = _replace(part, database)
     except OSError as error:
-        raise CannotWrite(f"{database}: {error.strerror}. Nothing was put back; it is as it was.") from error
+        raise CannotWrite(f"{database}: {error.strerror}. Nothing was restored; the database is unchanged.") from error
     return Restored(database, kept_as, head, replaced, items)
 
 
 @contextmanager
 def _part_file(database: Path) -> Iterator[Path]:
-    """A name beside the database for what is being built; nothing of it stays."""
+    """Yield the path of the file that is being built, next to the database; delete it at the end."""
     part = database.with_name(f"{database.name}.{os.getpid()}.restore{PART}")
     try:
         yield part
@@ -109,7 +109,7 @@ def _part_file(database: Path) -> Iterator[Path]:
 
 
 def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] | None) -> Head | None:
-    """Build at ``part`` what the source holds, of whatever schema; the head of its log as it came."""
+    """Copy the source to the file ``part`` with its own schema; return the head of its log."""
     if source.is_dir():
         return read_archive(source, part, progress)
     check_bytes(source)
@@ -119,19 +119,19 @@ def _build_part(source: Path, part: Path, progress: Callable[[int, int], None] |
         head = moment.head
     known = read_metadata(source)
     if known is not None and head != known.head:
-        raise BadBackup(f"{source}: its log ends at {head}, the file beside it says {known.head}")
+        raise BadBackup(f"{source}: found a log that ends at {head}, expected {known.head} as in its metadata")
     return head
 
 
 def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) -> int:
-    """Bring it to the present schema, check it, and say in its log where it comes from."""
+    """Upgrade the new file to the present schema, check it, and log its source; return its number of items."""
     try:
         opened = Store.open(part)
     except CannotWrite:
         raise
     except StoreError as error:
-        # What it says is about the part, of which nothing stays.
-        raise BadBackup(f"{source}: it cannot be brought to this schema: {error.__cause__ or error}") from error
+        # The message names the part file, which is deleted.
+        raise BadBackup(f"{source}: it cannot be upgraded to this schema: {error.__cause__ or error}") from error
     with opened as store:
         require_consistent(store, source, head)
         store.upkeep.record_restore(source.name, head, replaced)
@@ -139,7 +139,7 @@ def _finish(part: Path, source: Path, head: Head | None, replaced: Head | None) 
 
 
 def _head_of(database: Path) -> Head | None:
-    """Of the database that is to be replaced; whatever is wrong with it is why it is replaced."""
+    """Return the head of the log of the old database; None if it cannot be read: damage is a reason to restore."""
     if not database.is_file():
         return None
     try:
@@ -155,8 +155,8 @@ def _replace(part: Path, database: Path) -> Path | None:
         return None
     with exclusive_access(database):
         kept_as = _second_name(database)
-        # A write-ahead log or journal that stayed, because the file is too damaged to be read, belongs to the
-        # old file: SQLite would play it into the new one.
+        # If the old file is too damaged to be read, its write-ahead log or journal is still there, and SQLite would
+        # apply it to the new file.
         for ending in _SIDE_FILES:
             with suppress(FileNotFoundError):
                 os.replace(f"{database}{ending}", f"{kept_as}{ending}")
@@ -167,7 +167,7 @@ def _replace(part: Path, database: Path) -> Path | None:
 
 
 def _second_name(database: Path) -> Path:
-    """Give the present file another name as well: there is a database under its own at every moment."""
+    """Give the present file a second name, so that the first name always has a database; return the second."""
     time = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for number in range(1, 100):
         name = f"{database.name}.before-restore-{time}" + (f"-{number}" if number > 1 else "")
@@ -177,9 +177,9 @@ def _second_name(database: Path) -> Path:
         except FileExistsError:
             continue
         except OSError:
-            # File systems without hard links. Closing the file again ends this process's lock on it, so that
-            # there somebody could come between the copy and the rename.
+            # File systems without hard links. Closing the copied file ends this process's lock on it, so another
+            # program could open it between the copy and the rename.
             shutil.copyfile(database, kept_as)
             sync(kept_as)
         return kept_as
-    raise BackupError(f"{database}: there are too many of its copies from before a restore; move some away")
+    raise BackupError(f"{database}: found 99 copies of it from earlier restores; move some of them away")

@@ -106,7 +106,7 @@ class Gold:
 
 @checked_dataclass(frozen=True, config=_CONFIG)
 class Plan:
-    """A coordinator's plan: everything that the sampling depends on besides the items themselves.
+    """A coordinator's plan: everything except the items that determines the sample.
 
     :param sources: names of drafters, each an arm of the comparison; empty: every drafter among the items
     :param tasks: keys of tasks; empty: every task among the items

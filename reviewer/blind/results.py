@@ -87,7 +87,7 @@ class Judgement:
 
     :param shown: the version; of a pair both, in the order in which the judge was shown them
     :param answer: None where the reply could not be read; ``said`` has the reply
-    :param reasoning: emitted besides the verdict, kept separately
+    :param reasoning: sent with the verdict, stored separately
     :param settings: everything that is needed to repeat the request
     :param said: the reply word for word; two if the first could not be read
     :param usage: the tokens of all requests for this judgement
@@ -100,7 +100,7 @@ class Judgement:
     answer: JudgeScore | PreferenceAnswer | None
     reasoning: str
     settings: Mapping[str, Any]
-    said: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     cost: float | None = None
     by: str | None = field(default=None, compare=False)
@@ -128,22 +128,22 @@ class Results:
     opened_at: datetime
     closed_at: datetime
     traces: Mapping[int, ShownTrace]
-    said: tuple[Response, ...]
+    responses: tuple[Response, ...]
     judgements: tuple[Judgement, ...]
 
     def first(self, kind: Kind) -> tuple[Response, ...]:
         """Return the assignments that count: no repeats, no gold items; those without an answer are included."""
-        return tuple(one for one in self.said if one.kind == kind and one.repeat_of is None and one.gold is None)
+        return tuple(one for one in self.responses if one.kind == kind and one.repeat_of is None and one.gold is None)
 
     def repeats(self, kind: Kind) -> tuple[tuple[Response, Response], ...]:
         """Return first showing and repeat wherever both were answered."""
-        by_token = {one.token: one for one in self.said}
-        both = ((by_token[one.repeat_of], one) for one in self.said if one.repeat_of and one.kind == kind)
+        by_token = {one.token: one for one in self.responses}
+        both = ((by_token[one.repeat_of], one) for one in self.responses if one.repeat_of and one.kind == kind)
         return tuple((one, again) for one, again in both if one.answer and again.answer)
 
     def gold(self) -> tuple[Response, ...]:
         """Return the assignments of gold items."""
-        return tuple(one for one in self.said if one.gold is not None)
+        return tuple(one for one in self.responses if one.gold is not None)
 
 
 FloatArray = NDArray[np.float64]
@@ -210,10 +210,10 @@ def pair_votes(results: Results) -> Votes:
 
 def shown_sides(results: Results) -> tuple[tuple[str, ...], tuple[Side, ...]]:
     """Return every answer to a pair as it was shown: the pair, and the side."""
-    said = list(_preference_rows(results))
+    rows = list(_preference_rows(results))
     return (
-        tuple(pair_name(*(results.traces[version] for version in one.shown)) for one, _ in said),
-        tuple(answer.preference for _, answer in said),
+        tuple(pair_name(*(results.traces[version] for version in one.shown)) for one, _ in rows),
+        tuple(answer.preference for _, answer in rows),
     )
 
 

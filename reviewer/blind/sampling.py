@@ -81,17 +81,17 @@ def _count_allowed_scorers(plan: Plan, one: Candidate) -> int:
 def _missing_items(plan: Plan, matching: Sequence[Candidate]) -> str:
     """Return a sentence with the plan's own items that cannot be sampled, and why."""
     there = {one.item: one for one in matching}
-    said = []
+    problems = []
     for item in plan.items:
         one = there.get(item)
         if one is None:
-            said.append(f"item {item} has no source and task of the plan")
+            problems.append(f"item {item} has no source and task of the plan")
         elif plan.giveaways == "leave out" and one.gives_away:
-            said.append(f"item {item} reveals its author")
+            problems.append(f"item {item} reveals its author")
         elif (may := _count_allowed_scorers(plan, one)) < plan.each:
             of = f"{may} of {len(plan.scorers)} scorers"
-            said.append(f"item {item} may be seen by {of}, expected {plan.each}")
-    return f"items: {'; '.join(said[:_SHOWN])}"
+            problems.append(f"item {item} may be seen by {of}, expected {plan.each}")
+    return f"items: {'; '.join(problems[:_SHOWN])}"
 
 
 def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
@@ -100,8 +100,7 @@ def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
         notes.append(f"{giving_away} trajectories reveal their authors and were left out.")
     if too_few:
         notes.append(
-            f"{too_few} trajectories were left out because fewer than {plan.each} of the {len(plan.scorers)} "
-            "scorers had nothing to do with them."
+            f"{too_few} trajectories were left out: expected {plan.each} scorers who did not work on them, found fewer."
         )
     return notes
 
@@ -149,9 +148,9 @@ def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], 
     units: dict[Kind, list[Unit]] = {}
     if "pair" in plan.kinds:
         strata = _pair_strata(plan, there, _random_stream(plan, "partners"))
-        pairs, said = _sample_strata(plan, strata, frozenset(), _random_stream(plan, "pairs"), "pairs")
+        pairs, shortfalls = _sample_strata(plan, strata, frozenset(), _random_stream(plan, "pairs"), "pairs")
         units["pair"] = pairs
-        notes += said
+        notes += shortfalls
     if "scores" in plan.kinds:
         # Prefer the items of the pairs, so that preferences and scores are of the same items.
         first = frozenset(candidate.item for unit in pairs for candidate in unit)
@@ -160,8 +159,10 @@ def _sample_units(plan: Plan, there: Eligible) -> tuple[dict[Kind, list[Unit]], 
         }
         for candidate in there.candidates:
             by_stratum[(candidate.source,), candidate.task].append((candidate,))
-        units["scores"], said = _sample_strata(plan, by_stratum, first, _random_stream(plan, "scores"), "trajectories")
-        notes += said
+        units["scores"], shortfalls = _sample_strata(
+            plan, by_stratum, first, _random_stream(plan, "scores"), "trajectories"
+        )
+        notes += shortfalls
     return units, notes
 
 
@@ -203,7 +204,7 @@ def _sample_strata(
         shuffled.sort(key=lambda unit: not any(candidate.item in first for candidate in unit))
         chosen += shuffled[: wanted[stratum]]
     if not chosen:
-        raise TooFew(f"There are no {what} to draw: {_stratum_counts(strata)}.")
+        raise TooFew(f"There are no {what} to sample: {_stratum_counts(strata)}.")
     return chosen, notes
 
 
@@ -212,7 +213,7 @@ def _stratum_sizes(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) 
     if plan.number is not None:
         short = {stratum: units for stratum, units in strata.items() if len(units) < plan.number}
         if short:
-            raise TooFew(f"Wanted {plan.number} {what} of each source and task, found {_stratum_counts(short)}.")
+            raise TooFew(f"Found {_stratum_counts(short)}, expected {plan.number} {what} of each source and task.")
         return dict.fromkeys(strata, plan.number), []
     fewest: dict[str, int] = {}
     for (_, task), units in strata.items():
@@ -220,13 +221,13 @@ def _stratum_sizes(plan: Plan, strata: Mapping[Stratum, list[Unit]], what: str) 
     notes = []
     for task in (task for task, number in fewest.items() if not number):
         of_task = {stratum: units for stratum, units in strata.items() if stratum[1] == task}
-        notes.append(f"No {what} of the task {task} were drawn: {_stratum_counts(of_task)}.")
+        notes.append(f"No {what} of the task {task} were sampled: {_stratum_counts(of_task)}.")
     return {stratum: fewest[stratum[1]] for stratum in strata}, notes
 
 
 def _stratum_counts(strata: Mapping[Stratum, Sequence[Unit]]) -> str:
-    said = [f"{len(units)} of {task} by {' and '.join(arm)}" for (arm, task), units in strata.items()]
-    return "; ".join(said) or "none at all"
+    counts = [f"{len(units)} of {task} by {' and '.join(arm)}" for (arm, task), units in strata.items()]
+    return "; ".join(counts) or "none at all"
 
 
 def _assign_showings(plan: Plan, units: Sequence[Unit], loads: Counter[str], rng: Random) -> dict[str, list[Showing]]:

@@ -7,7 +7,7 @@ COMMANDS = (
     lazy("draft", "Let a policy inspect spectra and save its traces as drafts.", "reviewer.cli.draft"),
     lazy(
         "import",
-        "Import drafts: our JSON lines, or ShareGPT rows with their pictures.",
+        "Import drafts: Spec-o3 JSON Lines, or ShareGPT rows with their pictures.",
         "reviewer.cli.exchange",
         "add_import",
         "run_import",

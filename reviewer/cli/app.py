@@ -21,11 +21,11 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--server", metavar="URL", help="address of the model server (http://127.0.0.1:8000/v1)")
     parser.add_argument(
-        "--servers", type=Path, metavar="FILE", help="list of model servers (servers.toml beside the database)"
+        "--servers", type=Path, metavar="FILE", help="list of model servers (servers.toml next to the database)"
     )
     backups = parser.add_mutually_exclusive_group()
     backups.add_argument(
-        "--backups", type=Path, metavar="FOLDER", help="folder of the daily backups (backups beside the database)"
+        "--backups", type=Path, metavar="FOLDER", help="folder of the daily backups (backups next to the database)"
     )
     backups.add_argument("--no-backups", action="store_true", help="make no daily backups")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")

@@ -16,7 +16,7 @@ def add(parser: ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="TARGET",
-        help="a file name ending in .db, or a folder, where the name has the time (backups beside the database); "
+        help="a file name ending in .db, or a folder, where the name has the time (backups next to the database); "
         "with --plain the folder to create",
     )
     parser.add_argument(

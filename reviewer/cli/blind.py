@@ -103,7 +103,7 @@ def run_draw(arguments: Namespace) -> int:
         print_result(arguments, {"session": None, "reason": str(few)}, f"nothing drawn: {few}")
         return CHECK_FAILED
     result = session_json(session) | {
-        "asked": {one.scorer: one.asked for one in progress},
+        "asked": {one.scorer: one.assigned for one in progress},
         "giving_away": sorted(telling),
     }
     print_result(arguments, result, _drawn_summary(session, progress, len(telling)))
@@ -146,7 +146,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
     lines = [f"session {session.id} drawn: {session.name}"]
-    lines += [f"  {one.scorer} has {one.asked} questions" for one in progress]
+    lines += [f"  {one.scorer} has {one.assigned} questions" for one in progress]
     lines += list(session.notes)
     if telling:
         lines.append(f"{telling} texts reveal their authors: spec-o3 blind giveaways {session.id}")
@@ -168,8 +168,8 @@ def add_list(parser: ArgumentParser) -> None:
 def run_list(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         sessions = store.blind.sessions.all(None)
-    told = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
-    print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, told)
+    text = "\n".join(headline(one) for one in sessions) or "there are no blind sessions"
+    print_result(arguments, {"sessions": [session_json(one) for one in sessions]}, text)
     return DONE
 
 
@@ -181,8 +181,9 @@ def run_status(arguments: Namespace) -> int:
     with opened(arguments.db, must_exist=True) as store:
         session = store.blind.sessions.get(arguments.by, arguments.session)
         progress = store.blind.sessions.progress(arguments.by, session.id)
-    lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.asked}" for one in progress)]
-    result = session_json(session) | {"progress": [asdict(one) for one in progress]}
+    lines = [headline(session), *(f"  {one.scorer}: {one.done} of {one.assigned}" for one in progress)]
+    rows = [{"scorer": one.scorer, "done": one.done, "asked": one.assigned} for one in progress]
+    result = session_json(session) | {"progress": rows}
     print_result(arguments, result, "\n".join((*lines, *session.notes)))
     return DONE
 
@@ -233,9 +234,9 @@ def run_leaks(arguments: Namespace) -> int:
     ]
     if len(found) > SHOWN:
         lines.append(f"and {len(found) - SHOWN} more")
-    told = "\n".join(lines) or "nothing was found; a scorer may still notice other leaks"
+    text = "\n".join(lines) or "nothing was found; a scorer may still notice other leaks"
     result = {"session": arguments.session, "giveaways": [asdict(one) for one in found]}
-    print_result(arguments, result, told)
+    print_result(arguments, result, text)
     return CHECK_FAILED if found else DONE
 
 

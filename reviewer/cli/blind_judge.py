@@ -89,11 +89,11 @@ def run(arguments: Namespace) -> int:
         except (NothingToJudge, JudgeMismatch) as error:
             raise CannotRun(str(error)) from error
         # While the session is open nobody may see this, not even the coordinator.
-        beside = _beside_people(store, arguments.by, session, judge) if session.state == "closed" else {}
+        correlations = _rank_correlations(store, arguments.by, session, judge) if session.state == "closed" else {}
     result = _result(arguments, judge, tally, spending) | (
-        {"rank_correlation": {name: one.to_json() for name, one in beside.items()}} if beside else {}
+        {"rank_correlation": {name: one.to_json() for name, one in correlations.items()}} if correlations else {}
     )
-    lines = [f"{name}, rank correlation with the people: {one}" for name, one in beside.items()]
+    lines = [f"{name}, rank correlation with the people: {one}" for name, one in correlations.items()]
     print_result(arguments, result, "\n".join((_summary(arguments, judge, tally, spending), *lines)))
     if stopped:
         raise KeyboardInterrupt
@@ -126,8 +126,8 @@ def _run_judge(arguments: Namespace, store: Store, judge: Judge, spending: Budge
     return tally, stop.is_set
 
 
-def _beside_people(store: Store, by: str | None, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
-    """By dimension; of all judges together too, where there are several. Nothing without scored traces."""
+def _rank_correlations(store: Store, by: str | None, session: BlindSession, judge: Judge) -> dict[str, Estimate]:
+    """Return the correlations by dimension, also of all judges together if there are several; empty for pairs only."""
     from reviewer.blind.judge.run import judge_scores, rank_correlation
 
     results = store.blind.results.of_session(by, session.id)
@@ -140,7 +140,7 @@ def _beside_people(store: Store, by: str | None, session: BlindSession, judge: J
 
 
 def _judge(arguments: Namespace, session: BlindSession) -> Judge:
-    """:raises CannotRun: it cannot be asked so, or is not there"""
+    """Return the judge. :raises CannotRun: its settings cannot be used, or the server does not answer"""
     from reviewer.blind.judge.model import Judge
     from reviewer.blind.judge.prompts import Briefing
 
@@ -176,8 +176,9 @@ def _endpoint(arguments: Namespace) -> tuple[Endpoint, Sampling]:
 
 
 def _server(arguments: Namespace) -> Server:
-    """The server of servers.toml by that key, or at that address; the file's key goes to the file's address
-    alone.
+    """Return the server of servers.toml with that key, or a server at that address.
+
+    An API key of servers.toml is only sent to the address next to it.
 
     :raises RosterError: there is none, or its address or its key cannot be used
     """
@@ -206,7 +207,7 @@ def _spending(arguments: Namespace) -> Budget:
     if (arguments.price_in is None) != (arguments.price_out is None):
         raise CannotRun("--price-in and --price-out: found one, expected both, each of a million tokens")
     if arguments.budget is not None and arguments.price_in is None:
-        raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
+        raise CannotRun("--budget: found no prices, expected --price-in and --price-out, each of a million tokens")
     prices = Prices(arguments.price_in or 0.0, arguments.price_out or 0.0, arguments.price_cached)
     return Budget(prices, arguments.budget)
 

@@ -18,7 +18,7 @@ DATABASE = Path(__file__).parents[2] / "annotations.db"
 
 def add_database(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--db", type=Path, metavar="FILE", help="the reviewers' database (annotations.db beside app.py)"
+        "--db", type=Path, metavar="FILE", help="the reviewers' database (annotations.db next to app.py)"
     )
 
 
@@ -90,4 +90,4 @@ def headline(session: BlindSession) -> str:
 
 def unanswered(progress: tuple[BlindProgress, ...]) -> int:
     """Return the number of assignments without an answer."""
-    return sum(one.asked - one.done for one in progress)
+    return sum(one.assigned - one.done for one in progress)

@@ -74,7 +74,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--drop-contradicting",
         action="store_true",
-        help="write drafts that contradict their label to a file beside --out",
+        help="write drafts that contradict their label to a file next to --out",
     )
     parser.add_argument("--batch", default="", help="a name to find these drafts by")
     parser.add_argument(
@@ -94,10 +94,10 @@ def run(arguments: Namespace) -> int:
     from agent.conversation import PolicyError
 
     _check(arguments)
-    beside = arguments.db or DATABASE
-    task = _task(arguments.task, beside)
-    labels = _labels(arguments, task, beside)
-    choice = choice_from(arguments, roster_from(arguments, beside.resolve().parent), arguments.samples)
+    database = arguments.db or DATABASE
+    task = _task(arguments.task, database)
+    labels = _labels(arguments, task, database)
+    choice = choice_from(arguments, roster_from(arguments, database.resolve().parent), arguments.samples)
     into = arguments.out.parent if arguments.out else Path()
     try:
         found = list(sources_from(arguments.files, into, sys.stdin))
@@ -202,7 +202,7 @@ def _check(arguments: Namespace) -> None:
     if arguments.budget is not None and arguments.price_in is None:
         raise CannotRun("--budget: wants --price-in and --price-out, each of a million tokens")
     if arguments.drop_contradicting and (out is None or not (arguments.label or arguments.labels)):
-        raise CannotRun("--drop-contradicting: wants --out, beside which they are put, and labels")
+        raise CannotRun("--drop-contradicting: found no --out or no labels, expected both")
     if out is not None and out.exists() and not out.with_name(f"{out.name}.run.json").is_file():
         raise CannotRun(f"{out}: found a file of that name; choose another, or remove it")
 

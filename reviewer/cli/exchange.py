@@ -98,7 +98,7 @@ def add_import(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         type=Path,
-        help="JSON lines of ours, ShareGPT rows beside their pictures, or a folder of either",
+        help="Spec-o3 JSON Lines, ShareGPT rows with their pictures, or a folder of either",
     )
     parser.add_argument("--spectra", type=Path, metavar="DIR", help="folder with spectra that the rows only name")
     parser.add_argument("--batch", default="", help="name of this batch of drafts (the file's name)")

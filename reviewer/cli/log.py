@@ -69,8 +69,8 @@ def _to_json(entry: Entry) -> dict[str, Any]:
 
 def _line(entry: Entry) -> str:
     """Return one entry on one line, without the hashes that only the check uses."""
-    said = {name: value for name, value in entry.details.items() if name not in ("facts", "people")}
-    more = f"  {visible(json.dumps(said, ensure_ascii=False))}" if said else ""
+    values = {name: value for name, value in entry.details.items() if name not in ("facts", "people")}
+    more = f"  {visible(json.dumps(values, ensure_ascii=False))}" if values else ""
     if len(more) > _DETAILS:
         more = f"{more[:_DETAILS]}…"
     who, subject = entry.person or "-", f" {one_line(entry.subject)}" if entry.subject else ""
@@ -113,8 +113,8 @@ def database_checks(options: DoctorOptions) -> Iterator[Finding]:
         return
     yield Finding("integrity", True, f"every page of {options.database} is sound, schema {seen.schema}")
     yield _backups(options)
-    told = "none: the schema is from before it" if seen.head is None else f"ends at {seen.head}"
-    yield Finding("audit log", None, told)
+    text = "none: the schema is from before it" if seen.head is None else f"ends at {seen.head}"
+    yield Finding("audit log", None, text)
 
 
 def _backups(options: DoctorOptions) -> Finding:
@@ -127,8 +127,8 @@ def _backups(options: DoctorOptions) -> Finding:
     if not made:
         return Finding("last backup", None, f"none in {folder}", again)
     age = datetime.now(UTC) - made[0].at
-    told = f"{_span(age)} ago, {made[0].path}, and {len(made) - 1} earlier"
-    return Finding("last backup", None, told, again if age > _OLD else "")
+    text = f"{_span(age)} ago, {made[0].path}, and {len(made) - 1} earlier"
+    return Finding("last backup", None, text, again if age > _OLD else "")
 
 
 def _span(age: timedelta) -> str:

@@ -235,7 +235,7 @@ def _target(folder: Path, name: str, replace: bool) -> Path:
         raise ExportError(f"name: found {name!r:.80}, expected letters, digits, -, _ and single dots, 80 at most")
     target = folder / name
     if target.is_symlink() or target.is_file():
-        raise ExportError(f"{target}: found something that is no folder, expected a free name")
+        raise ExportError(f"{target}: found a file, expected a new name")
     if target.exists() and not replace:
         raise ExportError(f"{target}: found an export of that name; choose another, or replace it")
     if target.exists() and not (target / MANIFEST).is_file():
@@ -245,7 +245,7 @@ def _target(folder: Path, name: str, replace: bool) -> Path:
 
 def _nothing_to_export(items: int, left_out: Sequence[LeftOut]) -> str:
     if not left_out:
-        return "found no approved item of those asked for, expected at least one"
+        return "found no approved item that matches, expected at least one"
     why = "; ".join(f"item {one.item_id}: {one.reason}" for one in left_out[:3])
     return f"found no approved item that can be training data, of {items} approved ({why})"
 

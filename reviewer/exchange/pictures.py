@@ -65,7 +65,9 @@ class PictureFiles:
         self.sha256(path)
         data = self._read(path)
         if hashlib.sha256(data).digest() != self._seen[path].file:
-            raise PictureError(f"{path}: found other bytes than a moment ago, expected a file that stays as it is")
+            raise PictureError(
+                f"{path}: found other bytes than before, expected a file that does not change during the import"
+            )
         return _bare(data) or png_bytes(_decoded(path, data))
 
     def _read(self, path: str) -> bytes:
@@ -78,7 +80,7 @@ class PictureFiles:
         if not where.is_relative_to(self._folder):
             raise PictureError(f"found {path!r:.80}, expected a path inside the file's folder")
         if not is_file:
-            raise PictureError(f"found no file {path!r:.80} beside the rows, expected a picture")
+            raise PictureError(f"found no file {path!r:.80} next to the rows, expected a picture")
         if where.stat().st_size > MAX_BYTES:
             raise PictureError(f"{path}: found {where.stat().st_size} bytes, expected {MAX_BYTES} at most")
         try:

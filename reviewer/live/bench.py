@@ -161,8 +161,8 @@ class Bench:
                 room -= len(chunk)
                 if room < 0:
                     most, all_files = LARGEST_FILE / 2**30, LARGEST_FOLDER / 2**30
-                    wanted = f"at most {most:.0f} GiB a file and {all_files:.0f} GiB on a bench"
-                    raise SpectrumError(name, "more bytes than there is room for", wanted)
+                    wanted = f"at most {most:.0f} GiB per file and {all_files:.0f} GiB on a bench"
+                    raise SpectrumError(name, "a file that is too large", wanted)
                 copy.write(chunk)
 
     def _take(self, path: Path, rows: list[Row], problems: list[str]) -> None:
@@ -199,7 +199,7 @@ class Bench:
             if there is not None and there.id != row.id:
                 return there
             if there is None and len(self._rows) >= MOST_ROWS:
-                raise BenchFull(f"Your bench holds {MOST_ROWS} spectra, which is the most; remove some.")
+                raise BenchFull(f"Your bench is full: found {MOST_ROWS} spectra, the maximum. Remove some.")
             self._rows[row.id] = row
             return row
 

@@ -42,8 +42,7 @@ class Runs:
             going = sum(r.owner == owner and r.state == "running" for r in self._runs.values())
             if going >= MOST_RUNNING:
                 raise TooManyRunning(
-                    f"{going} of your runs are running, the most that one person may have. Stop one, or wait "
-                    "until one has finished."
+                    f"{going} of your runs are running, the maximum per person. Stop one, or wait until one ends."
                 )
             self._make_room(owner)
             self._runs[run.id] = run

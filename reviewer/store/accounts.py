@@ -341,7 +341,7 @@ class Accounts:
         people = [person_from(row) for row in db.table("people").rows_where("active")]
         leading = [person for person in people if person.is_any("coordinator")]
         if not leading:
-            raise NotAllowed("There has to be an active coordinator; name another one first.")
+            raise NotAllowed("At least one coordinator must stay active; make another person coordinator first.")
         # Once one person has a password, nobody can sign in without one, not even to set it.
         could_sign_in = changed.has_password and changed.is_any("coordinator")
         if could_sign_in and not any(person.has_password for person in leading):

@@ -195,8 +195,8 @@ class Items:
                 if not added:
                     raise
                 raise CannotWrite(
-                    f"{len(added)} of {len(prepared)} items were added, the others were not: add the same "
-                    f"again, and the rest follows. The error was: {error}"
+                    f"{len(added)} of {len(prepared)} items were added, the others were not. Import the file again "
+                    f"to add the rest. The error was: {error}"
                 ) from error
         return added
 

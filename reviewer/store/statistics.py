@@ -96,11 +96,11 @@ class Statistics:
         :param hidden: items to leave out, e.g. those that the present person scores blind
         """
         of = _DISAGREEMENTS.format(_chosen(task, batch))
-        asked: dict[str, Any] = {"task": task, "batch": batch, "most": most}
-        asked["hidden"] = json.dumps(sorted(hidden))
+        parameters: dict[str, Any] = {"task": task, "batch": batch, "most": most}
+        parameters["hidden"] = json.dumps(sorted(hidden))
         with self._database.read() as db:
-            (total,) = db.execute(f"SELECT count(*) {of}", asked).fetchone()
-            rows = db.execute(_DISAGREEMENT_ITEMS.format(of), asked).fetchall()
+            (total,) = db.execute(f"SELECT count(*) {of}", parameters).fetchone()
+            rows = db.execute(_DISAGREEMENT_ITEMS.format(of), parameters).fetchall()
         decisions: dict[int, dict[Round, Counter[str]]] = {}
         first: dict[int, sqlite3.Row] = {}
         for row in rows:

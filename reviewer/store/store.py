@@ -28,8 +28,8 @@ from reviewer.store.statistics import Statistics
 from reviewer.store.upkeep import Upkeep
 
 _REASONS = {
-    sqlite3.SQLITE_READONLY: "the file, its folder or its disk may not be written by you",
-    sqlite3.SQLITE_CANTOPEN: "there is no such folder, or it, the file or its disk may not be written by you",
+    sqlite3.SQLITE_READONLY: "you have no write permission for the file, its folder or its disk",
+    sqlite3.SQLITE_CANTOPEN: "there is no such folder, or you have no write permission for it, the file or its disk",
     sqlite3.SQLITE_BUSY: f"another program has kept it locked for {BUSY_SECONDS:.0f} seconds",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the disk reported an error",
@@ -140,7 +140,7 @@ def _open_writer(path: Path, migrations: Sequence[Migration], clocks: Clocks) ->
 def _create_private(path: Path) -> None:
     """Create a new file that only its owner may read: it will hold password hashes.
 
-    SQLite gives the files beside it the same mode, and reports itself why a file cannot be created.
+    SQLite gives its side files the same mode, and reports itself why a file cannot be created.
     """
     with suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -18,9 +18,9 @@ from reviewer.store import Draft, Store
 from reviewer.ui.widgets import Changes, line, markup, message_line, pill, report_errors, require_manager, table
 
 _ABOUT = (
-    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, gzip or not. A file "
-    "with several targets gives an item for each. The baseline measures and follows a fixed rule; it is no "
-    "model, and its drafts say so wherever they go."
+    "LAMOST, SDSS and DESI files, FITS images and tables, CSV, ECSV, text and Parquet, with or without gzip. A file "
+    "with several targets gives one item per target. The baseline measures lines and follows a fixed rule. It is not a "
+    "model, and its drafts are labelled as baseline everywhere."
 )
 
 
@@ -87,7 +87,7 @@ def build(store: Store, local: bool, known: Mapping[str, Task]) -> DraftForm:
     with gr.Row(equal_height=True):
         titles = [(task.title, key) for key, task in known.items()]
         task_key = gr.Dropdown(titles, label="Question: is it a …", value=None, scale=2)
-        batch = gr.Textbox(label="Batch, to filter by", placeholder="e.g. plate 56414", max_length=100, scale=2)
+        batch = gr.Textbox(label="Batch name (for filtering)", placeholder="e.g. plate 56414", max_length=100, scale=2)
     with gr.Row(equal_height=True):
         button = gr.Button("Draft with the baseline", variant="primary", size="sm", scale=0, min_width=190)
         stop = gr.Button("Stop", size="sm", scale=0, min_width=90)

@@ -1,4 +1,4 @@
-"""The import form of the Library tab: trajectories as our JSON lines, or ShareGPT rows with images."""
+"""The import form of the Library tab: trajectories as Spec-o3 JSON Lines, or ShareGPT rows with images."""
 
 from __future__ import annotations
 
@@ -133,8 +133,8 @@ def _unpack_one(packed: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) 
 
 
 _ABOUT = (
-    "JSON lines of ours, or ShareGPT rows with their images folder: as one zip, or as loose files. Survey "
-    "files dropped beside them give the spectra. Every row is checked before anything is saved."
+    "Spec-o3 JSON Lines, or ShareGPT rows with their images folder: as one zip, or as separate files. Survey files "
+    "that are added with them give the spectra. Every row is checked before anything is saved."
 )
 # A page of problems is enough to see the pattern.
 MOST_SHOWN = 200
@@ -155,7 +155,7 @@ def build(store: Store, local: bool) -> ImportForm:
     markup(f'<h3>Import trajectories</h3><p class="about">{escape(_ABOUT)}</p>')
     files = gr.File(label="Rows, pictures, spectra, or a zip", file_count="multiple", height=84)
     with gr.Row(equal_height=True):
-        batch = gr.Textbox(label="Batch, to filter by", placeholder="the file's name", max_length=100)
+        batch = gr.Textbox(label="Batch name (for filtering)", placeholder="the file's name", max_length=100)
         skip_bad = gr.Checkbox(label="Import the valid rows if others are not", container=False)
     button = gr.Button("Import", size="sm", elem_classes="so-small")
     message, results = message_line(), markup(elem_classes="so-results")

@@ -25,10 +25,10 @@ from reviewer.ui.widgets import (
 )
 from reviewer.web.auth import needs_passwords
 
-_OWN_FIRST = "Set your own password first: from then on everybody, including you, signs in with a password."
+_OWN_FIRST = "Set your own password first: from then on everyone, including you, signs in with a password."
 _START_TEAM = (
     "You work here without a password. To start a team, set one below: you become its coordinator, and from "
-    "then on everybody, including you, signs in with initials and password. Then add the others."
+    "then on everyone, including you, signs in with initials and password. Then add the others."
 )
 _STILL_SOLO = (
     "The rules still let one person do every round of an item. Untick that under Rules to have items judged "
@@ -92,7 +92,7 @@ class _PeopleTab:
         markup("<h3>Your password</h3>")
         with gr.Row(equal_height=True):
             self.own = _password(f"New password, {SHORTEST_PASSWORD} characters or more")
-            self.again = _password("The same again")
+            self.again = _password("Repeat the password")
             self.save_own = gr.Button("Set my password", size="sm", min_width=150, scale=0)
         self.own_message = message_line()
 

@@ -30,9 +30,7 @@ def in_words(rules: Rules) -> str:
     audits = "1 person audits" if rules.auditors == 1 else f"{rules.auditors} people audit"
     votes = "1 person votes" if rules.votes == 1 else f"{rules.votes} people vote"
     split = (
-        " Any other outcome goes to adjudication by somebody who has not judged the item yet."
-        if rules.votes > 1
-        else ""
+        " Any other outcome goes to adjudication by someone who has not judged the item yet." if rules.votes > 1 else ""
     )
     return (
         f"{audits} each revised item, none of them its author. If all pass, {votes}: {rules.approve_at} to "
@@ -100,7 +98,7 @@ def build(store: Store, local: bool) -> RulesForm:
         except RulesError as error:
             return {message: line("bad", _in_labels(error))}
         store.settings.set_rules(person.initials, rules)
-        text = line("good", "Saved. Rounds that are open are judged by these rules; closed ones stay closed.")
+        text = line("good", "Saved. The new rules apply to open rounds; closed rounds stay closed.")
         return {**form.show(store.settings.rules(), may_change=True), message: text}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}

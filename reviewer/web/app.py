@@ -58,7 +58,7 @@ def build(
 
     :param local: only this machine can reach it
     :param public: the address of the proxy through which alone it is reached
-    :param roster: the policies of the Live tab; None: as ``servers.toml`` beside the database says
+    :param roster: the policies of the Live tab; None: those of ``servers.toml`` next to the database
     :param backups: starts and stops with the app; None: there are none
     :raises RosterError: that file cannot be used
     """
@@ -141,8 +141,8 @@ def _prepare(store: Store, address: str | None) -> None:
     """Require a password if others can reach ``address``; fill an empty database with the demo."""
     if address is not None and not any(p.has_password and p.active for p in store.accounts.people()):
         raise CannotRun(
-            f"{address} can be reached by others, and nobody here has a password. Start at 127.0.0.1, set "
-            "passwords in the People tab, then start again."
+            f"{address} can be reached from other machines, but nobody has a password yet. Start the app at 127.0.0.1, "
+            "set passwords in the People tab, then start it again."
         )
     if store.queue.page(QueueFilter(), "", limit=1).total == 0:
         print("Empty database: loading the demo (simulated spectra, drafts by the baseline).", flush=True)

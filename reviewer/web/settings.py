@@ -17,7 +17,7 @@ _PUBLIC = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/?")
 class ServerSettings:
     """Settings of one start of the app.
 
-    :param servers: a file of the model servers to use; None: ``servers.toml`` beside the database
+    :param servers: a file of the model servers to use; None: ``servers.toml`` next to the database
     :param server: the address of the model server that is called "spec-o3"
     :param public: ``https://...``, the address of a TLS proxy in front of the app: its forwarded headers are
         trusted, and requests for any other name are refused

@@ -59,7 +59,7 @@ def main() -> None:
         first = timed(lambda: report.files(store, None, session))
         reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
         size = len(report.as_html(store, None, session)) / 1e3
-        asked = sum(one.asked for one in store.blind.sessions.progress(None, session))
+        asked = sum(one.assigned for one in store.blind.sessions.progress(None, session))
     results = Results()
     results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.")
     table = results.table({"": "", "times": "{}", "median, ms": "{:.1f}", "95th percentile, ms": "{:.1f}"})

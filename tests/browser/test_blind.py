@@ -81,7 +81,7 @@ def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> N
             open_blind(page)
             expect(page.locator(".blind")).to_contain_text("Nothing to score")
     with Store.open(db) as store:
-        said = [one for one in store.blind.results.of_session(None, 1).said if one.scorer == "SA"]
+        said = [one for one in store.blind.results.of_session(None, 1).responses if one.scorer == "SA"]
     assert len(said) == asked
     assert {one.answer.comment for one in said} == {"", "a comment to keep"}
 

@@ -402,7 +402,7 @@ def test_a_database_that_another_program_holds_is_said_within_seconds(page: Page
     at_item(page, app, 12, "RV")
     with locked(app.db):
         write(page, " Behind a lock.")
-        expect(notice(page)).to_contain_text("another program keeps it locked")
+        expect(notice(page)).to_contain_text("it is locked by another program")
         look(page, "locked")
     saved(page)
     expect(notice(page)).to_be_hidden()

@@ -147,7 +147,7 @@ def test_somebody_alone_starts_a_team_and_adds_a_person(store: Store, address: s
     add_person(page, "CD", "Cyril Dune", "another password")
     expect(page.get_by_text("Set your own password first")).to_be_visible()
     page.get_by_placeholder("New password, 8").fill(PASSWORD)
-    page.get_by_placeholder("The same again").fill(PASSWORD)
+    page.get_by_placeholder("Repeat the password").fill(PASSWORD)
     page.get_by_role("button", name="Set my password").click()
     expect(page.get_by_text("This is a team now")).to_be_visible()
     enter(page, address, "AB", PASSWORD)
@@ -162,7 +162,7 @@ def test_somebody_alone_starts_a_team_and_adds_a_person(store: Store, address: s
     page.get_by_label("Votes", exact=True).fill("3")
     expect(page.get_by_text("3 people vote: 3 to approve make it approved")).to_be_visible()
     page.get_by_role("button", name="Save rules").click()
-    expect(page.get_by_text("Saved. Rounds that are open")).to_be_visible()
+    expect(page.get_by_text("Saved. The new rules apply to open rounds")).to_be_visible()
     assert store.settings.rules() == Rules(auditors=2, votes=3, approve_at=3, reject_at=2)
     assert [(p.initials, p.has_password) for p in store.accounts.people()] == [("AB", True), ("CD", True)]
 
@@ -208,7 +208,7 @@ def test_survey_files_dropped_on_the_page_become_drafted_items(
     expect(page.get_by_text("choose a question")).to_be_visible()
     page.get_by_label("Question: is it a …").click()
     page.get_by_role("option", name="Cataclysmic").click()
-    page.get_by_label("Batch, to filter by").first.fill("plate 56414")
+    page.get_by_label("Batch name (for filtering)").first.fill("plate 56414")
     page.get_by_role("button", name="Draft with the baseline").click()
     expect(page.get_by_text("1 of 2 files had a problem")).to_be_visible(timeout=30_000)
     expect(results.filter(has_text=good.name)).to_contain_text("drafted 1 item #1")

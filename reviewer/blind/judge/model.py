@@ -102,9 +102,9 @@ def read_preference(text: str) -> PreferenceAnswer:
     :raises UnreadableAnswer: not exactly one object with the field, or another word
     """
     found = _answer_object(text, ("preference",))
-    said = _normalised(found.get("preference"))
+    word = _normalised(found.get("preference"))
     for preference in PREFERENCES:
-        if said == preference:
+        if word == preference:
             return PreferenceAnswer(preference, _text_or_empty(found.get("justification")))
     raise UnreadableAnswer(f'"preference" is {_shown(found.get("preference"))}, not one of {", ".join(PREFERENCES)}')
 
@@ -248,7 +248,7 @@ class Judge:
             answer=answer,
             reasoning="\n\n".join(one.reasoning for one in answers if one.reasoning),
             settings=settings,
-            said=tuple(one.text for one in answers),
+            replies=tuple(one.text for one in answers),
             usage=used,
         )
 

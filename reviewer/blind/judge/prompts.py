@@ -89,8 +89,8 @@ class Briefing:
 
     def fields(self, kind: Kind) -> tuple[str, ...]:
         """Return the fields of an answer. The justification comes first, so that the model reasons before it scores."""
-        asked = (*self.dimensions, "wrong_steps") if kind == "scores" else ("preference",)
-        return ("justification", *asked)
+        fields = (*self.dimensions, "wrong_steps") if kind == "scores" else ("preference",)
+        return ("justification", *fields)
 
     def messages(self, question: Question, shown: Sequence[TraceForJudge]) -> list[Message]:
         """Return the messages about one trace, or about a pair as left and right."""
@@ -99,12 +99,12 @@ class Briefing:
         content: str | list[Block] = blocks if self.pictures else "".join(block["text"] for block in blocks)
         return [{"role": "system", "content": self._instructions(kind)}, {"role": "user", "content": content}]
 
-    def again(self, kind: Kind, said: str, fault: str) -> list[Message]:
+    def again(self, kind: Kind, reply: str, fault: str) -> list[Message]:
         """Return the messages that follow an answer that cannot be read."""
         fields = ", ".join(self.fields(kind))
         request = Template(prompts().again).substitute(fault=fault, fields=fields)
         # Some servers refuse an empty turn.
-        return [{"role": "assistant", "content": said or "{}"}, {"role": "user", "content": request}]
+        return [{"role": "assistant", "content": reply or "{}"}, {"role": "user", "content": request}]
 
     def schema(self, kind: Kind, shown: Sequence[TraceForJudge]) -> dict[str, Any]:
         """Return the JSON schema of the answer for ``response_format``."""
@@ -155,8 +155,8 @@ class Briefing:
         return "\n".join(lines)
 
     def _blocks(self, question: Question, shown: Sequence[TraceForJudge]) -> Iterator[Block]:
-        asked = "\n\n".join(filter(None, (question.title, question.question, question.guide)))
-        yield _text(f"What was asked about the spectrum:\n{asked}\n")
+        question_text = "\n\n".join(filter(None, (question.title, question.question, question.guide)))
+        yield _text(f"What was asked about the spectrum:\n{question_text}\n")
         for name, one in zip(("",) if len(shown) == 1 else ("left", "right"), shown, strict=True):
             yield _text(f"\n{name.capitalize()}:\n<trace>\n" if name else "\n<trace>\n")
             if one.trace.overview is not None:
@@ -185,8 +185,8 @@ def _step(step: SheetStep) -> str:
         case "answer":
             return f"{step.id}, the answer: {step.verdict or 'neither YES nor NO'}. {_escaped(step.text)}\n"
     called = f", called “{_escaped(step.text)}”" if step.text else ""
-    said = f" The tool {'said' if step.ok else 'refused'}: {_escaped(step.observation)}"
-    return f"{step.id}, a look at {_window(step)}{called}.{said if step.observation else ''}\n"
+    result = f" The tool {'said' if step.ok else 'refused'}: {_escaped(step.observation)}"
+    return f"{step.id}, a look at {_window(step)}{called}.{result if step.observation else ''}\n"
 
 
 def _window(step: SheetStep) -> str:

@@ -71,7 +71,7 @@ class JudgeRun:
     def add(self, judgement: Judgement) -> None:
         self.scores += judgement.kind == "scores"
         self.orders += judgement.kind == "pair"
-        self.again += len(judgement.said) > 1
+        self.again += len(judgement.replies) > 1
         self.unreadable += judgement.answer is None
         self.reasoned += bool(judgement.reasoning)
 
@@ -91,8 +91,8 @@ def judge_session(
     :param by: the coordinator; None: the owner of the file
     :param spending: no question is sent that might exceed the budget; ``spending.ended`` then has the reason
     :param progress: called with the number of answers so far, and of all
-    :raises OtherJudge: the name belongs to another judge of this session
-    :raises NothingToAsk: there are pairs only, and the judge judges one dimension
+    :raises JudgeMismatch: the name belongs to another judge of this session
+    :raises NothingToJudge: there are pairs only, and the judge judges one dimension
     :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
     :raises NotFound: there is no such session
     """
@@ -160,7 +160,7 @@ def _check_same_judge(store: Store, by: str | None, session_id: int, judge: Judg
     for name in FIXED_SETTINGS:
         if before.get(name) != now[name]:
             raise JudgeMismatch(
-                f"the judge {judge.name!r} of session {session_id} was asked with {name} "
+                f"the judge {judge.name!r} of session {session_id} was run with {name} "
                 f"{before.get(name)!r}, now with {now[name]!r}: use another --name"
             )
 

@@ -74,16 +74,16 @@ def judge_statistics(results: Results) -> tuple[JudgeStatistics, ...]:
     return tuple(_one_judge(results, judge, by_judge[judge]) for judge in sorted(by_judge))
 
 
-def _one_judge(results: Results, judge: str, said: Sequence[Judgement]) -> JudgeStatistics:
-    scored = {one.shown[0]: one.answer for one in said if isinstance(one.answer, JudgeScore)}
-    asked = {one.shown: one.answer for one in said if isinstance(one.answer, PreferenceAnswer)}
+def _one_judge(results: Results, judge: str, judgements: Sequence[Judgement]) -> JudgeStatistics:
+    scored = {one.shown[0]: one.answer for one in judgements if isinstance(one.answer, JudgeScore)}
+    preferred = {one.shown: one.answer for one in judgements if isinstance(one.answer, PreferenceAnswer)}
     return JudgeStatistics(
         judge=judge,
         scores={d: _judge_scores(results, d, scored) for d in DIMENSIONS} if scored else {},
-        pairs=_judge_pairs(results, asked) if asked else None,
-        judgements=len(said),
-        unread=sum(one.answer is None for one in said),
-        with_reasoning=sum(bool(one.reasoning) for one in said),
+        pairs=_judge_pairs(results, preferred) if preferred else None,
+        judgements=len(judgements),
+        unread=sum(one.answer is None for one in judgements),
+        with_reasoning=sum(bool(one.reasoning) for one in judgements),
     )
 
 
@@ -121,13 +121,13 @@ def _scores_of_source(own: Scores, source: str, source_of: Mapping[str, str]) ->
     )
 
 
-def _judge_pairs(results: Results, asked: Mapping[tuple[int, ...], PreferenceAnswer]) -> JudgePairs:
+def _judge_pairs(results: Results, preferred: Mapping[tuple[int, ...], PreferenceAnswer]) -> JudgePairs:
     arms = sources(results)
     both: dict[str, tuple[tuple[int, ...], Verdict, Verdict]] = {}
-    for shown, answer in asked.items():
+    for shown, answer in preferred.items():
         # The first order is the one with the source that the plan names first on the left, as in votes.
         left, right = (results.traces[version] for version in shown)
-        back = asked.get(shown[::-1])
+        back = preferred.get(shown[::-1])
         if back is not None and arms.index(left.source) < arms.index(right.source):
             pair = tables.pair_name(left, right)
             both[pair] = (shown, _verdict(answer.preference), _verdict(back.preference, swapped=True))
@@ -136,11 +136,11 @@ def _judge_pairs(results: Results, asked: Mapping[tuple[int, ...], PreferenceAns
     first, second = [both[pair][1] for pair in pairs], [both[pair][2] for pair in pairs]
     together = tuple(in_both_orders(one, other) for one, other in zip(first, second, strict=True))
     votes = Votes(pairs, tuple(one[0].source for one in traces), tuple(one[1].source for one in traces), together)
-    every = [tables.pair_name(*(results.traces[v] for v in shown)) for shown in asked]
+    every = [tables.pair_name(*(results.traces[v] for v in shown)) for shown in preferred]
     return JudgePairs(
         rates=preference_rates(votes, arms),
         flips=flip_rate(first, second),
-        position=position_bias(every, [answer.preference for answer in asked.values()]),
+        position=position_bias(every, [answer.preference for answer in preferred.values()]),
         length=length_bias(
             pairs, together, [one[0].characters for one in traces], [one[1].characters for one in traces]
         ),

@@ -19,7 +19,7 @@ _KINDS: dict[Kind, str] = {"scores": "traces to score", "pair": "pairs to compar
 
 
 class LeakFound(Protocol):
-    """A leak in a trace; the store's ``GivenAway`` is one."""
+    """A leak in a trace; the store's ``LeakFound`` is one."""
 
     @property
     def item(self) -> int: ...
@@ -70,7 +70,7 @@ def scored_traces(material: ReportData) -> str:
 def method(material: ReportData) -> str:
     """Return the design in sentences, and the progress of each scorer."""
     results, plan = material.results, material.results.plan
-    asked = {"scores": "scored", "pairs": "compared in pairs", "both": "scored, then compared in pairs"}
+    mode_in_words = {"scores": "scored", "pairs": "compared in pairs", "both": "scored, then compared in pairs"}
     number = "as many of each as there are" if plan.number is None else f"{plan.number} of each"
     if plan.items:
         drawn = f"The {len(plan.items)} items were named by the coordinator"
@@ -78,7 +78,7 @@ def method(material: ReportData) -> str:
         drawn = f"Drawn by seed {plan.seed}, stratified by source and task, {number}"
     kept = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
     sentences = [
-        f"Traces were {asked[plan.mode]}. {drawn}{'; filter: ' + ', '.join(kept) if kept else ''}.",
+        f"Traces were {mode_in_words[plan.mode]}. {drawn}{'; filter: ' + ', '.join(kept) if kept else ''}.",
         f"Each was put before {plan.each} of {len(plan.scorers)} scorers, shared out so that everybody has "
         "about as many, and never before somebody who had drafted, revised, marked or judged it in review.",
         "Each scorer had an order of their own, drawn by the seed. They saw steps, windows, pictures and "
@@ -103,7 +103,7 @@ def exclusions(material: ReportData) -> str:
     results = material.results
     firsts = [one for kind in results.plan.kinds for one in results.first(kind)]
     silent = sum(one.answer is None for one in firsts)
-    repeats = sum(one.repeat_of is not None for one in results.said)
+    repeats = sum(one.repeat_of is not None for one in results.responses)
     gold = results.gold()
     unable = {
         what: sum(getattr(one.answer, key) == CANNOT_TELL for one in firsts if isinstance(one.answer, ScoreAnswer))
@@ -119,11 +119,11 @@ def exclusions(material: ReportData) -> str:
         ["showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"],
         *([f"“cannot tell”, {what}", n, "an answer, but no score"] for what, n in unable.items()),
         ["traces that give themselves away", len(telling), f"the plan's rule: such are {rule}"],
-        ["answers that were changed", sum(one.changes > 0 for one in results.said), "the last one counts"],
+        ["answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"],
     ]
     notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
-    said = f"<h3>Said when it was drawn</h3><ul>{notes}</ul>" if notes else ""
-    return _table(["what", "number", "what became of it"], [list(map(str, row)) for row in rows]) + said
+    notes_html = f"<h3>Said when it was drawn</h3><ul>{notes}</ul>" if notes else ""
+    return _table(["what", "number", "what became of it"], [list(map(str, row)) for row in rows]) + notes_html
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
@@ -144,9 +144,9 @@ def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
     html.append(f"<p><b>{escape(unable.short)}</b>: {escape(unable.text)}</p>")
     html.append(f"<h3>Pairs</h3><p>{escape(rubric.preference_question)}</p>")
     html.append(_table(["answer", "meaning"], [[one.short, one.text] for one in rubric.choices]))
-    for key, asked in sorted(questions.items()):
-        question = asked.question.replace("**", "")  # bold in a prompt, asterisks here
-        html.append(f"<h3>The question of {escape(asked.title or key)}</h3><p>{escape(question)}</p>")
+    for key, question in sorted(questions.items()):
+        text = question.question.replace("**", "")  # bold in a prompt, asterisks here
+        html.append(f"<h3>The question of {escape(question.title or key)}</h3><p>{escape(text)}</p>")
     return "\n".join(html)
 
 
@@ -154,10 +154,10 @@ def _coin(material: ReportData) -> str:
     results = material.results
     arms = sources(results)
     left = Counter(results.traces[one.shown[0]].source for one in results.first("pair"))
-    told = ", ".join(f"{source} {left[source]}" for source in arms)
+    counts = ", ".join(f"{source} {left[source]}" for source in arms)
     return (
         "Pairs are two traces of one spectrum and task. Left and right were drawn by a balanced coin and "
-        f"kept; times on the left: {told}."
+        f"kept; times on the left: {counts}."
     )
 
 
@@ -165,19 +165,19 @@ def _progress(material: ReportData) -> str:
     results, names = material.results, material.names
     rows = []
     for initials, called in names.scorers.items():
-        own = [one for one in results.said if one.scorer == initials]
+        own = [one for one in results.responses if one.scorer == initials]
         rows.append([called, *(f"{_answered(own, kind)}" for kind in results.plan.kinds)])
     head = ["scorer", *(f"{_KINDS[kind]}: answered" for kind in results.plan.kinds)]
     return _table(head, rows)
 
 
 def _answered(own: Sequence[Response], kind: Kind) -> str:
-    asked = [one for one in own if one.kind == kind]
-    repeats = sum(one.repeat_of is not None for one in asked)
-    gold = sum(one.gold is not None for one in asked)
+    responses = [one for one in own if one.kind == kind]
+    repeats = sum(one.repeat_of is not None for one in responses)
+    gold = sum(one.gold is not None for one in responses)
     also = [f"{n} {what}" for n, what in ((repeats, "repeats"), (gold, "gold")) if n]
     more = f" ({', '.join(also)} among them)" if also else ""
-    return f"{sum(one.answer is not None for one in asked)} of {len(asked)}{more}"
+    return f"{sum(one.answer is not None for one in responses)} of {len(responses)}{more}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -233,11 +233,11 @@ def _cell(one: Estimate | None) -> str:
 def _definitions(rows: Sequence[Row]) -> str:
     found: dict[str, list[str]] = {}
     for row in rows:
-        said = found.setdefault(row.statistic, [])
-        if row.estimate.definition not in said:
-            said.append(row.estimate.definition)
+        definitions = found.setdefault(row.statistic, [])
+        if row.estimate.definition not in definitions:
+            definitions.append(row.estimate.definition)
     entries = "".join(
-        f"<div><dt>{escape(name)}</dt>{''.join(f'<dd>{escape(one)}</dd>' for one in said)}</div>"
-        for name, said in found.items()
+        f"<div><dt>{escape(name)}</dt>{''.join(f'<dd>{escape(one)}</dd>' for one in definitions)}</div>"
+        for name, definitions in found.items()
     )
     return f"<h4>Definitions</h4><dl>{entries}</dl>"

@@ -283,14 +283,14 @@ def pair_statistics(results: Results, names: Names) -> PairStatistics | None:
         return None
     votes = tables.pair_votes(results)
     answered = [one for one in results.first("pair") if isinstance(one.answer, PreferenceAnswer)]
-    said = [names.scorers[one.scorer] for one in answered]
+    scorers = [names.scorers[one.scorer] for one in answered]
     return PairStatistics(
         votes=votes,
         rates=preference_rates(votes, sources(results)),
         strengths=bradley_terry(votes),
         position=position_bias(*tables.shown_sides(results)),
         length=length_bias(votes.pairs, votes.verdicts, *_lengths(results, votes, [s.shown for s in answered])),
-        agreement=_in_scorer_terms(round_agreement(votes.pairs, said, votes.verdicts)),
+        agreement=_in_scorer_terms(round_agreement(votes.pairs, scorers, votes.verdicts)),
         again={
             called: _pair_consistency(
                 [both for both in results.repeats("pair") if both[0].scorer == initials],

@@ -31,14 +31,14 @@ def summary(results: Results, found: Statistics) -> tuple[str, ...]:
 
 
 def _size(results: Results) -> str:
-    asked = [one for kind in results.plan.kinds for one in results.first(kind)]
-    answered = [one for one in asked if one.answer is not None]
+    questions = [one for kind in results.plan.kinds for one in results.first(kind)]
+    answered = [one for one in questions if one.answer is not None]
     scorers = {one.scorer for one in answered}
     if not answered:
-        return f"Nobody answered anything: {_many(len(asked), 'question')} were asked, so nothing follows."
+        return f"Nobody answered anything: {_many(len(questions), 'question')} were asked, so nothing follows."
     traces = {version for one in answered for version in one.shown}
     return (
-        f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of the {len(asked)} answers asked "
+        f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of the {len(questions)} answers asked "
         f"for, about {_many(len(traces), 'trace')}; repeats and gold items are not counted here."
     )
 
@@ -80,14 +80,14 @@ def _alpha(alpha: Estimate) -> str:
         return f"how far scorers agree is undefined: {alpha.reason}."
     if alpha.low is None or alpha.high is None:
         return f"Krippendorff's alpha is {two_decimals(alpha.value)}, without an interval ({alpha.reason})."
-    said = f"scorers agree with Krippendorff's alpha {value_with_interval(alpha)}; "
+    start = f"scorers agree with Krippendorff's alpha {value_with_interval(alpha)}; "
     if alpha.high < TENTATIVE:
-        return f"{said}all of the interval is below {TENTATIVE}, too little for conclusions by his rule."
+        return f"{start}all of the interval is below {TENTATIVE}, too little for conclusions by his rule."
     if alpha.low >= RELIABLE:
-        return f"{said}all of the interval is at {RELIABLE} or above, reliable by his rule."
+        return f"{start}all of the interval is at {RELIABLE} or above, reliable by his rule."
     if alpha.low >= TENTATIVE:
-        return f"{said}by his rule conclusions are tentative ({TENTATIVE} or above, not surely {RELIABLE})."
-    return f"{said}the interval reaches below {TENTATIVE}, the least that his rule allows tentative conclusions."
+        return f"{start}by his rule conclusions are tentative ({TENTATIVE} or above, not surely {RELIABLE})."
+    return f"{start}the interval reaches below {TENTATIVE}, the least that his rule allows tentative conclusions."
 
 
 def _of_pairs(found: PairStatistics) -> Iterator[str]:

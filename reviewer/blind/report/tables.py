@@ -223,7 +223,7 @@ def judgements_csv(results: Results, names: Names) -> str:
                     side,
                     comment,
                     one.reasoning,
-                    json.dumps(one.said),
+                    json.dumps(one.replies),
                     json.dumps(one.settings, sort_keys=True),
                 ),
             )
@@ -238,7 +238,7 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
     :param content_hashes: of each version that was shown
     """
     by_version = {version: names.items[trace.item] for version, trace in results.traces.items()}
-    place_of = {one.token: one.place for one in results.said}
+    place_of = {one.token: one.place for one in results.responses}
     data = {
         "format": SESSION_FORMAT,
         "session": results.session,
@@ -260,15 +260,15 @@ def session_json(results: Results, names: Names, content_hashes: Mapping[int, st
                     "repeat_of": None if one.repeat_of is None else place_of[one.repeat_of],
                     "gold": one.gold is not None,
                 }
-                for one in results.said
+                for one in results.responses
                 if one.scorer == initials
             ]
             for initials, called in names.scorers.items()
         },
         "rubric": results.rubric.to_json(),
         "questions": {
-            task: {"title": asked.title, "question": asked.question, "guide": asked.guide}
-            for task, asked in sorted(results.questions.items())
+            task: {"title": question.title, "question": question.question, "guide": question.guide}
+            for task, question in sorted(results.questions.items())
         },
     }
     return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -343,8 +343,8 @@ def _preference(results: Results, names: Names, one: Response) -> tuple[object, 
 def _responses(results: Results, names: Names, kind: str) -> list[Response]:
     # Not in the plan's order of scorers, which would reveal who is who.
     order = {initials: place for place, initials in enumerate(names.scorers)}
-    asked = [one for one in results.said if one.kind == kind]
-    return sorted(asked, key=lambda one: (order[one.scorer], one.place))
+    responses = [one for one in results.responses if one.kind == kind]
+    return sorted(responses, key=lambda one: (order[one.scorer], one.place))
 
 
 def _use(one: Response) -> str:

@@ -41,20 +41,20 @@ def faults(db: Transaction, known: Head | None) -> Iterator[str]:
         yield from _chain_faults(row, last)
         last = Head(row["number"], row["hash"])
         if known is not None and last.number == known.number and last.hash != known.hash:
-            yield f"log {known.number}: its hash is {last.hash:.12}…, kept elsewhere is {known.hash:.12}…"
+            yield f"log {known.number}: found the hash {last.hash:.12}…, expected {known.hash:.12}… as stored elsewhere"
         details = _details(row)
         bound, named = details.get("facts", {}), details.get("people", {})
         if not isinstance(bound, dict) or not isinstance(named, dict):
-            yield f"log {last.number}: what it binds cannot be read"
+            yield f"log {last.number}: the rows it covers cannot be read"
             continue
         people |= named
         for table, covered in bound.items():
             if table not in tables or not isinstance(covered, list) or len(covered) != 4:
-                yield f"log {last.number}: what it binds cannot be read"
+                yield f"log {last.number}: the rows it covers cannot be read"
             else:
                 yield from tables[table].compare(last.number, covered)
     if known is not None and known.number > last.number:
-        yield f"the log ends at {last.number}, the head kept elsewhere is {known.number}: its end was cut off"
+        yield f"the log ends at {last.number}, expected {known.number} as stored elsewhere: its end was removed"
     for rows in tables.values():
         yield from rows.left_over()
     yield from _people_faults(db, people)
@@ -69,7 +69,7 @@ def _chain_faults(row: sqlite3.Row, last: Head) -> Iterator[str]:
     details = _details(row)
     own = entry_hash(*(row[name] for name in _PLAIN), details, row["previous"])
     if own != row["hash"] or canonical(details).decode("utf-8", "surrogatepass") != row["details"]:
-        yield f"log {number}: it was changed: its hash is not that of what it says"
+        yield f"log {number}: it was changed: its hash does not match its content"
 
 
 def _details(row: sqlite3.Row) -> dict[str, Any]:
@@ -92,13 +92,13 @@ class _FactRows:
         """Compare the rows with what entry ``number`` says about them."""
         first, last, count, expected = covered
         if not isinstance(first, int) or not isinstance(last, int):
-            yield f"log {number}: what it binds cannot be read"
+            yield f"log {number}: the rows it covers cannot be read"
             return
         yield from self._unbound(first)
         found, own = digest(self._until(last))
         which = f"{self._table} {first}" if first == last else f"{self._table} {first} to {last}"
         if found != count:
-            yield f"log {number}: it binds {count} rows, {which}; {found} are there"
+            yield f"log {number}: {which}: found {found} rows, expected {count}"
         elif own != expected:
             yield f"log {number}: {which} was changed since it was written"
 
@@ -108,7 +108,7 @@ class _FactRows:
 
     def _unbound(self, before: int | None) -> Iterator[str]:
         while self._ahead is not None and (before is None or self._ahead[0] < before):
-            yield f"{self._table} {self._ahead[0]}: no entry of the log binds it"
+            yield f"{self._table} {self._ahead[0]}: no entry of the log covers it"
             self._ahead = next(self._rows, None)
 
     def _until(self, last: int) -> Iterator[bytes]:
@@ -122,10 +122,12 @@ def _people_faults(db: Transaction, logged: dict[str, str]) -> Iterator[str]:
     for initials, row in PEOPLE.rows(db, "people"):
         here.add(initials)
         if initials not in logged:
-            yield f"{initials}: no entry of the log binds this person"
+            yield f"{initials}: no entry of the log covers this person"
         elif digest([row])[1] != logged[initials]:
-            yield f"{initials}: this person's roles, password or state were changed behind the log"
-    yield from (f"{initials}: this person is in the log and nowhere else" for initials in sorted(set(logged) - here))
+            yield f"{initials}: this person's roles, password or state were changed without an entry in the log"
+    yield from (
+        f"{initials}: this person is in the log, but not in the database" for initials in sorted(set(logged) - here)
+    )
 
 
 MOST_FAULTS = 1000

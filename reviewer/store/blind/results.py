@@ -1,4 +1,4 @@
-"""What a session's report needs besides its results: what the texts are called by, who was kept from what."""
+"""Questions to model judges and their judgements; the results of a closed session, and the material of its report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reviewer.store.blind.values import BlindSession, ToJudge
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
-# Sides are the scorers' matter: a judge is shown both orders of every pair.
+# Without the scorers' sides: a judge gets every pair in both orders.
 _TO_JUDGE = """
 SELECT DISTINCT a.kind, min(a.version, coalesce(a.on_the_right, a.version)) AS version,
        max(a.version, coalesce(a.on_the_right, a.version)) AS other, a.spectrum, i.task
@@ -32,14 +32,13 @@ WHERE a.session = ? AND NOT a.gold ORDER BY 1, 2, 3
 
 
 class Judging:
-    """The coordinator's part. As elsewhere ``by`` None stands for whoever holds the file itself."""
+    """Questions to model judges, and their judgements. ``by`` None stands for the owner of the file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def questions(self, by: str | None, session_id: int) -> tuple[ToJudge, ...]:
-        """Everything that scorers are asked for, each once, and every pair in both orders. Without the gold
-        items, which are in no result.
+        """Return the scorers' questions, each once, and every pair in both orders; without gold items.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
         :raises NotFound: there is no such session
@@ -53,17 +52,17 @@ class Judging:
                 "SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,)
             )
             traces = {row["id"]: Trajectory.from_json(json.loads(row["body"])) for row in texts}
-        asked = []
+        questions = []
         for row in rows:
             one, other = row["version"], row["other"]
             for shown in [(one,)] if row["kind"] == "scores" else [(one, other), (other, one)]:
                 trajectories = tuple(traces[version] for version in shown)
                 question = session.questions[row["task"]]
-                asked.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
-        return tuple(asked)
+                questions.append(ToJudge(row["kind"], shown, question, trajectories, row["spectrum"]))
+        return tuple(questions)
 
     def record(self, *, by: str | None, session_id: int, judgement: Judgement, key: str) -> None:
-        """Keep what a model judge said of a session's traces; the same key twice is once.
+        """Store a judgement; the same key again changes nothing.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session has not been open
         :raises NotFound: there is no such session, or nobody in it was shown these versions
@@ -85,7 +84,7 @@ class Judging:
             self._database.log(db, by, "judged blind", f"session {session_id}", what, {"blind_judgements": number})
 
     def recorded_keys(self, by: str | None, session_id: int, judge: str) -> frozenset[str]:
-        """The keys of what a judge has said already, so that a run can go on where it ended; no answers.
+        """Return the keys of a judge's stored judgements, with which an interrupted run resumes.
 
         :raises NotAllowed: ``by`` is no coordinator
         """
@@ -95,7 +94,7 @@ class Judging:
             return frozenset(row[0] for row in rows)
 
     def settings(self, by: str | None, session_id: int, judge: str) -> Mapping[str, Any] | None:
-        """How a judge was asked the first time in a session; None before that.
+        """Return the settings of a judge's first judgement in a session; None if there is none.
 
         :raises NotAllowed: ``by`` is no coordinator
         """
@@ -114,7 +113,7 @@ def judgement_from(row: sqlite3.Row) -> Judgement:
         answer=None if row["answer"] is None else _answer_from(json.loads(row["answer"]), right is not None),
         reasoning=row["reasoning"],
         settings=json.loads(row["settings"]),
-        said=tuple(json.loads(row["said"])),
+        replies=tuple(json.loads(row["said"])),
         usage=Usage(**json.loads(row["usage"])),
         cost=row["cost"],
         by=row["person"],
@@ -136,7 +135,7 @@ def _judgement_row(judgement: Judgement) -> dict[str, object]:
         "answer": None if answer is None else _json(asdict(answer)),
         "reasoning": judgement.reasoning,
         "settings": _json(dict(judgement.settings)),
-        "said": _json(judgement.said),
+        "said": _json(judgement.replies),
         "usage": _json(asdict(judgement.usage)),
         "cost": judgement.cost,
     }
@@ -145,12 +144,12 @@ def _judgement_row(judgement: Judgement) -> dict[str, object]:
 def _opened(db: Transaction, session_id: int) -> BlindSession:
     session = blind_session_by_id(db, session_id)
     if session.rubric is None:
-        raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric to judge by.")
+        raise NotAllowed(f"Session {session_id} has not been open, so it has no rubric for a judge.")
     return session
 
 
 def _require_shown(db: Transaction, session_id: int, judgement: Judgement) -> None:
-    """Some assignment of the session showed these versions, in this or the other order."""
+    """Check that an assignment of the session showed these versions, in either order. :raises NotFound: none did"""
     pairs = db.execute(
         "SELECT version, on_the_right FROM blind_assignments WHERE session = ? AND version IN (?, ?)",
         (session_id, judgement.shown[0], judgement.shown[-1]),
@@ -171,7 +170,7 @@ SELECT DISTINCT v.id, v.content_hash
 FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?
 """
 
-# As it was on the day of the drawing, so that a report of a closed session stays the same.
+# As of the time of the sampling, so that the report of a closed session stays the same.
 _HANDS_THEN = """
 WITH shown AS (
     SELECT DISTINCT v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
@@ -195,11 +194,11 @@ WHERE v.content_hash IN (SELECT value FROM json_each(?)) GROUP BY 1
 
 @dataclass(frozen=True)
 class BlindMaterial:
-    """What stands behind the numbers of a session.
+    """Further facts for the report of a session.
 
     :param content_hashes: of each version that was shown
-    :param barred: scorer and item of the session that were kept apart, as the scorer had a hand in the item
-    :param names: initials and names of the scorers, so that they can be taken out of what is published
+    :param barred: scorers with an item of the session that they may not score, because they worked on it
+    :param names: the scorers' names by initials, which the report replaces
     """
 
     content_hashes: dict[int, str]
@@ -219,13 +218,13 @@ SELECT x.* FROM {table} x JOIN blind_assignments a ON a.token = x.assignment WHE
 
 
 class SessionResults:
-    """What a session came to."""
+    """The results of sessions, and the material of their reports."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def of_session(self, by: str | None, session_id: int) -> Results:
-        """Everything about a closed session.
+        """Return the results of a closed session.
 
         :raises NotAllowed: ``by`` is no coordinator, or the session is not closed, or was closed without
             having been open
@@ -235,7 +234,9 @@ class SessionResults:
             require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
             if session.state != "closed":
-                raise NotAllowed(f"Session {session_id} is {session.state}; results are for when it is closed.")
+                raise NotAllowed(
+                    f"Session {session_id} is {session.state}; its results are available once it is closed."
+                )
             if session.rubric is None or session.opened_at is None or session.closed_at is None:
                 raise NotAllowed(f"Session {session_id} was never open, so nobody could score in it.")
             return Results(
@@ -249,12 +250,12 @@ class SessionResults:
                 opened_at=session.opened_at,
                 closed_at=session.closed_at,
                 traces=_traces(db, session_id),
-                said=_said(db, session),
+                responses=_responses(db, session),
                 judgements=_judgements(db, session_id),
             )
 
     def report_material(self, by: str | None, session_id: int) -> BlindMaterial:
-        """What the report of a session needs besides its results.
+        """Return what the report of a session needs in addition to its results.
 
         :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: there is no such session
@@ -263,19 +264,19 @@ class SessionResults:
             require_coordinator(db, by)
             session = blind_session_by_id(db, session_id)
             hashes = {row["id"]: row["content_hash"] for row in db.execute(_HASHES, (session_id,))}
-            asked = {
+            parameters = {
                 "session": session_id,
                 "people": json.dumps(session.plan.scorers),
                 "at": stamp(session.drawn_at),
             }
-            hands = frozenset((row["person"], row["item"]) for row in db.execute(_HANDS_THEN, asked))
+            hands = frozenset((row["person"], row["item"]) for row in db.execute(_HANDS_THEN, parameters))
             names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
         return BlindMaterial(hashes, hands, names)
 
     def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
-        """The item whose current text this is, the first of several.
+        """Return the item with each text as its current version, by content hash; of several items the first.
 
-        :raises NotFound: some of them are nobody's current text; the sentence says how many
+        :raises NotFound: some texts are not current in any item; the message says how many
         """
         wanted = list(dict.fromkeys(content_hashes))
         with self._database.read() as db:
@@ -283,7 +284,7 @@ class SessionResults:
         found = {row["content_hash"]: int(row["item"]) for row in rows}
         if missing := [one for one in wanted if one not in found]:
             raise NotFound(
-                f"{len(missing)} of {len(wanted)} traces are no item's current text here, "
+                f"{len(missing)} of {len(wanted)} traces are not the current text of any item here, "
                 f"the first of them {missing[0]:.20}…"
             )
         return found
@@ -311,7 +312,7 @@ def _trace(row: sqlite3.Row) -> ShownTrace:
     )
 
 
-def _said(db: Transaction, session: BlindSession) -> tuple[Response, ...]:
+def _responses(db: Transaction, session: BlindSession) -> tuple[Response, ...]:
     answers: dict[str, list[sqlite3.Row]] = {}
     for table in ("blind_scores", "blind_preferences"):
         for row in db.execute(_ANSWERS.format(table=table), (session.id,)):
@@ -323,10 +324,10 @@ def _said(db: Transaction, session: BlindSession) -> tuple[Response, ...]:
     ).fetchall()
     places = {scorer: place for place, scorer in enumerate(session.plan.scorers)}
     rows.sort(key=lambda row: (places[row["scorer"]], row["place"]))
-    return tuple(_one_said(row, answers.get(row["token"], []), gold) for row in rows)
+    return tuple(_response(row, answers.get(row["token"], []), gold) for row in rows)
 
 
-def _one_said(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, Gold]) -> Response:
+def _response(row: sqlite3.Row, answers: list[sqlite3.Row], gold: Mapping[int, Gold]) -> Response:
     pair, last = row["kind"] == "pair", answers[-1] if answers else None
     answer: ScoreAnswer | PreferenceAnswer | None = None
     if last is not None:

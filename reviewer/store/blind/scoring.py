@@ -1,4 +1,4 @@
-"""Blind sessions on the scorer's side: what they may see, and what they say."""
+"""Blind sessions for scorers: their assignments, sheets and answers, and the items that are hidden from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reviewer.store.blind.values import BlindWork, SheetSource
 from reviewer.store.errors import KeyReused, NotAllowed, NotFound
 from reviewer.store.sqlite.database import Database, Transaction, insert, stamp
 
-# Every assignment with what is needed to judge a request for it.
+# An assignment, with the facts that decide whether its scorer may open it now.
 _ASSIGNMENT = """
 SELECT a.*, p.active, s.questions, i.task,
        (SELECT state FROM blind_states WHERE session = a.session ORDER BY id DESC LIMIT 1) AS state
@@ -53,7 +53,7 @@ WITH mine AS (
     CROSS JOIN versions v ON v.id = a.version OR v.id = a.on_the_right
     WHERE NOT EXISTS (SELECT 1 FROM blind_states c WHERE c.session = s.id AND c.state = 'closed')
 )
--- Another trace of the same spectrum, with its name, would tell by elimination whose the one on the sheet is.
+-- Another trace of the same spectrum, shown with its author, would reveal the author on the sheet by elimination.
 SELECT item FROM mine UNION SELECT i.id FROM mine JOIN items i ON i.spectrum = mine.spectrum
 """
 
@@ -91,13 +91,13 @@ def refuse_withheld(db: Transaction, person: str, item_id: int) -> None:
 
 
 class Scoring:
-    """A scorer's part. Somebody else's token is answered like one that does not exist."""
+    """Assignments and answers of scorers. Another scorer's token gets the same error as one that does not exist."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def assignments(self, person: str) -> tuple[BlindWork, ...]:
-        """What this person is asked in open sessions, in their order."""
+        """Return the person's assignments in open sessions, in their order."""
         with self._database.read() as db:
             rows = db.execute(_WORK, {"person": person}).fetchall()
         return tuple(
@@ -105,14 +105,16 @@ class Scoring:
         )
 
     def hidden_items(self, person: str) -> frozenset[int]:
-        """Items to keep from this person everywhere but on their sheets: those they score in a session that
-        has been drawn and is not closed yet, gold items and both sides of pairs among them, and every other
-        item on the same spectra."""
+        """Return the items that this person may see on their sheets only.
+
+        These are the items they score in a session that is not closed, gold items and both sides of pairs included,
+        and every other item of the same spectra.
+        """
         with self._database.read() as db:
             return frozenset(row[0] for row in db.execute(_HIDDEN, {"person": person}))
 
     def hidden_hashes(self, person: str) -> frozenset[str]:
-        """The SHA-256 of spectra and pictures by which hidden items could be had all the same."""
+        """Return the SHA-256 of the spectra and pictures of hidden items, which are hidden too."""
         items = self.hidden_items(person)
         if not items:
             return frozenset()
@@ -121,18 +123,18 @@ class Scoring:
         return frozenset(row[0] for row in rows if row[0] is not None)
 
     def rubric(self, person: str, session_id: int) -> Rubric:
-        """What is scored in an open session, for those who score in it.
+        """Return the rubric of an open session in which this person scores.
 
-        :raises NotFound: this person is asked nothing in such a session
+        :raises NotFound: the person scores in no such session
         """
         with self._database.read() as db:
             row = db.execute(_RUBRIC, {"person": person, "session": session_id}).fetchone()
         if row is None:
-            raise NotFound("You are asked nothing in such a session.")
+            raise NotFound(f"You do not score in session {session_id}, or it is not open.")
         return Rubric.from_json(json.loads(row["rubric"]))
 
     def sheet(self, token: str, person: str) -> Sheet:
-        """What the scorer may see of an assignment.
+        """Return what the scorer may see of an assignment.
 
         :raises NotFound: this person has no such assignment
         :raises NotAllowed: the session is not open, or the person is no longer active
@@ -141,7 +143,7 @@ class Scoring:
             row = _assignment(db, token, person)
             _require_open(row)
             trajectories = _trajectories(db, row)
-            (asked,) = db.execute(
+            (number,) = db.execute(
                 "SELECT max(place) FROM blind_assignments WHERE session = ? AND scorer = ?",
                 (row["session"], person),
             ).fetchone()
@@ -151,14 +153,14 @@ class Scoring:
             session=row["session"],
             kind=row["kind"],
             place=row["place"],
-            of=asked,
+            of=number,
             question=Question(**json.loads(row["questions"])[row["task"]]),
             traces=tuple(trace_of(trajectory) for trajectory in trajectories),
             mine=mine,
         )
 
     def source(self, token: str, person: str) -> SheetSource:
-        """What stands behind a sheet. Never to be sent to a browser.
+        """Return the trajectories and the spectrum of a sheet, which must not be sent to a browser.
 
         :raises NotFound: this person has no such assignment
         :raises NotAllowed: the session is not open, or the person is no longer active
@@ -179,7 +181,7 @@ class Scoring:
         comment: str = "",
         wrong_steps: Sequence[str] = (),
     ) -> ScoreAnswer:
-        """Score the trajectory of an assignment; the latest score counts. The same key twice is once.
+        """Score the trajectory of an assignment; the latest score counts. The same key again changes nothing.
 
         :param wrong_steps: the sheet's ids of steps that claim something wrong
         :raises NotFound: this person has no such assignment, or the trajectory no such step
@@ -189,14 +191,14 @@ class Scoring:
         """
         for name, score in (("Coherence", coherence), ("Physical consistency", consistency)):
             if score != CANNOT_TELL and (isinstance(score, bool) or score not in SCORES):
-                raise NotAllowed(f"{name} is 0 to {SCORES[-1]} or “{CANNOT_TELL}”; {score!r:.40} is not.")
+                raise NotAllowed(f"{name}: found {score!r:.40}, expected 0 to {SCORES[-1]} or “{CANNOT_TELL}”.")
         given = ScoreAnswer(coherence, consistency, comment.strip(), tuple(dict.fromkeys(wrong_steps)))
         with self._database.write() as db:
             row = _assignment(db, token, person)
             if not _answered_first(db, row, key, given):
                 _require_open(row)
                 if row["kind"] != "scores":
-                    raise NotAllowed("This is a pair: say which reasoning is better.")
+                    raise NotAllowed("This is a pair: choose the better reasoning.")
                 (trajectory,) = _trajectories(db, row)
                 steps = {step.id for step in trace_of(trajectory).steps}
                 unknown = [step for step in given.wrong_steps if step not in steps]
@@ -212,13 +214,13 @@ class Scoring:
                     "at": stamp(self._database.now()),
                 }
                 number = insert(db, "blind_scores", answer)
-                self._tell_answered(db, row, "scored blind", "blind_scores", number)
+                self._log_answered(db, row, "scored blind", "blind_scores", number)
         return given
 
     def prefer(
         self, *, person: str, token: str, preference: Preference, key: str, comment: str = ""
     ) -> PreferenceAnswer:
-        """Say which of a pair is better, left and right as they were shown; the latest answer counts.
+        """Answer which trace of a pair is better, left and right as shown; the latest answer counts.
 
         :raises NotFound: this person has no such assignment
         :raises NotAllowed: the session is not open, the person no longer active, the assignment is no pair,
@@ -226,7 +228,7 @@ class Scoring:
         :raises KeyReused: the key was used for another answer
         """
         if preference not in PREFERENCES:
-            raise NotAllowed(f"A preference is one of {', '.join(PREFERENCES)}; {preference!r:.40} is not.")
+            raise NotAllowed(f"preference: found {preference!r:.40}, expected one of {', '.join(PREFERENCES)}.")
         given = PreferenceAnswer(preference, comment.strip())
         with self._database.write() as db:
             row = _assignment(db, token, person)
@@ -242,11 +244,11 @@ class Scoring:
                     "at": stamp(self._database.now()),
                 }
                 number = insert(db, "blind_preferences", answer)
-                self._tell_answered(db, row, "preferred blind", "blind_preferences", number)
+                self._log_answered(db, row, "preferred blind", "blind_preferences", number)
         return given
 
-    def _tell_answered(self, db: Transaction, row: sqlite3.Row, what: str, table: str, number: int) -> None:
-        """That somebody answered, and nothing of what: the log can be read while a session is open."""
+    def _log_answered(self, db: Transaction, row: sqlite3.Row, what: str, table: str, number: int) -> None:
+        """Log that there is an answer, without the answer: the log can be read while a session is open."""
         place = {"place": row["place"]}
         self._database.log(db, row["scorer"], what, f"session {row['session']}", place, {table: number})
 
@@ -267,7 +269,7 @@ def preference_from(row: sqlite3.Row) -> PreferenceAnswer:
 def _assignment(db: Transaction, token: str, person: str) -> sqlite3.Row:
     row: sqlite3.Row | None = db.execute(_ASSIGNMENT, (token, person)).fetchone()
     if row is None:
-        raise NotFound("There is no such assignment of yours.")
+        raise NotFound("You have no such assignment.")
     return row
 
 
@@ -280,7 +282,7 @@ def _require_open(row: sqlite3.Row) -> None:
 
 
 def _trajectories(db: Transaction, row: sqlite3.Row) -> tuple[Trajectory, ...]:
-    """The one to score; or left and right."""
+    """Return the trajectory to score; or left and right."""
     shown = [row["version"]] + ([row["on_the_right"]] if row["kind"] == "pair" else [])
     texts = db.execute("SELECT id, body FROM versions WHERE id IN (?, ?)", (shown[0], shown[-1]))
     bodies = {row["id"]: row["body"] for row in texts}
@@ -298,7 +300,7 @@ def _own_answer(db: Transaction, token: str) -> ScoreAnswer | PreferenceAnswer |
 
 
 def _answered_first(db: Transaction, assignment: sqlite3.Row, key: str, given: ScoreAnswer | PreferenceAnswer) -> bool:
-    """Whether this key gave this answer before. :raises KeyReused: it gave another"""
+    """Return whether this answer is stored under this key already. :raises KeyReused: another answer is"""
     first: ScoreAnswer | PreferenceAnswer | None = None
     of = None
     for table in ("blind_scores", "blind_preferences"):

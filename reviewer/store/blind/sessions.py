@@ -1,4 +1,4 @@
-"""Blind sessions on the coordinator's side: what there is to draw from, drawing, opening, closing."""
+"""Blind sessions for coordinators: candidates, creating, opening and closing, progress and leaks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WHERE i.id IN (SELECT value FROM json_each(:gold)) OR (
 ORDER BY i.id
 """
 
-# Whoever has seen an item in review and left something there: a text, a decision, a mark, a verdict.
+# The people who worked on an item in review: who wrote a version, decided, marked a step or committed a verdict.
 HANDS = """
 SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM decisions WHERE person IN (SELECT value FROM json_each(:people))
@@ -50,15 +50,15 @@ UNION SELECT item, person FROM verdicts WHERE person IN (SELECT value FROM json_
 
 
 class Sessions:
-    """Reading only."""
+    """Blind sessions, managed by coordinators. ``by`` None stands for the owner of the file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def candidates(self, by: str | None, plan: Plan, progress: Callable[[int], None] | None = None) -> list[Candidate]:
-        """Every item that the plan lets through, and its gold items, at the versions that are current now.
+        """Return the items that fit the plan, and its gold items, at their current versions.
 
-        Texts are searched for what gives them away only where the plan leaves such out.
+        Texts are searched for leaks only if the plan leaves such texts out.
 
         :param progress: called with the number of texts searched so far
         :raises NotAllowed: ``by`` is no coordinator
@@ -70,7 +70,7 @@ class Sessions:
             barred: dict[int, set[str]] = defaultdict(set)
             for item, person in db.execute(HANDS, {"people": json.dumps(plan.scorers)}):
                 barred[item].add(person)
-            rows = db.execute(_CANDIDATES, _asked(plan)).fetchall()
+            rows = db.execute(_CANDIDATES, _parameters(plan)).fetchall()
             for row in rows:
                 if row["drafter_kind"] == "person":
                     name = row["drafter_name"].casefold()
@@ -94,12 +94,12 @@ class Sessions:
     def create(
         self, by: str | None, plan: Plan, key: str, progress: Callable[[int], None] | None = None
     ) -> BlindSession:
-        """Draw a session and keep it, frozen; the same key again gives the first one.
+        """Sample a session and store it; it never changes. The same key again returns the first one.
 
-        :param progress: called with the number of texts searched so far, where the plan leaves some out
+        :param progress: called with the number of texts searched so far, if the plan leaves some out
         :raises NotAllowed: ``by`` is no coordinator, or a scorer is no longer active
-        :raises TooFew: (of ``reviewer.blind.sampling``) there is not enough to draw
-        :raises PlanError: the plan's fields do not go together
+        :raises TooFew: (of ``reviewer.blind.sampling``) there are too few items
+        :raises PlanError: the plan's fields contradict each other
         :raises NotFound: a scorer is nobody's initials
         :raises KeyReused: the key was used for another session
         """
@@ -120,10 +120,10 @@ class Sessions:
         return self.get(by, first)
 
     def open(self, by: str | None, session_id: int, key: str) -> BlindSession:
-        """From now on its scorers can score; the rubric is copied into it. The same key twice is once.
+        """Open a session for scoring and copy the rubric into it. The same key again changes nothing.
 
-        :raises NotAllowed: ``by`` is no coordinator, the session is not in its first state, or a scorer has
-            left or had a hand in one of their items since it was drawn
+        :raises NotAllowed: ``by`` is no coordinator, the session was opened or closed before, or a scorer has
+            left or worked on one of their items since it was sampled
         :raises NotFound: there is no such session
         :raises KeyReused: the key was used for another change
         """
@@ -132,7 +132,7 @@ class Sessions:
                 require_coordinator(db, by)
                 session = blind_session_by_id(db, session_id)
                 if session.state != "drawn":
-                    raise NotAllowed(f"Session {session_id} is {session.state}; only a drawn one can be opened.")
+                    raise NotAllowed(f"Session {session_id} is {session.state}; only a new session can be opened.")
                 self._require_all_active(db, session.plan.scorers)
                 _refuse_new_hands(db, session)
                 text = json.dumps(rubric().to_json(), ensure_ascii=False)
@@ -140,7 +140,7 @@ class Sessions:
         return self.get(by, session_id)
 
     def close(self, by: str | None, session_id: int, key: str) -> BlindSession:
-        """Nothing more can be scored, and the results can be had. One that never opened is given up.
+        """Close a session: scoring ends, and the results become available. A session can be closed without opening.
 
         :raises NotAllowed: ``by`` is no coordinator, or it is closed already
         :raises NotFound: there is no such session
@@ -155,13 +155,13 @@ class Sessions:
         return self.get(by, session_id)
 
     def all(self, by: str | None) -> list[BlindSession]:
-        """Every session, oldest first; plans name sources. :raises NotAllowed: ``by`` is no coordinator"""
+        """Return every session, oldest first. :raises NotAllowed: ``by`` is no coordinator"""
         with self._database.read() as db:
             require_coordinator(db, by)
             return [_session_from(row) for row in db.execute(f"{_SESSIONS} ORDER BY s.id")]
 
     def get(self, by: str | None, session_id: int) -> BlindSession:
-        """One session.
+        """Return a session.
 
         :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: there is no such session
@@ -171,7 +171,7 @@ class Sessions:
             return blind_session_by_id(db, session_id)
 
     def progress(self, by: str | None, session_id: int) -> tuple[BlindProgress, ...]:
-        """How far each scorer has come, in the plan's order.
+        """Return the progress of each scorer, in the plan's order.
 
         :raises NotAllowed: ``by`` is no coordinator
         :raises NotFound: there is no such session
@@ -188,7 +188,7 @@ class Sessions:
         )
 
     def leaks(self, by: str | None, session_id: int) -> tuple[LeakFound, ...]:
-        """Where the texts of a session tell who wrote them, by item.
+        """Return the leaks in the texts of a session, by item.
 
         :raises NotAllowed: ``by`` is no coordinator, or scores in the session while it is not closed
         :raises NotFound: there is no such session
@@ -198,8 +198,8 @@ class Sessions:
             session = blind_session_by_id(db, session_id)
             if session.state != "closed" and by in session.plan.scorers:
                 raise NotAllowed(
-                    "You score in this session, and what was found names sources; let another coordinator "
-                    "look, or whoever holds the file (spec-o3 blind giveaways)."
+                    "You score in this session, and the leaks name the sources. Ask a coordinator who does not score "
+                    "in it, or the owner of the database file (spec-o3 blind giveaways)."
                 )
             rows = db.execute(_SHOWN, (session_id,)).fetchall()
         return tuple(
@@ -209,7 +209,7 @@ class Sessions:
         )
 
     def _questions(self, drawn: SampledSession) -> dict[str, Question]:
-        """What each task asks. A task whose file is gone has only its key."""
+        """Return the question of each task; only the key if the task's file is missing."""
         known, _ = known_tasks(self._database.path)
         return {
             key: Question(known[key].title, known[key].question, known[key].guide)
@@ -246,7 +246,7 @@ class Sessions:
     def _require_all_active(self, db: Transaction, scorers: Iterable[str]) -> None:
         left = [scorer for scorer in scorers if not find_person(db, scorer).active]
         if left:
-            raise NotAllowed(f"{', '.join(left)} is no longer active here; draw the session without them.")
+            raise NotAllowed(f"{', '.join(left)}: no longer active. Create a session without them.")
 
     def _append_state(
         self,
@@ -264,7 +264,7 @@ class Sessions:
         self._database.log(db, by, what, f"session {session_id}", facts={"blind_states": number})
 
     def _changed_first(self, db: Transaction, key: str, by: str | None, session_id: int, state: BlindState) -> bool:
-        """Whether this key made this change before. :raises KeyReused: it made another"""
+        """Return whether this change is stored under this key already. :raises KeyReused: another change is"""
         row = db.execute("SELECT session, state, person FROM blind_states WHERE key = ?", (key,)).fetchone()
         if row is not None and tuple(row) != (session_id, state, by):
             raise KeyReused(f"The key {key!r:.60} belongs to another change of a session.")
@@ -274,7 +274,7 @@ class Sessions:
 def _giving_away(
     db: Transaction, rows: Sequence[sqlite3.Row], progress: Callable[[int], None] | None
 ) -> frozenset[int]:
-    """Those versions whose text tells who wrote it."""
+    """Return the versions whose text has a leak."""
     versions = json.dumps([row["version"] for row in rows])
     texts = db.execute("SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,))
     telling = set()
@@ -287,13 +287,13 @@ def _giving_away(
 
 
 def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
-    """What gives away a stored text, with the number and the words of its step."""
+    """Return the leaks of a stored text, each with the number and the text of its step."""
     stored = json.loads(body)["steps"]
     steps = [step_from_json(step, number) for number, step in enumerate(stored, start=1)]
     return tuple((number, found, authored_text(steps[number - 1])) for number, found in leaks_in_steps(steps))
 
 
-def _asked(plan: Plan) -> dict[str, Any]:
+def _parameters(plan: Plan) -> dict[str, Any]:
     lists = {name: list(getattr(plan, name)) for name in ("items", "sources", "tasks")}
     lists |= {"gold": [gold.item for gold in plan.gold], "states": list(plan.filter.states)}
     return {**asdict(plan.filter), **{name: json.dumps(values) for name, values in lists.items()}}
@@ -321,7 +321,7 @@ WHERE a.session = ? ORDER BY v.item
 
 
 def blind_session_by_id(db: Transaction, session_id: int) -> BlindSession:
-    """:raises NotFound: there is no such session"""
+    """Return a session. :raises NotFound: there is no such session"""
     row = db.execute(f"{_SESSIONS} WHERE s.id = ?", (session_id,)).fetchone()
     if row is None:
         raise NotFound(f"There is no blind session {session_id}.")
@@ -346,7 +346,7 @@ def _session_from(row: sqlite3.Row) -> BlindSession:
 
 
 def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int | None:
-    """The session that this key drew before. :raises KeyReused: it was another"""
+    """Return the session that is stored under this key; None if there is none. :raises KeyReused: it differs"""
     row = db.execute("SELECT id, person, plan FROM blind_sessions WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
@@ -367,8 +367,8 @@ def _refuse_new_hands(db: Transaction, session: BlindSession) -> None:
         item, scorer = both[0]
         more = f" and {len(both) - 1} more like it" if len(both) > 1 else ""
         raise NotAllowed(
-            f"{scorer} has had a hand in item {item} since session {session.id} was drawn{more}. "
-            "Close it and draw another."
+            f"{scorer} has worked on item {item} since session {session.id} was created{more}. "
+            "Close this session and create another one."
         )
 
 

@@ -1,4 +1,4 @@
-"""What the store tells of blind sessions while they run."""
+"""Values that the store returns about blind sessions while they run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ BlindState = Literal["drawn", "open", "closed"]
 
 @dataclass(frozen=True)
 class BlindSession:
-    """A session as its coordinator sees it: the plan names the sources, so scorers are not shown it.
+    """A session for its coordinator. Scorers do not get it, because the plan names the sources.
 
-    :param questions: what each task asks, in the words of the day it was drawn
-    :param notes: what the drawing left out, and why
+    :param questions: the question of each task, as it was when the session was sampled
+    :param notes: what the sampling left out, and why
     :param rubric: as it was when the session opened; None before
     """
 
@@ -40,16 +40,16 @@ class BlindSession:
 
 @dataclass(frozen=True)
 class BlindProgress:
-    """How far one scorer has come: nothing of what they said."""
+    """The progress of one scorer, without their answers."""
 
     scorer: str
     done: int
-    asked: int
+    assigned: int
 
 
 @dataclass(frozen=True)
 class BlindWork:
-    """One assignment of an open session, in its scorer's order. Neither the session's name nor a source."""
+    """One assignment of an open session, in its scorer's order, without the session's name and the sources."""
 
     session: int
     token: str
@@ -60,10 +60,10 @@ class BlindWork:
 
 @dataclass(frozen=True)
 class SheetSource:
-    """What stands behind a sheet, for the server alone: from it spectrum and pictures are drawn.
+    """The trajectories and the spectrum of a sheet, for the server only: it names the sources.
 
     :param trajectories: the one to score; or left and right
-    :param spectrum: its SHA-256; None where there are only pictures
+    :param spectrum: its SHA-256; None if there are only pictures
     """
 
     trajectories: tuple[Trajectory, ...]
@@ -72,11 +72,11 @@ class SheetSource:
 
 @dataclass(frozen=True)
 class ToJudge:
-    """One thing to ask a model judge.
+    """One question to a model judge.
 
     :param shown: the version; of a pair both, the left one first
-    :param trajectories: the same, in the same order; whoever asks makes sheets of them
-    :param spectrum: its SHA-256; None where there are only pictures
+    :param trajectories: of the versions in ``shown``; the judge receives only sheets made from them
+    :param spectrum: its SHA-256; None if there are only pictures
     """
 
     kind: Kind
@@ -88,8 +88,7 @@ class ToJudge:
 
 @dataclass(frozen=True)
 class LeakFound:
-    """Words of a drawn trajectory that tell who wrote it. ``step`` counts from 1; ``sentence`` is where they
-    stand."""
+    """A leak in a sampled trajectory: words that reveal its author, with their sentence. ``step`` counts from 1."""
 
     item: int
     source: str

@@ -244,7 +244,7 @@ class Database:
     def _one_writer(self) -> Iterator[None]:
         """Let one thread of this process write. :raises CannotWrite: another thread writes for too long"""
         if not self._write_lock.acquire(timeout=self.patience):
-            raise CannotWrite(self._busy("this program is writing something long"))
+            raise CannotWrite(self._busy("this program is busy with another long write"))
         try:
             yield
         finally:
@@ -260,7 +260,7 @@ class Database:
             if kind in DAMAGE:
                 raise Damaged(restore_instead(self.path, error)) from error
             if kind == sqlite3.SQLITE_BUSY:
-                raise CannotWrite(self._busy("another program keeps it locked")) from error
+                raise CannotWrite(self._busy("it is locked by another program")) from error
             if kind not in _MESSAGES:
                 raise
             raise CannotWrite(f"{self.path}: {_MESSAGES[kind]} Nothing was saved.") from error

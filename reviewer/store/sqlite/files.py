@@ -1,14 +1,7 @@
-"""One consistent copy of a database in one file, taken while others go on writing to it.
+"""Consistent copies of a database in use, durable file operations, and exclusive access to a database file.
 
-The pages are copied by SQLite's own backup, a few megabytes at a step, inside one read transaction that was
-begun before the first step. A backup without that transaction begins again each time somebody writes between
-two steps, and under steady writing never ends; one single step would end, but could neither be stopped nor
-say how far it is. ``VACUUM INTO`` holds one moment too, but writes every row and index anew, which takes
-longer and gives another file than the one that was asked for. The price of the transaction: as long as it is
-open the write-ahead log of the source grows by all that is written meanwhile.
-
-The copy is written beside its name, checked, flushed to the disk and only then named: whatever stops this
-half-way, a power cut included, leaves at most a ``.part`` file and never half a copy.
+A copy is written to a ``.part`` file, checked, flushed to the disk and renamed: an interruption at any moment, a power
+cut included, leaves no partial copy under the final name.
 """
 
 from __future__ import annotations
@@ -25,29 +18,29 @@ from reviewer.store.errors import CannotWrite, InUse, NotAnnotations, NotFound, 
 from reviewer.store.sqlite.database import connect, damage_as_sqlite_error
 
 PART = ".part"
-"""How the name of a copy ends until it is whole."""
+"""Ending of the name of an incomplete copy."""
 SPARE_BYTES = 16_000_000
-"""Room that is left over when a copy is begun: the source may grow before its moment is fixed, and a disk
-that is full to the last byte stops the database itself."""
+"""Bytes that must stay free: the source may grow before the read transaction begins, and a full disk stops the
+database itself."""
 _STEP_PAGES = 4096
 
 
 def copy(source: Path, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
-    """Copy the database at ``source``, as it is at one moment, to ``target``, which only its owner may read.
+    """Copy the state of the database ``source`` at one moment to the new private file ``target``.
 
-    :param progress: called with the number of pages done, and of all
+    :param progress: called with the number of pages done, and the total
     :raises NotFound: there is no such database
     :raises NotAnnotations: the file is not SQLite
-    :raises CannotWrite: no such folder, no room, or the disk failed
-    :raises StoreError: there is a file of the target's name, or the database or its copy is damaged
+    :raises CannotWrite: no such folder, not enough space, or a disk error
+    :raises StoreError: ``target`` exists, or the database or its copy is damaged
     """
     if not source.is_file():
         raise NotFound(f"{source}: found no database to copy")
     if os.path.lexists(target):
-        raise StoreError(f"{target}: found a file, expected a name that is not taken")
+        raise StoreError(f"{target}: found an existing file, expected a new name")
     part = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     try:
-        # Made here, so that it is never readable by others, not even while it grows.
+        # Created here, so that others can never read it, not even while it is written.
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         _write(source, part, target, progress)
         put_in_place(part, target)
@@ -60,27 +53,27 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], None] | None
 
 
 def put_in_place(part: Path, target: Path) -> None:
-    """Name a finished file once its bytes are on the disk; the name follows them there.
+    """Flush a complete file to the disk, then give it its final name, durably.
 
-    :raises StoreError: somebody took the name meanwhile
+    :raises StoreError: another process has created ``target`` meanwhile
     """
     sync(part)
     try:
-        # A rename would replace what another process put there a moment ago.
+        # A rename would replace a file that another process has just created.
         os.link(part, target)
     except FileExistsError:
-        raise StoreError(f"{target}: found a file, expected a name that is not taken") from None
+        raise StoreError(f"{target}: found an existing file, expected a new name") from None
     except OSError:
         # File systems without hard links, such as exFAT and some network shares.
         if os.path.lexists(target):
-            raise StoreError(f"{target}: found a file, expected a name that is not taken") from None
+            raise StoreError(f"{target}: found an existing file, expected a new name") from None
         part.rename(target)
     part.unlink(missing_ok=True)
     sync(target.parent)
 
 
 def sync(path: Path) -> None:
-    """Wait until a file's bytes, or a folder's names, are on the disk."""
+    """Flush a file, or the directory entries of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -89,29 +82,31 @@ def sync(path: Path) -> None:
 
 
 def require_space(target: Path, wanted: int) -> None:
-    """:raises CannotWrite: the disk of ``target`` has not so many bytes free, and something to spare"""
+    """Check the free space for ``target``. :raises CannotWrite: less than ``wanted`` and the spare bytes are free"""
     free = shutil.disk_usage(target.parent).free
     if free < wanted + SPARE_BYTES:
         raise CannotWrite(
             f"{target}: {wanted / 1e6:,.0f} MB are needed and {free / 1e6:,.0f} MB are free on that disk. "
-            "No copy was made. Free some room, or name another place."
+            "No copy was made. Free some space, or choose another folder."
         )
 
 
 def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int], None] | None) -> None:
     with closing(connect(source)) as db, closing(sqlite3.connect(part, isolation_level=None)) as new:
         db.execute("BEGIN")
-        # A transaction has no moment until something is read in it.
+        # SQLite's backup API, a few megabytes per step, inside one read transaction: without it the backup would start
+        # again after each write of another connection. A transaction sees the state of its first read. VACUUM INTO
+        # would write every row and index again, which is slower. The source's write-ahead log grows until the end.
         db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         require_space(target, pages * db.execute("PRAGMA page_size").fetchone()[0])
-        # Flushed once, at the end; a journal would be one more file to leave behind.
+        # Flushed once at the end; an interruption must not leave a journal file.
         new.execute("PRAGMA synchronous = OFF")
         new.execute("PRAGMA journal_mode = MEMORY")
-        tell = None if progress is None else lambda _status, left, of: progress(of - left, of)
-        db.backup(new, pages=_STEP_PAGES, progress=tell)
+        on_pages = None if progress is None else lambda _status, left, of: progress(of - left, of)
+        db.backup(new, pages=_STEP_PAGES, progress=on_pages)
         db.execute("ROLLBACK")
-        # A copy is one file, whatever is done to it before it is opened as a database again.
+        # Without a write-ahead log, the copy is one file that can be moved.
         new.execute("PRAGMA journal_mode = DELETE")
         (found,) = new.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
@@ -119,7 +114,7 @@ def _write(source: Path, part: Path, target: Path, progress: Callable[[int, int]
 
 
 def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreError:
-    # Text that is no UTF-8 is found by Python, without a code of SQLite's.
+    # Python reports text that is not UTF-8, without SQLite's error code.
     kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     if kind == sqlite3.SQLITE_NOTADB:
         return NotAnnotations(f"{source}: found a file that is not SQLite, expected an annotations database")
@@ -128,21 +123,20 @@ def _refused(error: sqlite3.DatabaseError, source: Path, target: Path) -> StoreE
     if kind == sqlite3.SQLITE_FULL:
         return CannotWrite(f"{target}: the disk is full. No copy was made.")
     if kind == sqlite3.SQLITE_BUSY:
-        return CannotWrite(f"{source}: another program keeps it locked. No copy was made.")
+        return CannotWrite(f"{source}: it is locked by another program. No copy was made.")
     return CannotWrite(f"{target}: {error}. No copy was made.")
 
 
-# Where SQLite locks, whatever the file's length: https://www.sqlite.org/fileformat2.html#the_lock_byte_page
+# The bytes that SQLite locks, whatever the file's length: https://www.sqlite.org/fileformat2.html#the_lock_byte_page
 _LOCK_BYTES = (0x40000000, 512)
-_LOCK_SECONDS = 2.0  # seconds for a program that looks at the file just now
+_LOCK_SECONDS = 2.0  # another program may have the file open for a moment
 
 
 @contextmanager
 def exclusive_access(path: Path) -> Iterator[None]:
-    """Nobody else has the database open, and until the block ends whoever opens it waits.
+    """Exclusive access to a database file until the block ends.
 
-    What its write-ahead log held is in the file itself from then on, unless the file is too damaged for
-    SQLite to read.
+    The write-ahead log is merged into the file, unless SQLite cannot read the file.
 
     :raises InUse: another process, or another connection of this one, has it open
     :raises CannotWrite: the file or its folder cannot be written
@@ -165,7 +159,7 @@ def exclusive_access(path: Path) -> Iterator[None]:
 
 
 def _lock(db: sqlite3.Connection) -> bool:
-    """Leave the write-ahead log, which works for the last connection only, and lock; False: it is damaged."""
+    """Leave the write-ahead log mode, which only a single connection can, and lock. False: the file is damaged."""
     try:
         with damage_as_sqlite_error():
             db.execute("PRAGMA journal_mode = DELETE")
@@ -178,14 +172,14 @@ def _lock(db: sqlite3.Connection) -> bool:
 
 
 def _journal(db: sqlite3.Connection) -> str:
-    """Not "delete" where somebody came between leaving the write-ahead log and locking."""
+    """Return the journal mode. It is not "delete" if another program opened the file before it was locked."""
     mode: str = db.execute("PRAGMA journal_mode").fetchone()[0]
     return mode
 
 
 @contextmanager
 def _bytes_locked(path: Path) -> Iterator[None]:
-    """The same lock on a file that SQLite itself cannot read any more."""
+    """Take SQLite's lock on a file that SQLite cannot read."""
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError as error:
@@ -203,6 +197,6 @@ def _bytes_locked(path: Path) -> Iterator[None]:
 
 def _in_use(path: Path) -> InUse:
     return InUse(
-        f"{path}: another program has it open. Stop the app, and whatever else uses this database, "
-        "then try again. Nothing was changed."
+        f"{path}: another program has it open. Nothing was changed. Stop the app and every other program that uses "
+        "this database, then try again."
     )

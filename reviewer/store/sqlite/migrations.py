@@ -1,4 +1,4 @@
-"""Bringing a file to the present schema: all that is pending in one transaction, after a copy of the file."""
+"""Upgrade a database to the present schema: all pending migrations in one transaction, after a copy of the file."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def migrate(
     migrations: Sequence[Migration],
     now: datetime | None = None,
 ) -> list[int]:
-    """Run what is pending, oldest first, all of it or nothing; the numbers that were run.
+    """Run the pending migrations, oldest first, all or none of them; return their numbers.
 
-    A file that holds something is copied first, beside itself, as ``annotations.db.schema-N``. Two processes
-    may start at once: the second waits, then finds nothing to do.
+    An existing database is first copied to ``annotations.db.schema-N`` next to it. If two processes start at once,
+    the second one waits and then finds nothing to do.
 
-    :param now: when it is done, if the machine's clock is not to be asked
-    :raises NotAnnotations: the file is another program's
-    :raises NewerSchema: the file knows migrations that this release does not
-    :raises CannotWrite: there is no room for the copy, or another program keeps the file locked
-    :raises StoreError: a migration failed; the file is as it was, and the copy stays beside it
+    :param now: the time to record; by default the machine's
+    :raises NotAnnotations: the file belongs to another program
+    :raises NewerSchema: the file has migrations that this release does not know
+    :raises CannotWrite: not enough space for the copy, or another program has locked the file
+    :raises StoreError: a migration failed; the file is unchanged, and its copy stays
     """
     db = helpers(connection)
     refuse_foreign_file(db, path)
     if not _pending(db, path, migrations):
         return []
-    # Rebuilding a table, as a later migration may have to, needs the foreign keys off; the setting cannot be
-    # changed inside a transaction, so they are checked by hand before the commit.
+    # A migration that rebuilds a table needs the foreign keys off. The setting cannot be changed inside a
+    # transaction, so the keys are checked before the commit.
     db.execute("PRAGMA foreign_keys = OFF")
     try:
-        # What was read before the lock may have been done by another process meanwhile.
+        # Another process may have run them before this one got the lock.
         with _all_or_nothing(db):
             pending = _pending(db, path, migrations)
             if pending:
@@ -92,8 +92,8 @@ def _upgrade(db: Transaction, path: Path, pending: Sequence[Migration], at: str)
         if kept is None:
             raise
         raise StoreError(
-            f"{path}: it could not be brought from schema {done[-1]} to {pending[-1].number} ({error}). "
-            f"The file is as it was, and a copy of it is {kept}."
+            f"{path}: the upgrade from schema {done[-1]} to {pending[-1].number} failed ({error}). "
+            f"The file is unchanged, and a copy of it is {kept}."
         ) from error
     if kept is not None and _has_log(db):
         numbers = {"from": done[-1], "to": pending[-1].number, "copy": kept.name}
@@ -105,7 +105,7 @@ def _apply(db: Transaction, migration: Migration, at: str) -> None:
         "CREATE TABLE IF NOT EXISTS migrations "
         "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)"
     )
-    # Before the migration runs, which may ask when it did.
+    # Before the migration runs, because it may read this time.
     db.table("migrations").insert({"number": migration.number, "name": migration.name, "applied_at": at})
     migration.run(db)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -123,9 +123,9 @@ def _has_log(db: Transaction) -> bool:
 
 
 def _copied(path: Path, schema: int) -> Path:
-    """Where the file was copied to as it is; the copy of an upgrade that failed earlier is as good.
+    """Copy the file and return the path of the copy; an identical copy of an earlier failed upgrade is used again.
 
-    :raises CannotWrite: there is no room
+    :raises CannotWrite: not enough space
     """
     earlier = []
     for number in count(1):
@@ -136,7 +136,7 @@ def _copied(path: Path, schema: int) -> Path:
     try:
         copy(path, target)
     except CannotWrite as error:
-        raise CannotWrite(f"{error} The database was not upgraded; it is as it was.") from error
+        raise CannotWrite(f"{error} The database was not upgraded and is unchanged.") from error
     for before in earlier:
         if filecmp.cmp(before, target, shallow=False):
             target.unlink()
@@ -145,7 +145,7 @@ def _copied(path: Path, schema: int) -> Path:
 
 
 def refuse_foreign_file(db: Transaction, path: Path) -> None:
-    """:raises NotAnnotations: the file is another program's"""
+    """Check the file's application id. :raises NotAnnotations: the file belongs to another program"""
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application != APPLICATION_ID and tables:

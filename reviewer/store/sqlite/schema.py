@@ -1,7 +1,7 @@
 """The schema of annotations.db, as numbered migrations. A released one is never edited: add the next.
 
-Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse to change or delete them,
-whoever asks. ``standings`` and ``barred`` are derived and can be rebuilt at any time. Nothing cascades.
+Facts (versions, decisions, marks, verdicts, settings) are appended; triggers refuse every change and deletion of
+them. ``standings`` and ``barred`` are derived and can be rebuilt at any time. There are no cascades.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ CREATE TABLE log (
 
 
 def begin(db: Transaction) -> None:
-    """Bind what the file held before it had a log, one entry a table, at the time of the migration."""
+    """Append log entries that cover the rows from before the log, one per table, at the time of the migration."""
     (at,) = db.execute("SELECT applied_at FROM migrations ORDER BY number DESC LIMIT 1").fetchone()
     people = tuple(row[0] for row in db.execute("SELECT initials FROM people ORDER BY initials"))
     if people:
@@ -125,17 +125,17 @@ def begin(db: Transaction) -> None:
     for table, bound in BOUND.items():
         first, last, count = db.execute(f"SELECT min({bound.key}), max({bound.key}), count(*) FROM {table}").fetchone()
         if count:
-            told = NewEntry(None, "log begun", table, {"count": count}, facts={table: (first, last)})
-            append(db, at, told)
+            entry = NewEntry(None, "log begun", table, {"count": count}, facts={table: (first, last)})
+            append(db, at, entry)
 
 
-# Marks the file as ours in SQLite's own header: "SpO3" in ASCII.
+# Identifies our files in SQLite's header: "SpO3" in ASCII.
 APPLICATION_ID = 0x53704F33
 
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema; ``run`` gets the transaction that also records the step."""
+    """One step of the schema; ``run`` receives the transaction that also records the step."""
 
     number: int
     name: str
@@ -310,8 +310,8 @@ CREATE TABLE exports (
 );
 """
 
-# What the queue filters by is copied here, so that one narrow table answers it. Whatever is not a range is
-# counted as it changes, in ``tallies``: a total is then a sum of a few rows however many items there are.
+# The columns by which the queue filters are copied here, so that its queries read one narrow table. Triggers count
+# items by all of them that are not ranges, in ``tallies``: a total is the sum of a few rows for any number of items.
 _DERIVED = """
 CREATE TABLE standings (
     item INTEGER PRIMARY KEY REFERENCES items (id),
@@ -351,7 +351,7 @@ TALLIED = ("state", "task", "survey", "drafter", "batch", "disagreement", "simul
 
 
 def _keep_tallies() -> str:
-    """Triggers that count standings in and out, so that no code path can forget to."""
+    """Return the triggers that keep ``tallies`` equal to the number of standings."""
     same_as_old = " AND ".join(f"{column} = old.{column}" for column in TALLIED)
     out = f"UPDATE tallies SET items = items - 1 WHERE {same_as_old};"
     new = ", ".join(f"new.{column}" for column in TALLIED)
@@ -375,7 +375,7 @@ def _refuse_changes(table: str) -> str:
 
 
 def first_schema(db: Transaction) -> None:
-    """Everything of the first release."""
+    """Create the tables of the first release."""
     for script in (_SETTINGS_AND_PEOPLE, _SPECTRA, _ITEMS, _WORK_IN_HAND, _DERIVED):
         db.executescript(script)
     db.execute(
@@ -388,14 +388,14 @@ def first_schema(db: Transaction) -> None:
 
 
 def blind_sessions(db: Transaction) -> None:
-    """Blind scoring sessions."""
+    """Add blind scoring sessions."""
     db.executescript(BLIND_TABLES)
     for table in BLIND_FACTS:
         db.executescript(_refuse_changes(table))
 
 
 def audit_log(db: Transaction) -> None:
-    """The audit log, which binds what is there already; exports become facts."""
+    """Add the audit log, which covers the existing rows; exports become facts."""
     db.executescript(LOG_TABLE)
     for table in ("log", "exports"):
         db.executescript(_refuse_changes(table))

@@ -1,7 +1,6 @@
-"""Every table row by row, out of a database at one moment and into a new one: what an archive stands on.
+"""Read every table of a database row by row, and write rows into a new database; used by archives and restores.
 
-Nothing here knows what a table means. What cannot be read back (the search index) is made anew, what is
-nobody's work (sessions, sign-in attempts) is left out.
+The search index is built again; sign-in sessions and attempts are left out. Also checks that a file has our schema.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from reviewer.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 Value = str | int | float | bytes | None
 
 LEFT_OUT = ("sessions", "sign_ins")
-"""Who was signed in, and who tried: nothing of it is worth keeping, and a session opens the door."""
+"""Tables that are not archived: sign-in sessions, which would give access, and sign-in attempts."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "INTEGER": (int,),
     "REAL": (float, int),
@@ -35,7 +34,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Table:
-    """A table's name, its columns with their declared types, and those of them whose text is JSON."""
+    """A table: its name, columns with declared types, columns with JSON text, and the order of its rows."""
 
     name: str
     columns: Mapping[str, str]
@@ -43,7 +42,7 @@ class Table:
     order: str
 
     def wrong(self, row: Mapping[str, Value]) -> str | None:
-        """What is wrong with a row of this table, as a sentence without its end; None if nothing is."""
+        """Return what is wrong with a row of this table, as part of a message; None if nothing is."""
         for column in row.keys() - self.columns.keys():
             return f"found the column {column!r:.60}, which {self.name} does not have"
         for column, kind in self.columns.items():
@@ -56,7 +55,7 @@ class Table:
 
 
 class Snapshot:
-    """All rows as they are at one moment, however long it takes to read them."""
+    """All rows of a database as of one moment."""
 
     def __init__(self, db: Transaction) -> None:
         self._db = db
@@ -65,7 +64,7 @@ class Snapshot:
 
     @property
     def head(self) -> Head | None:
-        """The head of the log; None where the schema is from before it."""
+        """The head of the log; None for a schema without one."""
         return head(self._db) if any(table.name == "log" for table in self.tables) else None
 
     def count(self, table: Table) -> int:
@@ -73,7 +72,7 @@ class Snapshot:
         return int(rows)
 
     def rows(self, table: Table) -> Iterator[dict[str, Value]]:
-        """In the order they were written, or of their key; one after the other, never all in memory."""
+        """Yield the rows in the order in which they were written, or of their key."""
         names = _quoted(table.columns)
         for row in self._db.execute(f'SELECT {names} FROM "{table.name}" ORDER BY {table.order}'):
             yield dict(zip(table.columns, row, strict=True))
@@ -81,15 +80,15 @@ class Snapshot:
 
 @contextmanager
 def open_snapshot(path: Path) -> Iterator[Snapshot]:
-    """The rows of a database that nobody writes to, such as a backup; nothing is made or changed beside it.
+    """Open a database that nobody writes to, e.g. a backup, for reading; no file is created or changed.
 
     :raises NotFound: there is no such file
-    :raises NotAnnotations: it is another program's, or not SQLite at all
+    :raises NotAnnotations: the file belongs to another program, or is not SQLite
     :raises StoreError: it is damaged
     """
     if not path.is_file():
         raise NotFound(f"{path}: found no database")
-    # Immutable: neither locks nor a write-ahead log are looked for.
+    # Immutable: SQLite uses neither locks nor a write-ahead log.
     uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
@@ -104,16 +103,16 @@ def open_snapshot(path: Path) -> Iterator[Snapshot]:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a look at a database tells; ``head`` of its log, None where the schema is from before it."""
+    """The schema of a database and the head of its log; ``head`` is None for a schema without a log."""
 
     schema: int
     head: Head | None
 
 
 def summary(path: Path) -> Summary:
-    """Look at a database that others may have open, without changing or upgrading it; every page is checked.
+    """Check every page of a database that others may have open, without changing it, and return its summary.
 
-    :raises NotAnnotations: it is another program's, or not SQLite at all
+    :raises NotAnnotations: the file belongs to another program, or is not SQLite
     :raises StoreError: it is damaged, or cannot be read
     """
     try:
@@ -138,22 +137,22 @@ def _ours(db: Transaction, path: Path) -> Snapshot:
 
 
 def unreadable_error(error: sqlite3.DatabaseError, path: Path) -> StoreError:
-    """What to say of a file that SQLite, or Python, could not read."""
-    # Text that is no UTF-8 is found by Python, without a code of SQLite's.
+    """Return the exception for a file that SQLite or Python could not read."""
+    # Python reports text that is not UTF-8, without SQLite's error code.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
         return NotAnnotations(f"{path}: found a file that is not SQLite, expected an annotations database")
     return StoreError(f"{path}: the file is damaged or cannot be read ({error})")
 
 
 class NewDatabase:
-    """A new database that takes rows as they are; made by ``filling``."""
+    """A new database into which rows are copied; made by ``new_database``."""
 
     def __init__(self, db: Transaction) -> None:
         self._db = db
         self.tables = {table.name: table for table in tables(db)}
 
     def insert(self, table: Table, row: Mapping[str, Value]) -> None:
-        """:raises StoreError: the table refuses the row; the message is a sentence without its place"""
+        """Insert a row. :raises StoreError: the table refuses it; the caller adds file and line to the message"""
         wrong = table.wrong(row)
         if wrong is not None:
             raise StoreError(wrong)
@@ -164,19 +163,18 @@ class NewDatabase:
                 [row[column] for column in table.columns],
             )
         except (sqlite3.IntegrityError, sqlite3.DataError, OverflowError, UnicodeError) as error:
-            raise StoreError(f"{table.name} refuses it: {error}") from None
+            raise StoreError(f"{table.name} refuses this row: {error}") from None
 
 
 @contextmanager
 def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
-    """Make a database of an earlier schema or of this release's, empty but for what comes in the block.
+    """Create a database of this or an earlier schema; the block fills it.
 
-    The triggers that refuse changes, and those that count, are away meanwhile: every row comes as it was,
-    the counted ones too. Nothing is flushed and there is no journal: a file whose block has failed is to be
-    thrown away.
+    Triggers are created again at the end, so that every row is stored unchanged, tallies included. There is no flush
+    and no journal: if the block fails, the caller deletes the file.
 
     :raises StoreError: this release does not know that schema
-    :raises CannotWrite: the disk is full, or failed
+    :raises CannotWrite: the disk is full, or reports an error
     """
     known = [migration for migration in MIGRATIONS if migration.number <= schema]
     if not known or known[-1].number != schema:
@@ -205,7 +203,7 @@ def new_database(path: Path, schema: int) -> Iterator[NewDatabase]:
 
 
 def tables(db: Transaction) -> tuple[Table, ...]:
-    """The tables of an archive, in the order they were made."""
+    """Return the tables of an archive, in the order in which they were created."""
     made = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     found = db.execute(made).fetchall()
     virtual = [name for name, sql in found if sql.startswith("CREATE VIRTUAL")]
@@ -213,7 +211,7 @@ def tables(db: Transaction) -> tuple[Table, ...]:
     return tuple(
         _table(db, name, sql)
         for name, sql in found
-        # A virtual table keeps what it has in ordinary ones that begin with its name.
+        # A virtual table stores its data in ordinary tables whose names begin with its own.
         if name not in (*virtual, *LEFT_OUT) and not name.startswith(others)
     )
 
@@ -234,7 +232,7 @@ def _quoted(columns: Sequence[str] | Mapping[str, str]) -> str:
 
 
 def _fill_text_index(db: Transaction) -> None:
-    """What the search looks through, which the index itself does not keep: the name and the identifiers."""
+    """Fill the search index, which does not store its text: names and identifiers."""
     rows = "SELECT i.id, i.name, s.details FROM items i LEFT JOIN spectra s ON s.sha256 = i.spectrum"
     for item_id, name, details in db.execute(f"{rows} ORDER BY i.id"):
         ids = json.loads(details)["ids"].values() if details else ()
@@ -243,18 +241,18 @@ def _fill_text_index(db: Transaction) -> None:
 
 
 Part = tuple[str, str]
-"""What kind it is, and its name."""
+"""Kind and name of a part of the schema."""
 _OF_THE_PLANNER = ("sqlite_stat1", "sqlite_stat4")
-"""What ANALYZE leaves: numbers that it counted."""
+"""Tables created by ANALYZE."""
 
 
 def require_own_schema(path: Path) -> None:
-    """Every table, index, view and trigger is as one of this program's releases made it, and none is missing.
+    """Check that the tables, indexes, views and triggers are exactly those of one of this program's releases.
 
     :raises NotFound: there is no such file
-    :raises NotAnnotations: it is another program's, or not SQLite at all
+    :raises NotAnnotations: the file belongs to another program, or is not SQLite
     :raises NewerSchema: a newer release wrote it
-    :raises StoreError: something in it is of another make; or it is damaged
+    :raises StoreError: a part differs or is missing, or the file is damaged
     """
     if not path.is_file():
         raise NotFound(f"{path}: found no database")
@@ -271,12 +269,12 @@ def require_own_schema(path: Path) -> None:
 def _require_schema(db: Transaction, path: Path) -> None:
     (application,) = db.execute("PRAGMA application_id").fetchone()
     found = _schema_of(db)
-    told = found.get(("table", "migrations"))
-    if application != APPLICATION_ID or told is None:
+    migrations = found.get(("table", "migrations"))
+    if application != APPLICATION_ID or migrations is None:
         raise NotAnnotations(f"{path}: found another program's database, expected an annotations database")
-    if told != _expected_schema(1)["table", "migrations"]:
-        raise _foreign(path, "the table 'migrations' is of another make")
-    # As many as there can be, and one more: the list itself may be anything.
+    if migrations != _expected_schema(1)["table", "migrations"]:
+        raise _foreign(path, "found a different table 'migrations'")
+    # At most one more than there can be: the file is untrusted.
     query = "SELECT number FROM migrations ORDER BY number DESC LIMIT ?"
     numbers = [row[0] for row in db.execute(query, (len(MIGRATIONS) + 1,))]
     known = [migration.number for migration in MIGRATIONS]
@@ -286,14 +284,14 @@ def _require_schema(db: Transaction, path: Path) -> None:
             "Update spec-o3, then restore it."
         )
     if not numbers or numbers[::-1] != known[: len(numbers)]:
-        raise _foreign(path, f"it had the migrations {numbers[::-1]!r:.60}")
+        raise _foreign(path, f"found the migrations {numbers[::-1]!r:.60}")
     strange = _difference(found, _expected_schema(len(numbers)))
     if strange is not None:
         raise _foreign(path, strange)
 
 
 def _foreign(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path}: {what}, expected a database as spec-o3 makes it: it was changed or is damaged")
+    return StoreError(f"{path}: {what}, expected the schema of spec-o3: the file was changed or is damaged")
 
 
 def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
@@ -303,19 +301,19 @@ def _difference(found: dict[Part, str], wanted: dict[Part, str]) -> str | None:
         return f"found the {kind:.20} {name!r:.60}, which is not spec-o3's"
     for kind, name in sorted(wanted):
         if found[kind, name] != wanted[kind, name]:
-            return f"the {kind} {name!r} is of another make"
+            return f"found a different {kind} {name!r}"
     return None
 
 
 def _schema_of(db: Transaction) -> dict[Part, str]:
-    """The SQL of everything that somebody asked SQLite for."""
+    """Return the SQL of every part of the schema, without those that SQLite created itself."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall()
     virtual = tuple(f"{row[1]}_" for row in rows if str(row[3]).startswith("CREATE VIRTUAL"))
     parts = {}
     for kind, name, table, sql in rows:
         if (kind == "index" and sql is None) or (kind == "table" and name in _OF_THE_PLANNER):
             continue
-        # In these a virtual table keeps what it has; SQLite's releases may write them differently.
+        # The data tables of a virtual table; SQLite's releases may define them differently.
         inside = kind == "table" and str(name).startswith(virtual)
         parts[str(kind), str(name)] = "" if inside else f"{table}: {sql}"
     return parts
@@ -323,7 +321,7 @@ def _schema_of(db: Transaction) -> dict[Part, str]:
 
 @cache
 def _expected_schema(migrations: int) -> dict[Part, str]:
-    """The same of a new file that has had so many migrations."""
+    """Return the schema of a new database after so many migrations."""
     with closing(connect(Path(":memory:"))) as connection:
         db = helpers(connection)
         migrate(connection, Path(":memory:"), MIGRATIONS[:migrations])

@@ -156,7 +156,7 @@ def session_json(context: Context, person: Person, session: BlindSession) -> dic
         "notes": session.notes,
         "drawn_by": session.drawn_by,
         "at": {name: None if when is None else when.isoformat() for name, when in times.items()},
-        "progress": [{"scorer": one.scorer, "done": one.done, "asked": one.asked} for one in progress],
+        "progress": [{"scorer": one.scorer, "done": one.done, "asked": one.assigned} for one in progress],
         "mine": _scores_in(person, session),
     }
 

@@ -149,12 +149,12 @@ def one_run(run: RunDep) -> dict[str, Any]:
 @router.get("/runs/{run}/events")
 async def events(run: RunDep, after: int = 0, last_event_id: Annotated[str, Header()] = "") -> Response:
     # A browser that lost the connection requests the same address again; the header names the last event it has.
-    heard = max(after, whole_number(last_event_id) or 0)
-    if run.log.is_over and heard >= len(run.log):
+    last_received = max(after, whole_number(last_event_id) or 0)
+    if run.log.is_over and last_received >= len(run.log):
         # The answer that makes an EventSource stop reconnecting.
         return Response(status_code=204)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(server_sent(run.log, heard), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(server_sent(run.log, last_received), media_type="text/event-stream", headers=headers)
 
 
 @router.post("/runs/{run}/stop")

@@ -143,25 +143,25 @@ def _gold(verdicts: Sequence[GoldVerdict]) -> list[dict[str, Any]]:
     found = []
     for person in dict.fromkeys(one.person for one in verdicts):
         own = [one for one in verdicts if one.person == person]
-        told = [one for one in own if one.verdict != _CANNOT_TELL]
+        decided = [one for one in own if one.verdict != _CANNOT_TELL]
         right = gold_agreement(
-            [one.item for one in told],
-            [one.verdict for one in told],
-            [one.label for one in told],
-            _resampling(len(told)),
+            [one.item for one in decided],
+            [one.verdict for one in decided],
+            [one.label for one in decided],
+            _resampling(len(decided)),
         )
-        found.append({"person": person, "right": right.to_json(), "cannot_tell": len(own) - len(told)})
+        found.append({"person": person, "right": right.to_json(), "cannot_tell": len(own) - len(decided)})
     return found
 
 
 def _apart_json(one: Disagreement, tasks: Mapping[str, Task]) -> dict[str, Any]:
-    said = {judged: dict(verbs) for judged, verbs in one.decisions.items()}
+    decisions = {judged: dict(verbs) for judged, verbs in one.decisions.items()}
     return {
         "id": one.item,
         "name": one.name,
         "title": _title(tasks, one.task),
         "state": one.state,
-        "said": said,
+        "said": decisions,
     }
 
 

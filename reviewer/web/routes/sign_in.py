@@ -93,21 +93,21 @@ def _page(store: Store, alone: bool, initials: str = "", refusal: str = "", stat
     """Return the page in one of three forms: with a password, with initials only, or closed to other machines."""
     foot = ""
     if auth.needs_passwords(store.accounts.people()):
-        heading, lead = "Sign in", "Your initials stand beside every edit and vote you make."
+        heading, lead = "Sign in", "Your initials are recorded with every edit and vote."
         fields = _INITIALS.format(initials=escape(initials), autofocus="" if initials else " autofocus")
         fields += _PASSWORD.format(autofocus=" autofocus" if initials else "")
         form = _form(fields, "Sign in")
         foot = "Forgotten your password? A coordinator can set a new one in the People tab."
     elif alone:
         heading = "Who is reviewing?"
-        lead = "On your own machine your initials are enough. They stand beside every edit, vote and export."
+        lead = "On your own machine your initials are enough. They are recorded with every edit, vote and export."
         form = _form(_INITIALS.format(initials=escape(initials), autofocus=" autofocus"), "Start reviewing")
-        foot = "Working as a team? Set passwords in the People tab; from then on everybody signs in."
+        foot = "Working as a team? Set passwords in the People tab; from then on everyone signs in."
     else:
         heading, form = "Not open yet", ""
         lead = (
-            "Nobody here has a password, so nobody can sign in from another machine. Whoever runs this app "
-            "opens it on its own machine (127.0.0.1) and sets passwords in the People tab."
+            "Nobody has a password yet, so nobody can sign in from another machine. The person who runs this app can "
+            "open it on its own machine (127.0.0.1) and set passwords in the People tab."
         )
     nonce = secrets.token_urlsafe(16)
     html = _PAGE.substitute(

@@ -144,13 +144,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a changed file": (lambda f: flip(f / "decisions.jsonl"), "decisions.jsonl"),
     "a changed picture": (
         lambda f: flip(f / "pictures" / f"{PICTURE}.png"),
-        "SHA-256 is not the one in its row",
+        "SHA-256 differs from the one in its row",
     ),
     "a missing table": (lambda f: (f / "marks.jsonl").unlink(), "found no marks.jsonl"),
     "a missing picture": (lambda f: (f / "pictures" / f"{PICTURE}.png").unlink(), "No such file"),
     "an extra file": (lambda f: (f / "readme.txt").touch(), "found 'readme.txt', which its manifest"),
     "an extra picture": (lambda f: (f / "pictures" / "x.png").touch(), "found 2 files, expected the 1"),
-    "no manifest": (lambda f: (f / "manifest.json").unlink(), "found no manifest.json in it"),
+    "no manifest": (lambda f: (f / "manifest.json").unlink(), "found no manifest.json, expected"),
     "a wild manifest": (
         lambda f: (f / "manifest.json").write_text("[[[[" * 9999),
         "not as this program writes",
@@ -158,7 +158,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "another format": (lambda f: set_manifest(f, format="thesis"), "format: found 'thesis'"),
     "a newer schema": (lambda f: set_manifest(f, schema=99), "its schema is number 99"),
     "no such schema": (lambda f: set_manifest(f, schema=0), "this release knows 1 to"),
-    "another head": (lambda f: set_manifest(f, log_head=f"3:{'0' * 64}"), "its log ends at"),
+    "another head": (lambda f: set_manifest(f, log_head=f"3:{'0' * 64}"), "found a log that ends at"),
     "a table of no schema": (lambda f: set_manifest(f, tables={}), "which its manifest does not name"),
     "a line too few": (
         lambda f: (f / "log.jsonl").write_text("\n".join((f / "log.jsonl").read_text().split("\n")[1:])),
@@ -264,7 +264,7 @@ def test_an_archive_never_replaces_a_folder_nor_stays_half_made(
     database: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(database) as store:
-        with pytest.raises(BackupError, match="found something of that name"):
+        with pytest.raises(BackupError, match="found an existing file or folder"):
             write_archive(store, whole)
         with pytest.raises(BackupError, match="No archive was made"):
             write_archive(store, tmp_path / "nowhere" / "plain")

@@ -253,7 +253,7 @@ def test_a_log_whose_end_was_cut_off_shows_against_the_head_beside_the_backup(da
     told = json.loads(metadata_path(backup).read_text())
     told |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
     metadata_path(backup).write_text(json.dumps(told))
-    with pytest.raises(BadBackup, match=f"its log ends at .*, the file beside it says {told['log_head']}"):
+    with pytest.raises(BadBackup, match=f"found a log that ends at .*, expected {told['log_head']} as in its metadata"):
         restore(backup, database)
 
 
@@ -289,7 +289,7 @@ def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
     for name in ("notes.txt", "other.db", "empty.db"):
         with pytest.raises(NotAnnotations):
             restore(tmp_path / name, database)
-    with pytest.raises(BackupError, match="found nothing there"):
+    with pytest.raises(BackupError, match="found no such file or folder"):
         restore(tmp_path / "none.db", database)
     with pytest.raises(BackupError, match="this is the database itself"):
         restore(database, database)

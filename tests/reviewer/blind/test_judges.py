@@ -284,7 +284,7 @@ def test_what_was_said_is_kept_with_all_that_would_let_one_ask_again(store) -> N
         asked(store, server, session, spending=Budget(Prices(1.0, 10.0)), name="J")
     (one,) = judgements(store, session)
     assert one.answer == JudgeScore(4, 3, "Sound.", ("s2",))
-    assert (one.judge, one.said, one.reasoning, one.by) == ("J", (verdict(),), "", "CO")
+    assert (one.judge, one.replies, one.reasoning, one.by) == ("J", (verdict(),), "", "CO")
     assert one.usage == Usage(1, 100, 40, 7)
     assert one.cost == pytest.approx((100 + 70) / 1e6)
     settings = dict(one.settings)
@@ -388,7 +388,7 @@ def test_reasoning_that_holds_another_verdict_is_stored_and_does_not_count(store
     (one,) = judgements(store, session)
     assert one.answer == JudgeScore(5, 5, "Sound.", ("s2",))
     assert one.reasoning == f"The server's own.\n\nPerhaps {verdict(0, 0)}?"
-    assert one.said == (verdict(5, 5),)
+    assert one.replies == (verdict(5, 5),)
 
 
 def test_out_of_range_is_asked_once_more_with_what_was_wrong(store) -> None:
@@ -402,7 +402,7 @@ def test_out_of_range_is_asked_once_more_with_what_was_wrong(store) -> None:
     assert '"coherence" is 9, not 0, 1, 2, 3, 4, 5 or "cannot tell"' in second[-1]["content"]
     (one,) = judgements(store, session)
     assert one.answer == JudgeScore(4, 3, "Sound.", ("s2",))
-    assert one.said == (verdict(9), verdict(4))
+    assert one.replies == (verdict(9), verdict(4))
     assert one.usage == Usage(2, 200, 80, 14)
 
 
@@ -417,7 +417,7 @@ def test_what_cannot_be_read_twice_is_recorded_as_that_and_asked_no_more(store) 
     store.blind.sessions.close("CO", session.id, key())
     results = store.blind.results.of_session(None, session.id)
     assert [one.answer for one in results.judgements] == [None, None]
-    assert results.judgements[0].said == ("A fine trace, 4 out of 5.", "")
+    assert results.judgements[0].replies == ("A fine trace, 4 out of 5.", "")
     assert judge_statistics(results)[0].unread == 2
     assert judge_scores(results, "coherence").items == ()
     assert "no item has a value on both sides" in rank_correlation(results, "coherence").reason
@@ -514,7 +514,7 @@ def test_it_may_be_asked_while_the_session_is_open_or_closed_and_not_before(stor
             asked(store, server, replace(never, rubric=rubric()))
         assert server.chats == []
         assert asked(store, server, session, name="early").judged == 6
-        with pytest.raises(NotAllowed, match="results are for when it is closed"):
+        with pytest.raises(NotAllowed, match="its results are available once it is closed"):
             store.blind.results.of_session(None, session.id)
         store.blind.sessions.close("CO", session.id, key())
         assert asked(store, server, session, name="late").judged == 6
@@ -549,7 +549,7 @@ def test_judges_answers_are_nobodys_and_nothing_in_review_changes(store) -> None
     store.blind.sessions.close("CO", session.id, key())
     results = store.blind.results.of_session(None, session.id)
     assert len(results.judgements) == 12
-    assert all(one.answer is None for one in results.said)
+    assert all(one.answer is None for one in results.responses)
 
 
 def test_both_orders_are_asked_each_once_with_the_traces_in_that_order(store) -> None:

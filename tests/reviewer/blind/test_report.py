@@ -258,8 +258,8 @@ def test_raw_answers_are_as_they_were_given(made) -> None:
     results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
     rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
     rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
-    assert len(rows) == len(results.said)
-    for one in results.said:
+    assert len(rows) == len(results.responses)
+    for one in results.responses:
         row = rows[report_names.scorers[one.scorer], one.place]
         items = [str(report_names.items[results.traces[version].item]) for version in one.shown]
         if one.kind == "scores":
@@ -348,7 +348,7 @@ def test_the_summary_claims_no_more_than_the_intervals() -> None:
 def test_an_open_session_has_no_report(tmp_path) -> None:
     with a_store(tmp_path / "annotations.db") as store:
         session = opened(store).id
-        with pytest.raises(NotAllowed, match="results are for when it is closed"):
+        with pytest.raises(NotAllowed, match="its results are available once it is closed"):
             report.as_html(store, None, session)
         with pytest.raises(NotAllowed):
             report.write(store, None, session, tmp_path / "out")
@@ -386,13 +386,13 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     drawn = json.loads(capsys.readouterr().out)
     shown = {
         trace.item
-        for said in store.blind.results.of_session(None, session).said
+        for said in store.blind.results.of_session(None, session).responses
         for trace in map(store_trace(store, session), said.shown)
     }
     assert {*drawn["plan"]["items"], *(gold["item"] for gold in drawn["plan"]["gold"])} == shown
     assert drawn["plan"]["seed"] == 11
     assert app.main(["blind", "report", str(drawn["session"]), "--output", str(tmp_path / "no"), *base]) == 2
-    assert "results are for when it is closed" in capsys.readouterr().err
+    assert "its results are available once it is closed" in capsys.readouterr().err
     # A text that was changed since is not the text that was scored.
     item = min(shown)
     store.blind.sessions.close(None, drawn["session"], "over")

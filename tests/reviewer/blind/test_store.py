@@ -229,9 +229,9 @@ def test_only_the_scorer_of_an_assignment_knows_it(store) -> None:
             lambda person=person: score(store, person, token),
             lambda person=person: store.blind.scoring.prefer(person=person, token=token, preference="left", key=key()),
         ):
-            with pytest.raises(NotFound, match="no such assignment of yours"):
+            with pytest.raises(NotFound, match="have no such assignment"):
                 ask()
-    with pytest.raises(NotFound, match="no such assignment of yours"):
+    with pytest.raises(NotFound, match="have no such assignment"):
         store.blind.scoring.sheet("made up", "RE")
 
 
@@ -259,7 +259,7 @@ def test_cannot_tell_is_an_answer_of_its_own(store) -> None:
     token = tokens(store, "RE")[0]
     score(store, "RE", token, "cannot tell", 0)
     assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
-    (said,) = (one for one in closed(store, session.id).said if one.token == token)
+    (said,) = (one for one in closed(store, session.id).responses if one.token == token)
     assert said.answer == ScoreAnswer("cannot tell", 0)
 
 
@@ -269,7 +269,7 @@ def test_the_later_answer_counts_and_both_are_kept(store) -> None:
     score(store, "RE", token, 1, 1)
     score(store, "RE", token, 5, 4)
     assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer(5, 4)
-    (said,) = (one for one in closed(store, session.id).said if one.token == token)
+    (said,) = (one for one in closed(store, session.id).responses if one.token == token)
     assert (said.answer, said.changes) == (ScoreAnswer(5, 4), 1)
 
 
@@ -298,7 +298,7 @@ def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store)
     ):
         with pytest.raises(KeyReused):
             changed()
-    said = {one.token: one for one in closed(store, session.id).said}
+    said = {one.token: one for one in closed(store, session.id).responses}
     assert (said[token].answer, said[token].changes) == (ScoreAnswer(4, 3, "fine", ("s1",)), 0)
     assert (said[pair].answer, said[pair].changes) == (PreferenceAnswer("equal"), 0)
 
@@ -323,7 +323,7 @@ def test_progress_counts_and_tells_nothing_else(store) -> None:
     score(store, "RE", tokens(store, "RE")[0])
     store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="right", key=key())
     told = store.blind.sessions.progress("CO", session.id)
-    assert [(p.scorer, p.done, p.asked) for p in told] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
+    assert [(p.scorer, p.done, p.assigned) for p in told] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
     assert [w.answered for w in store.blind.scoring.assignments("RE")].count(True) == 2
 
 
@@ -452,7 +452,9 @@ def test_results_hold_everything_that_the_statistics_need(store) -> None:
     results = closed(store, session.id)
     assert len(results.first("scores")) == 3 * 10
     assert len(results.first("pair")) == 3 * 5
-    assert [one.scorer for one in results.said] == sorted((one.scorer for one in results.said), key=SCORERS.index)
+    assert [one.scorer for one in results.responses] == sorted(
+        (one.scorer for one in results.responses), key=SCORERS.index
+    )
     assert {one.gold for one in results.gold()} == {Gold(1, 5, 4, 0)}
     assert len(results.gold()) == 3
     for kind in ("scores", "pair"):
@@ -481,13 +483,13 @@ def test_sides_are_unswapped_by_what_stands_where(store) -> None:
         results.traces[one.shown[0 if one.answer.preference == "left" else 1]].source for one in results.first("pair")
     }
     assert better == {SPEC}
-    assert len({one.answer.preference for one in results.said}) == 2
+    assert len({one.answer.preference for one in results.responses}) == 2
 
 
 def test_what_was_not_answered_is_there_without_an_answer(store) -> None:
     session = opened(store)
     score(store, "RE", tokens(store, "RE")[0])
-    said = closed(store, session.id).said
+    said = closed(store, session.id).responses
     assert sum(one.answer is not None for one in said) == 1
     assert all(one.at is None for one in said if one.answer is None)
 
@@ -514,7 +516,7 @@ def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) ->
     assert all(progress.done == 0 for progress in store.blind.sessions.progress("CO", session.id))
     results = closed(store, session.id)
     assert results.judgements == (single, pair)
-    assert all(said.answer is None for said in results.said)
+    assert all(said.answer is None for said in results.responses)
 
 
 def test_a_session_that_is_not_there_is_named(store) -> None:
@@ -554,7 +556,7 @@ def test_processes_that_score_at_once_lose_nothing(tmp_path) -> None:
             done = list(pool.map(score_mine, [path] * 3, SCORERS))
         assert done == [16] * 3
         results = closed(store, session.id)
-        assert [(one.answer, one.changes) for one in results.said] == [(ScoreAnswer(4, 3), 1)] * 48
+        assert [(one.answer, one.changes) for one in results.responses] == [(ScoreAnswer(4, 3), 1)] * 48
         assert store.upkeep.verify() == []
 
 

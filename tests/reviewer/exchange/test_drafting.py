@@ -277,7 +277,7 @@ def test_a_server_that_is_gone_ends_the_run_in_words(draft_item, spectra, tmp_pa
     [
         (["--budget", "1"], "--budget: wants --price-in and --price-out"),
         (["--price-in", "1"], "--price-in and --price-out: found one, expected both"),
-        (["--drop-contradicting", "--out", "d.jsonl"], "wants --out, beside which they are put, and labels"),
+        (["--drop-contradicting", "--out", "d.jsonl"], "found no --out or no labels, expected both"),
         (["--label", "YES", "--labels", "l.csv"], "--label and --labels: found both"),
         (["--labels", "none.csv"], "--labels: none.csv: No such file"),
     ],

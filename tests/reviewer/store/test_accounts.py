@@ -208,9 +208,9 @@ def test_only_a_coordinator_changes_people_and_settings(store):
 
 
 def test_the_last_coordinator_cannot_go(store):
-    with pytest.raises(NotAllowed, match="name another one first"):
+    with pytest.raises(NotAllowed, match="make another person coordinator first"):
         store.accounts.deactivate("CO", "CO")
-    with pytest.raises(NotAllowed, match="name another one first"):
+    with pytest.raises(NotAllowed, match="make another person coordinator first"):
         store.accounts.set_roles("CO", "CO", ["reviewer"])
     store.accounts.set_roles("CO", "AJC", ["coordinator"])
     store.accounts.deactivate("AJC", "CO")

@@ -166,7 +166,7 @@ except CannotWrite as refused:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=False)
     assert done.stdout.startswith(f"{path}: "), done
-    assert ("the file is read-only" if what == "file" else "may not be written") in done.stdout
+    assert ("the file is read-only" if what == "file" else "no write permission") in done.stdout
 
 
 @as_root
@@ -176,7 +176,7 @@ def test_a_disk_that_is_mounted_read_only_is_refused_by_name(path: Path, tmp_pat
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         told = one_line(spec_o3("app", "--db", folder / "annotations.db", "--no-browser", "--port", free_port()))
     assert f"{folder / 'annotations.db'}: " in told
-    assert "may not be written" in told
+    assert "no write permission" in told
 
 
 # ---- other programs
@@ -193,10 +193,10 @@ def test_a_lock_is_waited_for_and_then_said_and_nothing_is_left_waiting(path: Pa
         assert holder.stdin is not None
         holder.stdout.readline()
         app = server.build(store, local=True)
-        with pytest.raises(CannotWrite, match="another program keeps it locked"):
+        with pytest.raises(CannotWrite, match="it is locked by another program"):
             store.leases.take("RE", 1)
         answer = TestClient(app, base_url="http://127.0.0.1").post("/sign-in", data={"initials": "RE"})
-        assert "another program keeps it locked" in answer.text or answer.status_code == 200
+        assert "it is locked by another program" in answer.text or answer.status_code == 200
         assert store.items.get(1).standing.round == "screening"
         holder.stdin.close()
         holder.wait()

@@ -393,19 +393,19 @@ CASES = {
     "UPDATE decisions SET verb = 'reject' WHERE id = 3": "decisions 3 was changed since it was written",
     "UPDATE versions SET body = replace(body, 'broad', 'flat') WHERE id = 4": "versions 1 to 12 was changed",
     "INSERT INTO marks VALUES (1, 'k', 1, 1, 's1', 'RE', 'supported', '', '2026')": (
-        "marks 1: no entry of the log binds it"
+        "marks 1: no entry of the log covers it"
     ),
-    "DELETE FROM decisions WHERE id = 5": "it binds 1 rows, decisions 5; 0 are there",
+    "DELETE FROM decisions WHERE id = 5": "decisions 5: found 0 rows, expected 1",
     "UPDATE blind_assignments SET scorer = 'AX' WHERE session = 1 AND place = 1 AND scorer = 'AU'": (
         "blind_assignments 1 was changed"
     ),
-    "DELETE FROM blind_assignments WHERE session = 2 AND place = 1 AND scorer = 'VO'": "binds 2 rows",
+    "DELETE FROM blind_assignments WHERE session = 2 AND place = 1 AND scorer = 'VO'": "found 1 rows, expected 2",
     "UPDATE people SET roles = '[\"coordinator\"]' WHERE initials = 'RE'": "RE: this person's roles",
     "UPDATE people SET password = NULL WHERE initials = 'ZO'": "ZO: this person's roles, password or state",
     "INSERT INTO people VALUES ('EV', 'Eve', '[\"coordinator\"]', NULL, 1, '2026')": (
-        "EV: no entry of the log binds this person"
+        "EV: no entry of the log covers this person"
     ),
-    "DELETE FROM people WHERE initials = 'JU'": "JU: this person is in the log and nowhere else",
+    "DELETE FROM people WHERE initials = 'JU'": "JU: this person is in the log, but not in the database",
     "UPDATE log SET person = 'VO' WHERE number = 12": "log 12: it was changed",
     "UPDATE log SET details = replace(details, ':', ': ') WHERE number = 12": "log 12: it was changed",
     "DELETE FROM log WHERE number = 12": "log 13: it follows 11, so entries are missing",
@@ -430,13 +430,13 @@ def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path)
     Behind(path).does(f"DELETE FROM log WHERE number = {end.number}")
     assert found(path) == []
     assert found(path, end) == [
-        f"the log ends at {early.number}, the head kept elsewhere is {end.number}: its end was cut off"
+        f"the log ends at {early.number}, expected {end.number} as stored elsewhere: its end was removed"
     ]
     assert found(path, early) == []
     with Store.open(path) as store:
         store.log.note(None, "something else")
     (sentence,) = found(path, end)
-    assert sentence.startswith(f"log {end.number}: its hash is")
+    assert sentence.startswith(f"log {end.number}: found the hash")
 
 
 def test_thousands_of_faults_are_not_all_told(path: Path) -> None:

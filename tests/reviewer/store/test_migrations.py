@@ -252,7 +252,7 @@ def test_blind_sessions_go_on_too(tmp_path: Path) -> None:
     with Store.open(earlier, clock=THEN) as store:
         assert [session.state for session in store.blind.sessions.all(None)] == ["closed", "open", "drawn"]
         results = store.blind.results.of_session(None, 1)
-        assert {said.scorer for said in results.said if said.answer is not None} == {"RE"}
+        assert {said.scorer for said in results.responses if said.answer is not None} == {"RE"}
         assert [judgement.judge for judgement in results.judgements] == ["judge-70b"]
         mine = [work for work in store.blind.scoring.assignments("AU") if work.kind == "scores"]
         store.blind.scoring.score(person="AU", token=mine[0].token, coherence=5, consistency=5, key="next")
@@ -277,8 +277,8 @@ def test_an_upgrade_that_fails_leaves_every_row_as_it_was(earlier: Path) -> None
         Store.open(earlier, migrations=BROKEN)
     copy = f"{earlier}.schema-{schema}"
     assert str(refused.value) == (
-        f"{earlier}: it could not be brought from schema {schema} to {wanted} (no such table: nowhere). "
-        f"The file is as it was, and a copy of it is {copy}."
+        f"{earlier}: the upgrade from schema {schema} to {wanted} failed (no such table: nowhere). "
+        f"The file is unchanged, and a copy of it is {copy}."
     )
     # Not even the migrations that went well are kept.
     assert rows(earlier) == before == rows(Path(copy))
@@ -306,7 +306,7 @@ def test_without_room_for_the_copy_nothing_is_touched(earlier: Path, monkeypatch
     before = earlier.read_bytes()
     # No test fills the disk that others work on.
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1_000_000))
-    with pytest.raises(CannotWrite, match=r"1 MB are free .* The database was not upgraded; it is as it was"):
+    with pytest.raises(CannotWrite, match=r"1 MB are free .* The database was not upgraded and is unchanged"):
         Store.open(earlier)
     assert earlier.read_bytes() == before
     assert [path.name for path in earlier.parent.iterdir()] == ["annotations.db"]

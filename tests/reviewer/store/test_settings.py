@@ -179,7 +179,7 @@ def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> Non
 def test_a_coordinator_who_scores_is_not_told_what_gives_the_sources_away(store: Store) -> None:
     store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
     session = opened(store, items=(1, 2), each=3)
-    with pytest.raises(NotAllowed, match="You score in this session, and what was found names sources"):
+    with pytest.raises(NotAllowed, match="You score in this session, and the leaks name the sources"):
         store.blind.sessions.leaks("RE", session.id)
     store.blind.sessions.leaks("CO", session.id)
     store.blind.sessions.close("CO", session.id, key())
@@ -189,10 +189,10 @@ def test_a_coordinator_who_scores_is_not_told_what_gives_the_sources_away(store:
 def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
     session = opened(store, items=(1, 2), each=3)
     assert store.blind.scoring.rubric("RE", session.id) == session.rubric
-    with pytest.raises(Exception, match="You are asked nothing in such a session"):
+    with pytest.raises(Exception, match="You do not score in session"):
         store.blind.scoring.rubric("ED", session.id)
     store.blind.sessions.close("CO", session.id, key())
-    with pytest.raises(Exception, match="You are asked nothing in such a session"):
+    with pytest.raises(Exception, match="You do not score in session"):
         store.blind.scoring.rubric("RE", session.id)
 
 

@@ -408,7 +408,7 @@ def test_files_come_in_by_coordinators_and_never_go_out(browsers: dict[str, Test
     Path(uploaded).unlink()
 
 
-REFUSED = "can be reached by others, and nobody here has a password"
+REFUSED = "can be reached from other machines, but nobody has a password yet"
 
 
 @pytest.fixture

@@ -546,10 +546,10 @@ def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
     client = client_of(app)
     answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
     assert len(answered["added"]) == 2
-    assert "remove some" in answered["problems"][0]
+    assert "Remove some" in answered["problems"][0]
     monkeypatch.setattr(live_bench, "LARGEST_FILE", 1000)
     answered = client.post("/api/live/files", files={"files": ("cv.txt", CV)}).json()
-    assert "more bytes than there is room for" in answered["problems"][0]
+    assert "a file that is too large" in answered["problems"][0]
 
 
 def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
