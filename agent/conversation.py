@@ -18,7 +18,7 @@ from agent.trajectory import Drafter
 
 
 class Stop:
-    """Set once, never cleared. Whoever would not notice it while waiting asks to be woken."""
+    """A stop request that is set once and never cleared. Code that waits registers a function to be called then."""
 
     def __init__(self) -> None:
         self._set = threading.Event()
@@ -30,7 +30,7 @@ class Stop:
         return self._set.is_set()
 
     def set(self) -> None:
-        """Ask to stop. The wakers run in this thread, each once."""
+        """Request the stop. The registered functions are called in this thread, each once."""
         with self._lock:
             wakers, self._wakers = self._wakers, []
             self._set.set()
@@ -38,13 +38,14 @@ class Stop:
             wake()
 
     def wait(self, seconds: float) -> bool:
-        """Sleep, but no longer than until it is set; whether it is."""
+        """Sleep until it is set, at most so many seconds; return whether it is set."""
         return self._set.wait(seconds)
 
     @contextmanager
     def waking(self, wake: Callable[[], object]) -> Iterator[None]:
-        """Within the block ``wake`` is called as soon as it is set; at once if it is set already. It must be
-        quick, safe from any thread, and must not mind being called as the block ends.
+        """Within the block, call ``wake`` as soon as it is set; at once if it is set already.
+
+        ``wake`` must be quick and safe in any thread. It may still be called while the block ends.
         """
         with self._lock:
             already = self._set.is_set()
@@ -64,19 +65,19 @@ SYSTEM = "You are a helpful assistant."
 
 
 class PolicyError(OneLine, RuntimeError):
-    """A policy cannot go on (no server, no memory): one sentence on what happened and what to do about it."""
+    """A policy cannot continue (no server, no memory): one sentence on what happened and what to do."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What a policy has to say about its own turn, such as that it was cut at its token limit; a fault."""
+    """A fault that a policy reports about its own turn, e.g. that it was cut at its token limit."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens and requests, as the server counted them; ``cached`` of the prompt's it had at hand."""
+    """Tokens and requests, as counted by the server. ``cached``: prompt tokens that were in its cache."""
 
     requests: int = 0
     prompt: int = 0
@@ -93,12 +94,12 @@ class Usage:
 
 
 Piece = str | Remark | Usage
-"""What a policy's turn is made of: text as it is written, and what there is to say about it."""
+"""A piece of a policy's turn: text, a remark about it, or token counts."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """One assistant turn as written, and what the tool answered; None where no tool was called."""
+    """One assistant turn as written, and the answer of the tool; None if no tool was called."""
 
     text: str
     observation: tool.Observation | None
@@ -106,12 +107,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a policy is given to write its next turn.
+    """What a policy receives to write its next turn.
 
-    A model is to see ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that
-    measure. ``turns_left`` counts the turn about to be written: at 1 a look would not be run. Where
-    ``with_tool`` is False the model is told of no tool. A policy that waits ends its turn once ``stop`` is
-    set, wherever it is.
+    A model sees ``system``, ``prompt``, the pictures and the texts. ``spectrum`` is for policies that measure.
+    ``turns_left`` includes the turn to be written: at 1 a tool call would not be run. If ``with_tool`` is False the
+    tool is not described to the model. A policy that waits must end its turn once ``stop`` is set.
     """
 
     spectrum: Spectrum
@@ -130,17 +130,17 @@ class Conversation:
 
 
 class Policy(Protocol):
-    """Whoever thinks. ``drafter`` says who, with every setting that would let somebody repeat it."""
+    """Writer of the assistant turns. ``drafter`` identifies it, with every setting needed to repeat its work."""
 
     @property
     def drafter(self) -> Drafter: ...
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next assistant turn as tagged text, in pieces as they come, with remarks and token counts.
+        """Yield the next assistant turn as tagged text, piece by piece, with remarks and token counts.
 
-        A generator: it may be closed before its end, and then lets go of what it holds. It is asked from
+        If it is a generator, it may be closed before its end and must then release its resources. It is called from
         many threads at once.
 
-        :raises PolicyError: it cannot be written; what came before is kept
+        :raises PolicyError: it cannot be written; the pieces before are kept
         """
         ...

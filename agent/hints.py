@@ -33,7 +33,7 @@ from agent.trajectory import Zoom
 
 MOST = 6
 LOW_SNR = 5.0  # per pixel; below it a single pixel's dip is noise as likely as not
-WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is told
+WIDE_WINDOW = 600.0  # Å; a wider window always crosses some sky, so only what lies on its line is reported
 # %. Across C2 heads that they do not have, M giants of MILES and STELIB fall by up to 20, mostly by less than
 # 10; real heads fall by 16 to 80.
 CLEAR_FALL = 15.0
@@ -41,8 +41,7 @@ CLEAR_FALL = 15.0
 
 @dataclass(frozen=True)
 class Hint:
-    """One dot: ``level`` "look" where a person should, ``kind`` names the check, ``text`` is what is
-    shown."""
+    """One hint: ``level`` "look" asks for attention, ``kind`` names the check, ``text`` is what is shown."""
 
     level: Literal["ok", "look"]
     kind: str
@@ -53,8 +52,8 @@ class Hint:
 class _View:
     """The spectrum and the window at rest, in the spectrum's own medium.
 
-    ``to_axis`` stretches these wavelengths to the zoom's own axis, ``to_observed`` to the observer's, where
-    the sky is; None where that is not known (a library star brought to rest).
+    ``to_axis`` converts these wavelengths to the axis of the zoom, ``to_observed`` to the observed frame, where the
+    sky lines are; None if that is unknown (a library star brought to rest).
     """
 
     spectrum: Spectrum
@@ -64,7 +63,7 @@ class _View:
     zoom: Zoom
 
     def on_axis(self, wavelength: float) -> float:
-        """A rest wavelength of the view on the axis that the zoom's picture has."""
+        """Convert a rest wavelength of the view to the axis of the zoom's picture."""
         return convert(wavelength * self.to_axis, self.spectrum.medium, self.zoom.medium)
 
     def contains(self, entry: Line | Band) -> bool:
@@ -72,7 +71,7 @@ class _View:
 
 
 def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None) -> tuple[Hint, ...]:
-    """At most ``MOST`` hints about one zoom, the most useful first.
+    """Return at most ``MOST`` hints about one zoom, the most useful first.
 
     :param task: whose features are preferred and whose spans and side bands are measured with, where they lie
         in the window
@@ -90,7 +89,7 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None) -> tuple[Hin
     found = [
         *outside,
         _in_window(view, principal, others),
-        # Where the label means something else, measuring what happens to be here would only distract.
+        # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal, task) if principal and not outside else ()),
         *_incomplete(view, covered),
         *_spoilt(view, principal),
@@ -109,8 +108,9 @@ def _view(spectrum: Spectrum, zoom: Zoom, window: Window) -> _View:
 
 
 def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[Line | Band]]:
-    """What in the window is to be measured, and what else of note lies in it: named in the label, of the
-    task, or major."""
+    """Return the line or band to measure in the window, and the other notable ones: named in the label, of the task, or
+    major.
+    """
     known: tuple[Line | Band, ...] = (*lines(), *bands())
     inside = [entry for entry in known if view.contains(entry)]
     by_label = [entry for entry in named(view.zoom.label) if entry in inside]
@@ -128,13 +128,13 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
 
 @cache
 def _entries_of(feature: Feature) -> tuple[Line | Band, ...]:
-    """The lines, or bands, of the lists at a feature's wavelengths; the principal wavelength first."""
+    """Return the lines, or bands, at the wavelengths of a feature; the principal wavelength first."""
     known: tuple[Line | Band, ...] = lines() if feature.kind == "line" else bands()
     return tuple(entry for w in feature.wavelengths for entry in known if abs(w - entry.at(feature.medium)) < 1.5)
 
 
 def _outside(view: _View) -> list[Hint]:
-    """What the label names and the window leaves out; only what is named one by one can be outside."""
+    """Return a hint if the label names a line or band outside the window. Names of groups ("Balmer") do not count."""
     labelled = named(view.zoom.label)
     if any(view.contains(entry) for entry in labelled):
         return []
@@ -192,7 +192,7 @@ def _two(view: _View, span: Window, sides: tuple[Window, ...], fit: LineFit) -> 
 
 
 def _where_to_measure(view: _View, line: Line, task: Task | None) -> tuple[Window, tuple[Window, ...]]:
-    """The task's own span and side bands for this line, else 1 500 km/s and the stretches beside."""
+    """Return the task's own span and side bands for this line, otherwise 1 500 km/s and the adjacent stretches."""
     medium = view.spectrum.medium
     for feature in task.features if task else ():
         if feature.kind == "line" and feature.quantity != "slope" and line in _entries_of(feature):
@@ -207,7 +207,7 @@ def _where_to_measure(view: _View, line: Line, task: Task | None) -> tuple[Windo
 
 
 def _head(view: _View, band: Band) -> Hint:
-    """How much the flux falls across a band's head, from the sharp side into the band."""
+    """Measure how much the flux falls across a band's head, from the sharp side into the band."""
     head, toward = band.at(view.spectrum.medium), 1.0 if band.shading == "red" else -1.0
     before = sorted((head - toward * 3.0, head - toward * 15.0))
     after = sorted((head + toward * 3.0, head + toward * 15.0))
@@ -234,8 +234,9 @@ def _incomplete(view: _View, covered: float) -> list[Hint]:
 
 
 def _spoilt(view: _View, principal: Line | Band | None) -> list[Hint]:
-    """Sky lines, telluric bands and arm joins across the window, those on the line itself first, at most
-    two."""
+    """Return hints on sky lines, telluric bands and arm joins across the window, those on the line itself first, at
+    most two.
+    """
     spectrum = view.spectrum
     if view.to_observed is None:
         return []
@@ -264,5 +265,5 @@ def _overlap(view: _View, band: SkyBand, window: Window) -> bool:
 
 
 def _frame_note(view: _View) -> str:
-    """Said where the numbers would be read on the wrong axis."""
+    """Return a note if the numbers could be read on the wrong axis."""
     return " observed" if view.to_axis != view.to_observed and abs((view.to_observed or 1.0) - 1.0) > 3e-4 else ""

@@ -1,16 +1,7 @@
 """The inspection loop: a policy thinks, the tool shows a window, the policy thinks again, until it answers.
 
-The loop is one whoever thinks: a served model, a local one, the measuring baseline. What they share is the
-tagged text of ``agent.trajectory.tags``; a policy for an interface with tool calls of its own writes such a call as
-``<tool_call>`` text, and turns the text of earlier turns back. Everything that happens is an event, at once,
-so that a page can show a thought while it is being thought.
-
-What a model does wrong is part of its trace, never an exception: a fault is listed, a wrong call is answered
-by the tool as in training, a turn with neither call nor answer ends the inspection. As in the published loop
-the tool call of the last allowed turn is not run: ``max_turns`` = 8 allows seven looks.
-
-An inspection can be stopped at any moment, by ``Stop`` from another thread or by closing the iterator: the
-policy is closed with it, so that a server is free for the next one. Only ``Stop`` still ends with ``Ended``.
+Every policy (served model, local model, baseline) exchanges the tagged text of ``agent.trajectory.tags`` with the
+loop. Each step is yielded at once as an event. Depends on ``agent.tool``; no database, no web.
 """
 
 from __future__ import annotations
@@ -39,7 +30,7 @@ MAX_CHARACTERS = 100_000
 NOT_RUN = "Not run: the last allowed turn had been taken."
 """Observation of a call beyond the limit; no model ever saw it."""
 
-# Half a character, as a broken server may send one, could be neither stored nor sent back.
+# A lone surrogate, as a broken server may send one, can be neither stored nor sent back.
 _HALF = re.compile("[\ud800-\udfff]")
 
 Reason = Literal["answered", "turn limit", "no call and no answer", "policy failed", "stopped"]
@@ -57,7 +48,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of the text of assistant turn ``turn`` (from 1), as it came."""
+    """A piece of the text of assistant turn ``turn`` (from 1), as it arrived."""
 
     text: str
     turn: int
@@ -65,7 +56,7 @@ class Text:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """The turn's tool call is whole; the policy may still be writing, the tool has not been asked."""
+    """The tool call of the turn is complete. The policy may still be writing, and the tool has not run yet."""
 
     call: Call
     turn: int
@@ -73,7 +64,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Thought:
-    """What the turn's thinking came to, once the turn has ended."""
+    """The thinking of the turn, once the turn has ended."""
 
     think: Think
     turn: int
@@ -81,7 +72,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """The tool was called. ``picture`` is None where it answered with an error or was not run."""
+    """The result of the tool call. ``picture`` is None if the tool answered with an error or was not run."""
 
     zoom: Zoom
     picture: Image.Image | None
@@ -98,7 +89,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Ended:
-    """Always the last event. ``detail`` says more than ``reason`` where there is more to say."""
+    """Last event of every inspection. ``detail`` explains ``reason`` where that is useful."""
 
     reason: Reason
     trajectory: Trajectory
@@ -117,12 +108,18 @@ def inspect(
     stop: Stop | None = None,
     with_tool: bool = True,
 ) -> Iterator[Event]:
-    """Inspect one spectrum, yielding each step as it happens; ``Ended`` comes last and holds the whole
-    trajectory.
+    """Inspect one spectrum and yield each step as it happens; ``Ended`` comes last and holds the whole trajectory.
+
+    Faults of the model are part of the trace, never an exception: a fault is listed, a wrong call is answered by the
+    tool as in training, a turn with neither call nor answer ends the inspection. As in the published loop, the tool
+    call of the last allowed turn is not run: ``max_turns`` = 8 allows seven zooms.
+
+    ``stop`` (from another thread) or closing the iterator also closes the policy, so that a server is free for the
+    next request. Only ``stop`` still yields ``Ended``.
 
     :param max_turns: assistant turns allowed, 1 or more
-    :param with_tool: False tells the policy of no tool and allows one turn: what a model sees without looking
-    :param stop: set from another thread, it ends the inspection with what was said until then
+    :param with_tool: False: the model does not learn of the tool and has one turn
+    :param stop: set from another thread, it ends the inspection; what was written until then is kept
     :raises ValueError: ``max_turns`` is below 1
     """
     if max_turns < 1:
@@ -136,7 +133,7 @@ def inspect(
 
 
 def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TURNS) -> Trajectory:
-    """The trajectory of a whole inspection.
+    """Run a whole inspection and return its trajectory.
 
     :raises PolicyError: the policy could not go on
     """
@@ -149,7 +146,7 @@ def run(spectrum: Spectrum, task: Task, policy: Policy, max_turns: int = MAX_TUR
 
 
 class _Inspection:
-    """The state of one inspection: the conversation as the policy sees it, the steps as they are kept."""
+    """The state of one inspection: the conversation that the policy sees, and the steps."""
 
     def __init__(
         self,
@@ -173,7 +170,7 @@ class _Inspection:
         self.ended: tuple[Reason, str] | None = None
 
     def turn(self) -> Iterator[Event]:
-        """One assistant turn and, unless it is the last, the look it asked for."""
+        """Run one assistant turn and its tool call."""
         self.number += 1
         text = yield from self._written()
         turn = parse(text)
@@ -199,7 +196,9 @@ class _Inspection:
             self.ended = "no call and no answer", f"turn {self.number} neither looked nor answered"
 
     def _written(self) -> Generator[Event, None, str]:
-        """The text of the turn, as the policy writes it; ``ended`` is set where it could not end it."""
+        """Yield the text of the turn as the policy writes it, and return it; set ``ended`` if the turn could not be
+        ended.
+        """
         text = ""
         called = False
         pieces = self.policy.turn(self.conversation)

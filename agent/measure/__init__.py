@@ -1,20 +1,17 @@
-"""Measuring a spectrum: every number with its error from the inverse variance, or the reason why there is
-none.
-
-Conventions, everywhere in this package
-- Windows are (lo, hi) in Å in the medium and the frame the spectrum is in. ``rest`` brings a spectrum to rest
-  wavelengths in a wanted medium, once; measure what it returns.
-- Equivalent width and depth are positive for absorption, negative for emission.
-- A pixel counts if its ivar is above 0. What the survey's mask flags is measured all the same: surveys flag
-  strong emission lines too, so leaving flagged pixels out would hide what is looked for. ``flagged`` tells
-  how much of a window that is.
-- Errors are 1σ from ivar, pixels taken as independent. Where side bands scatter by more than their noise
-  (real lines, bad errors), the continuum's error is scaled up to the scatter.
-- Nothing returns NaN: where there is no number there is an ``Undefined`` with its reason.
+"""Measure a spectrum: every number has its error from the inverse variance; where there is none, ``Undefined`` has the
+reason.
 """
 
 from __future__ import annotations
 
+# Conventions of this package:
+# - Windows are (lo, hi) in Å, in the medium and frame of the spectrum. Call ``rest`` once and measure its result.
+# - Equivalent width and depth are positive for absorption, negative for emission.
+# - A pixel counts if its ivar is above 0, also if the survey's mask flags it: surveys flag strong emission lines too,
+#   so leaving flagged pixels out would hide what is searched for. ``flagged`` gives their share of a window.
+# - Errors are 1σ from ivar, with independent pixels. Where side bands scatter by more than their noise (real lines,
+#   wrong errors), the error of the continuum is scaled up to the scatter.
+# - Nothing returns NaN.
 from agent.measure.bands import band_index, depth, flux_ratio, measure_feature, slope
 from agent.measure.continuum import Continuum, adjacent_bands, local_continuum, running_continuum
 from agent.measure.gaussian import LineFit, fit_line, fwhm, instrument_fwhm

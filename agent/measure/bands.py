@@ -17,8 +17,9 @@ from agent.tasks import Feature
 
 
 def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) -> Measured | Undefined:
-    """Mean F_λ in ``band`` over the mean of the mean F_λ in the ``continuum`` windows: about 1 without a
-    band, less with one."""
+    """Return mean F_λ in ``band`` over the mean of the mean F_λ in the ``continuum`` windows; about 1 without a band,
+    less with one.
+    """
     top = mean_flux(spectrum, band)
     if isinstance(top, Undefined):
         return top
@@ -37,14 +38,17 @@ def flux_ratio(spectrum: Spectrum, band: Window, continuum: Sequence[Window]) ->
 
 
 def band_index(spectrum: Spectrum, index: Index) -> Measured | Undefined:
-    """An index of the literature (``agent.lines.indices()``), its windows put into the spectrum's medium. The
-    spectrum has to be at rest: see ``rest``."""
+    """Measure an index of the literature (``agent.lines.indices()``), with its windows converted to the medium of the
+    spectrum.
+
+    The spectrum must be at rest: see ``rest``.
+    """
     band, continuum = index.at(spectrum.medium)
     return flux_ratio(spectrum, band, continuum)
 
 
 def depth(spectrum: Spectrum, span: Window, side_bands: Sequence[Window] | None = None) -> Measured | Undefined:
-    """The mean of 1 − F/C over ``span`` against the straight line through ``side_bands``; absorption > 0."""
+    """Return the mean of 1 − F/C over ``span`` against the straight line through ``side_bands``; absorption > 0."""
     width = equivalent_width(spectrum, span, side_bands)
     if isinstance(width, Undefined):
         return width
@@ -52,11 +56,11 @@ def depth(spectrum: Spectrum, span: Window, side_bands: Sequence[Window] | None 
 
 
 def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined:
-    """d ln F_λ / d ln λ from the mean fluxes in two or more windows: negative is blue, −4 the Rayleigh-Jeans
+    """Return d ln F_λ / d ln λ from the mean fluxes in two or more windows; negative is blue, −4 the Rayleigh-Jeans
     tail.
 
-    The error is the noise's, scaled up where more than two windows do not lie on one power law. It knows
-    nothing of errors of the flux calibration or of reddening, which are usually larger.
+    The error comes from the noise, and is scaled up if more than two windows do not lie on one power law. Errors of
+    the flux calibration and reddening, usually larger, are not included.
     """
     means = [mean_flux(spectrum, window) for window in windows]
     for mean in means:
@@ -81,8 +85,7 @@ def slope(spectrum: Spectrum, windows: Sequence[Window]) -> Measured | Undefined
 
 
 def measure_feature(spectrum: Spectrum, feature: Feature) -> Measured | Undefined:
-    """The feature's own quantity (``Feature.quantity``) in a spectrum at rest (see ``rest``), in whichever
-    medium that is."""
+    """Measure the feature's own quantity (``Feature.quantity``) in a spectrum at rest (see ``rest``), in any medium."""
     feature = feature.in_medium(spectrum.medium)
     match feature.quantity:
         case "equivalent_width":

@@ -1,4 +1,4 @@
-"""The continuum: a straight line through side bands, or a running one for display of a whole spectrum."""
+"""The continuum: a straight line through side bands, or a running one for displaying a whole spectrum."""
 
 from __future__ import annotations
 
@@ -26,29 +26,30 @@ class Continuum:
     covariance: FloatArray
 
     def at(self, wavelength: FloatArray) -> FloatArray:
-        """The continuum flux at wavelengths (n,) in Å."""
+        """Return the continuum flux at wavelengths (n,) in Å."""
         flux: FloatArray = self.level + self.tilt * (wavelength - self.pivot)
         return flux
 
     def measured_at(self, wavelength: float) -> Measured:
-        """The continuum flux at one wavelength with its error."""
+        """Return the continuum flux at one wavelength with its error."""
         lever = np.array([1.0, wavelength - self.pivot])
         value = self.level + self.tilt * (wavelength - self.pivot)
         return Measured(float(value), float(np.sqrt(lever @ self.covariance @ lever)))
 
 
 def adjacent_bands(window: Window) -> tuple[Window, Window]:
-    """Side bands for a window that has none of its own: as wide as half of it, one on each side, touching
-    it."""
+    """Return side bands for a window that has none of its own: half as wide as the window, one touching it on each
+    side.
+    """
     half = (window[1] - window[0]) / 2
     return (window[0] - half, window[0]), (window[1], window[1] + half)
 
 
 def local_continuum(spectrum: Spectrum, side_bands: Sequence[Window]) -> Continuum | Undefined:
-    """The ivar-weighted straight line through side bands; with a single band, its mean.
+    """Fit a straight line through the side bands, weighted by ivar; with one band, take its mean.
 
-    Pixels beyond ``CLIP`` robust σ are left out. If the rest scatters by more than noise (χ²/ν above 1 by
-    three of its own standard deviations), the covariance is scaled by χ²/ν.
+    Pixels beyond ``CLIP`` robust σ are left out. If the rest scatters by more than noise (χ²/ν above 1 by three of its
+    own standard deviations), the covariance is scaled by χ²/ν.
     """
     for band in side_bands:
         if coverage(spectrum, band) < ENOUGH_SIDE:
@@ -79,7 +80,7 @@ def local_continuum(spectrum: Spectrum, side_bands: Sequence[Window]) -> Continu
 
 
 def excess(residual: FloatArray, freedom: int) -> float:
-    """By how much variances are to be scaled: χ²/ν where it exceeds 1 by more than chance (3σ) would, else 1.
+    """Return the factor for the variances: χ²/ν where it exceeds 1 by more than chance (3σ) would, otherwise 1.
 
     :param residual: (n,) residuals in units of their own σ
     """
@@ -88,11 +89,11 @@ def excess(residual: FloatArray, freedom: int) -> float:
 
 
 def running_continuum(spectrum: Spectrum, stretch: float = 150.0) -> FloatArray:
-    """A pseudo-continuum (n,) for looking at: medians in stretches of that many Å, absorption and emission
-    clipped away, joined by straight lines. In a cool star it runs along the tops of the bands' remains, as
-    any pseudo-continuum does.
+    """Return a pseudo-continuum (n,) for display: medians in stretches of that many Å, without absorption and emission,
+    joined by straight lines.
 
-    All zeros for a spectrum without data.
+    In a cool star it follows the tops between the bands, as every pseudo-continuum does. All zeros for a spectrum
+    without data.
     """
     wavelength, flux, seen = spectrum.wavelength, spectrum.flux, spectrum.ivar > 0
     if not seen.any():

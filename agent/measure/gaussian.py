@@ -19,8 +19,7 @@ FWHM_PER_SIGMA = 2.0 * np.sqrt(2.0 * np.log(2.0))
 
 @dataclass(frozen=True)
 class LineFit:
-    """One Gaussian on a straight continuum. Errors hold the continuum's and are scaled up where the fit is
-    poor.
+    """One Gaussian on a straight continuum. Errors include the continuum's and are scaled up if the fit is poor.
 
     :param depth: 1 − F/C at the centre: positive in absorption, negative in emission
     :param centre: Å
@@ -36,13 +35,13 @@ class LineFit:
     reduced_chi2: float
 
     def velocity(self, rest_wavelength: float) -> Measured:
-        """c (λ − λ0) / λ0 of the centre in km/s; ``rest_wavelength`` in Å in the spectrum's medium."""
+        """Return c (λ − λ0) / λ0 of the centre in km/s; ``rest_wavelength`` in Å in the spectrum's medium."""
         scale = SPEED_OF_LIGHT / rest_wavelength
         return Measured((self.centre.value - rest_wavelength) * scale, self.centre.error * scale, "km/s")
 
     @property
     def intrinsic_fwhm(self) -> Measured | Undefined:
-        """The FWHM in km/s with the instrument's taken off in quadrature."""
+        """Return the FWHM in km/s, with the instrument's subtracted in quadrature."""
         if self.instrument is None:
             return Undefined("the survey's resolving power is not known")
         squared = self.fwhm.value**2 - self.instrument**2
@@ -53,8 +52,10 @@ class LineFit:
 
 
 def instrument_fwhm(spectrum: Spectrum, wavelength: float) -> float | None:
-    """The spectrograph's FWHM in km/s at an observed wavelength (Å), from the survey's typical resolving
-    power, taken as linear from 3700 to 9100 Å; None if the survey is not a known one."""
+    """Return the FWHM of the spectrograph in km/s at an observed wavelength (Å); None for an unknown survey.
+
+    The typical resolving power of the survey is taken as linear from 3700 to 9100 Å.
+    """
     known = survey(spectrum.survey)
     if known is None:
         return None
@@ -63,15 +64,16 @@ def instrument_fwhm(spectrum: Spectrum, wavelength: float) -> float | None:
 
 
 def fwhm(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> Measured | Undefined:
-    """The FWHM of the line in a window in km/s, from ``fit_line``."""
+    """Return the FWHM of the line in a window in km/s, from ``fit_line``."""
     fit = fit_line(spectrum, window, side_bands)
     return fit if isinstance(fit, Undefined) else fit.fwhm
 
 
 def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> LineFit | Undefined:
-    """The Gaussian that fits the strongest feature of ``window``, with a straight continuum fitted along with
-    it to the window and ``side_bands``. Undefined where the data are, where nothing stands out by 3σ, or
-    where no single peak fits.
+    """Fit a Gaussian to the strongest feature of ``window``, with a straight continuum over the window and
+    ``side_bands``.
+
+    Undefined if data are missing, nothing exceeds 3σ, or no single peak fits.
     """
     bands = adjacent_bands(window) if side_bands is None else tuple(side_bands)
     profile = line_profile(spectrum, window, bands)
@@ -106,7 +108,9 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
 
 
 def _start(profile: Profile) -> FloatArray:
-    """Where to start from: the strongest feature after smoothing, as wide as its area and height say."""
+    """Return the initial parameters: the strongest feature after smoothing, with the width that its area and height
+    give.
+    """
     size = max(3, min(9, profile.depth.size // 8) | 1)
     smooth = np.convolve(np.pad(profile.depth, size // 2, mode="edge"), np.full(size, 1.0 / size), mode="valid")
     at = int(np.argmax(np.abs(smooth)))
@@ -120,7 +124,8 @@ def _start(profile: Profile) -> FloatArray:
 def _fitted(
     x: FloatArray, y: FloatArray, sigma: FloatArray, start: FloatArray, window: Window
 ) -> tuple[FloatArray, FloatArray, float] | None:
-    """Least squares for (height, centre, σ, offset, tilt): the best values (5,), their covariance (5, 5) and χ²/ν.
+    """Fit (height, centre, σ, offset, tilt) by least squares: the best values (5,), their covariance (5, 5) and
+    χ²/ν.
 
     None where the fit leaves the window, becomes narrower than half a pixel or wider than the window, or does
     not converge.
@@ -155,7 +160,7 @@ def _fitted(
 def _model(
     x: FloatArray, y: FloatArray, sigma: FloatArray, values: FloatArray, middle: float, half: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Residuals (n,) and the model's derivatives (n, 5), both in units of ``sigma``."""
+    """Return residuals (n,) and derivatives of the model (n, 5), both in units of ``sigma``."""
     height, centre, width, offset, tilt = values
     distance = (x - centre) / width
     bell = np.exp(-0.5 * distance**2)

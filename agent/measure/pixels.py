@@ -1,4 +1,4 @@
-"""Pixels in a window: which there are, how wide, how good; and the step to rest wavelengths."""
+"""The pixels in a window (their widths and quality), and the conversion to rest wavelengths."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ ENOUGH = 0.9  # of a window has to hold data before anything is integrated over 
 
 @dataclass(frozen=True)
 class Cells:
-    """The pixels that reach into a window. ``width`` is the part of each pixel inside it, in Å; all arrays
-    (n,)."""
+    """The pixels that reach into a window. ``width`` is the part of each pixel inside it, in Å; all arrays (n,)."""
 
     wavelength: FloatArray
     flux: FloatArray
@@ -29,15 +28,15 @@ class Cells:
 
     @property
     def seen(self) -> BoolArray:
-        """Which pixels hold data."""
+        """Pixels that have data, as a mask."""
         return self.ivar > 0
 
 
 def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | None = None) -> Spectrum:
-    """The spectrum at rest wavelengths in the wanted medium; flux and ivar as they were.
+    """Return the spectrum at rest wavelengths in the wanted medium; flux and ivar unchanged.
 
-    Air is what the telescope stood in, so an observed air wavelength goes to vacuum first, is then divided by
-    1 + z, and is then put into the wanted medium.
+    The telescope stands in air, so an observed air wavelength is converted to vacuum first, then divided by
+    1 + z, then converted to the wanted medium.
 
     :param redshift: None: the spectrum's own, 0 if it has none. Not used where the spectrum is at rest
         already.
@@ -54,7 +53,7 @@ def rest(spectrum: Spectrum, redshift: float | None = None, medium: Medium | Non
 
 
 def cells(spectrum: Spectrum, window: Window) -> Cells:
-    """The pixels that reach into ``window``, with or without data.
+    """Return the pixels that reach into ``window``, with or without data.
 
     A pixel reaches half-way to each neighbour, but not across a gap: a step of more than three times the one
     on its other side.
@@ -74,20 +73,21 @@ def cells(spectrum: Spectrum, window: Window) -> Cells:
 
 
 def coverage(spectrum: Spectrum, window: Window) -> float:
-    """The fraction of a window (0 to 1) that holds pixels with data."""
+    """Return the fraction of a window (0 to 1) that has pixels with data."""
     pixels = cells(spectrum, window)
     return min(1.0, float(pixels.width[pixels.seen].sum()) / (window[1] - window[0]))
 
 
 def flagged(spectrum: Spectrum, window: Window) -> float:
-    """The fraction (0 to 1) of a window's pixels with data that the survey's mask flags; 0.0 where there are
-    none."""
+    """Return the fraction (0 to 1) of a window's pixels with data that the survey's mask flags; 0.0 if there are
+    none.
+    """
     inside = (spectrum.wavelength >= window[0]) & (spectrum.wavelength <= window[1]) & (spectrum.ivar > 0)
     return float(spectrum.mask[inside].mean()) if inside.any() else 0.0
 
 
 def signal_to_noise(spectrum: Spectrum, window: Window) -> float | Undefined:
-    """The median of flux √ivar, per pixel, over the pixels of a window with data."""
+    """Return the median of flux √ivar, per pixel, over the pixels of a window that have data."""
     pixels = cells(spectrum, window)
     if not pixels.seen.any():
         return Undefined(f"no data in {shown(window)}")
@@ -95,8 +95,9 @@ def signal_to_noise(spectrum: Spectrum, window: Window) -> float | Undefined:
 
 
 def mean_flux(spectrum: Spectrum, window: Window) -> Measured | Undefined:
-    """The mean F_λ over a window, each pixel by its width inside, not by its ivar, as band indices are
-    defined."""
+    """Return the mean F_λ over a window, each pixel weighted by its width inside, not by its ivar, as band indices are
+    defined.
+    """
     lacking = too_little_data(spectrum, window)
     if lacking is not None:
         return lacking
@@ -109,7 +110,7 @@ def mean_flux(spectrum: Spectrum, window: Window) -> Measured | Undefined:
 
 
 def too_little_data(spectrum: Spectrum, window: Window) -> Undefined | None:
-    """Why nothing can be integrated over a window, None if something can."""
+    """Return why nothing can be integrated over a window; None if it can."""
     covered = coverage(spectrum, window)
     if covered == 0.0:
         return Undefined(f"no data in {shown(window)}")
@@ -119,5 +120,5 @@ def too_little_data(spectrum: Spectrum, window: Window) -> Undefined | None:
 
 
 def shown(window: Window) -> str:
-    """A window as people write it: 6500–6600 Å."""
+    """Format a window as text: 6500–6600 Å."""
     return f"{window[0]:.0f}–{window[1]:.0f} Å"

@@ -18,13 +18,12 @@ SPEED_OF_LIGHT = 299_792.458  # km/s, exact by definition of the metre
 
 @dataclass(frozen=True)
 class Profile:
-    """1 − F/C over a window: positive in absorption, negative in emission. All arrays (n,), pixels with data
-    only.
+    """1 − F/C over a window: positive in absorption, negative in emission. All arrays (n,), only pixels with data.
 
     :param wavelength: Å
     :param depth: 1 − F/C
     :param sigma: the error of ``depth`` from the pixel's own noise
-    :param width: Å of the window each pixel stands for; short gaps are shared between the pixels beside them
+    :param width: Å of the window each pixel stands for; short gaps are shared between the neighbouring pixels
     :param continuum: that was divided by
     """
 
@@ -36,7 +35,7 @@ class Profile:
 
 
 def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None) -> Profile | Undefined:
-    """The profile of a line over ``window`` against the straight line through ``side_bands`` (None:
+    """Return the profile of a line over ``window`` against the straight line through ``side_bands`` (None:
     ``adjacent_bands(window)``).
 
     Undefined where less than nine tenths of the window has data, a side band has not, or the continuum is not
@@ -68,7 +67,7 @@ def line_profile(spectrum: Spectrum, window: Window, side_bands: Sequence[Window
 def equivalent_width(
     spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None
 ) -> Measured | Undefined:
-    """W = Σ (1 − F/C) Δλ in Å over ``window``; absorption > 0, emission < 0.
+    """Return W = Σ (1 − F/C) Δλ in Å over ``window``; absorption > 0, emission < 0.
 
     Pixels at the edges count by the part inside; gaps of up to a tenth of the window are bridged by straight
     lines. The error holds the pixels' noise and the continuum's, with its covariance. Side bands and refusals
@@ -79,7 +78,7 @@ def equivalent_width(
 
 
 def profile_width(profile: Profile) -> Measured | Undefined:
-    """The equivalent width of a profile in Å, as ``equivalent_width``."""
+    """Return the equivalent width of a profile in Å, as ``equivalent_width``."""
     level_at = profile.continuum.at(profile.wavelength)
     # dW/dC = Σ Δλ F/C², for the level and, times its lever, for the tilt of the continuum.
     slope_of_width = profile.width * (1.0 - profile.depth) / level_at
@@ -91,7 +90,7 @@ def profile_width(profile: Profile) -> Measured | Undefined:
 def width_below(
     spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None, below: float = 0.2
 ) -> Measured | Undefined:
-    """The full width in Å of an absorption line where it is ``below`` (fraction of the continuum) deep.
+    """Return the full width in Å of an absorption line where it is ``below`` (fraction of the continuum) deep.
 
     With Hδ and 0.2 this is the D0.2 of Sirko et al. 2004 (AJ 127, 899) that parts horizontal-branch from
     main-sequence A stars. Each edge is where a straight line through the pixels about the crossing meets the
@@ -134,7 +133,7 @@ class TwoMaxima:
 def two_maxima(
     spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | None = None, fwhm: float | None = None
 ) -> TwoMaxima | Undefined | None:
-    """Two maxima of an emission line, if the dip between them is 4σ deep; None if there are none.
+    """Find two maxima of an emission line, if the dip between them is 4σ deep; None if there are none.
 
     The line is rebinned to fifths of its FWHM, so that a few independent numbers decide and noise has few
     chances. A single Gaussian at any S/N passes in fewer than one case in a hundred (tested).
@@ -161,7 +160,7 @@ def two_maxima(
 
 
 def _best_dip(bins: list[tuple[float, float, float]], step: float) -> TwoMaxima | None:
-    """The most significant dip between two higher bins; bins are (wavelength, height, error of height)."""
+    """Find the most significant dip between two higher bins; bins are (wavelength, height, error of height)."""
     best: TwoMaxima | None = None
     for middle in range(1, len(bins) - 1):
         left = max(bins[:middle], key=lambda b: b[1])
@@ -188,7 +187,7 @@ def _bin(profile: Profile, lo: float, hi: float) -> tuple[float, float, float] |
 
 
 def _crossing(profile: Profile, at: int, level: float) -> Measured | None:
-    """Where the profile crosses ``level`` near pixel ``at``: a straight line through seven pixels."""
+    """Return where the profile crosses ``level`` near pixel ``at``: a straight line through seven pixels."""
     near = slice(max(0, at - 3), at + 4)
     x, y, weight = profile.wavelength[near], profile.depth[near], 1.0 / profile.sigma[near] ** 2
     if x.size < 4:
@@ -208,8 +207,9 @@ def _crossing(profile: Profile, at: int, level: float) -> Measured | None:
 
 
 def _widths_with_gaps_shared(wavelength: FloatArray, width: FloatArray, seen: BoolArray) -> FloatArray:
-    """The widths (n seen) with each pixel without data handed to its neighbours, as a straight line across
-    the gap would weigh."""
+    """Return the widths (n seen), with each pixel without data shared by its neighbours, as a straight line across the
+    gap would weigh.
+    """
     known = np.flatnonzero(seen)
     shared = np.where(seen, width, 0.0)
     for pixel in np.flatnonzero(~seen):

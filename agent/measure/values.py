@@ -1,4 +1,4 @@
-"""A number that was measured, or the reason why there is none."""
+"""A measured number, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Measured:
 
     @property
     def significance(self) -> float:
-        """|value| / error; 0.0 where the error is 0, because nothing was then known about it."""
+        """|value| / error; 0.0 if the error is 0, because nothing is known about it then."""
         return abs(self.value) / self.error if self.error > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Undefined:
-    """There is no such number in these data, and why: one clause to be shown after "undefined: "."""
+    """A number that does not exist in these data, and why: one clause to show after "undefined: "."""
 
     reason: str
 
 
 def measured(value: float, error: float, unit: str = "") -> Measured | Undefined:
-    """The value, unless it or its error left the range of numbers (absurd fluxes or ivar do that)."""
+    """Return the value, unless it or its error is not a finite number (absurd fluxes or ivar cause that)."""
     if math.isfinite(value) and math.isfinite(error):
         return Measured(float(value), float(error), unit)
     return Undefined("flux or ivar is beyond the range of numbers")
@@ -41,16 +41,18 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """A number with that many decimals (negative: rounded to tens, hundreds, ...); groups of three from 1000
-    on."""
+    """Format a number with that many decimals (negative: rounded to tens, hundreds, ...); groups of three from 1000
+    on.
+    """
     rounded = round(value, decimals)
     text = f"{abs(rounded):,.{max(0, decimals)}f}".replace(",", THIN)
     return f"{MINUS}{text}" if rounded < 0 else text
 
 
 def plus_minus(measured: Measured) -> str:
-    """``−46.3 ± 1.2 Å``: the error to two digits if it begins with 1, else to one, the value to the same
-    decimals."""
+    """Format ``−46.3 ± 1.2 Å``: the error to two digits if it begins with 1, otherwise one; the value to the same
+    decimals.
+    """
     unit = f" {measured.unit}" if measured.unit else ""
     if measured.error <= 0:
         return f"{number(measured.value, 2)}{unit}"
