@@ -193,7 +193,7 @@ class _Inspection:
             self.ended = "answered", ""
             yield Answered(answer, self.number)
         else:
-            self.ended = "no call and no answer", f"turn {self.number} neither looked nor answered"
+            self.ended = "no call and no answer", f"turn {self.number} had no tool call and no answer"
 
     def _written(self) -> Generator[Event, None, str]:
         """Yield the text of the turn as the policy writes it, and return it; set ``ended`` if the turn could not be

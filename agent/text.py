@@ -22,21 +22,21 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 class OneLine(Exception):
-    """An exception that quotes text from outside: its message is ``one_line`` of what it was given."""
+    """Base of exceptions that quote text from outside: the message is ``one_line`` of its argument."""
 
     def __str__(self) -> str:
         return one_line(super().__str__())
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """``text`` without line feeds, with what cannot be seen written out (``\\x1b``), shortened."""
-    if len(text) > 20 * longest:  # what is cut out need not be looked at
+    """Return ``text`` without line feeds, shortened, with invisible characters written out (``\\x1b``)."""
+    if len(text) > 20 * longest:  # the part that is cut need not be examined
         text = _shortened(text, 10 * longest)
     return _shortened(visible(_SPACE.sub(" ", text).strip()), longest)
 
 
 def visible(text: str) -> str:
-    """``text`` with each control, direction mark and half character written as its escape."""
+    """Return ``text`` with each control character, direction mark and lone surrogate written as its escape."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escape(letter) if _is_hidden(letter) else letter for letter in text)
@@ -63,9 +63,10 @@ MOST_DIGITS = 18
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a text of digits 0 to 9 is; None for any other text, and for one of more digits than
-    anybody means. ``int`` itself raises on thousands of digits, and on some of what ``str.isdigit`` takes for
-    one, such as ².
+    """Return the number written with the digits 0 to 9; None for any other text, or if it does not fit the limit of
+    digits.
+
+    ``int`` itself raises on thousands of digits, and ``str.isdigit`` accepts characters such as ².
     """
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
@@ -74,7 +75,7 @@ _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 class CsvTable:
-    """A CSV file being written: the heading, then row after row; lines end in a line feed."""
+    """A CSV file being written: the heading, then the rows; lines end in a line feed."""
 
     def __init__(self, out: TextIO, heading: Sequence[str]) -> None:
         self._out = out
@@ -88,9 +89,9 @@ class CsvTable:
 
 
 def cell(value: object) -> str:
-    """A value as it stands in a table: nothing for None, a float to its last digit, text that is no formula.
+    """Format a value for a table: empty for None, all digits of a float, text that is no formula.
 
-    A text keeps its line feeds and everything else that UTF-8 and CSV can hold; NUL and half characters go.
+    Text keeps its line feeds and all that UTF-8 and CSV can hold; NUL and lone surrogates are removed.
     """
     if value is None:
         return ""
@@ -101,5 +102,5 @@ def cell(value: object) -> str:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet might calculate with this text instead of showing it."""
+    """Return whether a spreadsheet might calculate this text instead of showing it."""
     return text.startswith(("\t", "\r", "\n")) or text.lstrip().startswith(_FORMULA)

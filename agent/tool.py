@@ -1,11 +1,7 @@
-"""``spectral_visualization_tool``: what it is told to the model, what it checks and what it answers.
+"""``spectral_visualization_tool``: its description for the model, its checks and its answers.
 
-The texts are the published tool's (github.com/Maxwell-Jia/spec-o3, commit dd6eb91), because the
-checkpoints were trained on them. A wrong call is answered, never raised: the model reads the error
-and goes on, as it did in training.
-
-The picture's title is always "Spectrum". The published cold-start pictures carry the file's name, but a
-name tells the model, and whoever scores the trace blind, which survey and which object it is.
+The texts are the published tool's (github.com/Maxwell-Jia/spec-o3, commit dd6eb91), because the checkpoints were
+trained on them. Pictures come from ``agent.plot``.
 """
 
 from __future__ import annotations
@@ -71,15 +67,18 @@ __all__ = [
 ]
 
 TITLE = "Spectrum"
+"""Always the same: the published cold-start pictures carry the file's name, which shows the model, and a blind scorer,
+which survey and which object it is.
+"""
 MAX_TEXT = 1024
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The tool's answer.
+    """The answer of the tool.
 
-    ``window`` is the window drawn, in Å, in ``frame``; None for the full spectrum and for an error. A
-    wavelength in the rest frame lies at λ_observed = λ_rest (1 + z); ``z`` is 0 in the observed frame.
+    ``window`` is the window drawn, in Å, in ``frame``; None for the full spectrum and for an error. A wavelength in
+    the rest frame lies at λ_observed = λ_rest (1 + z); ``z`` is 0 in the observed frame.
     """
 
     text: str
@@ -91,16 +90,16 @@ class Observation:
 
     @property
     def picture(self) -> str | None:
-        """SHA-256 of the picture's RGBA bytes, None where there is no picture."""
+        """SHA-256 of the picture's RGBA bytes; None without a picture."""
         return None if self.image is None else pixels_sha256(self.image)
 
 
 def call(spectrum: Spectrum, arguments: object, name: str = TOOL_NAME) -> Observation:
-    """Answer one call as the model wrote it.
+    """Answer one call as the model wrote it. A wrong call gets an error as answer, as in training; nothing is raised.
 
-    ``arguments`` is the parsed JSON of the call, whatever it is. Windows are read, and pictures drawn, in
-    the rest frame if the spectrum is observed and has a redshift other than 0, else as the file has it;
-    in the spectrum's own medium. Every pixel is drawn whatever its ivar or mask, as published.
+    ``arguments`` is the parsed JSON of the call, of any type. Windows are read, and pictures drawn, in the rest frame
+    if the spectrum is observed and has a redshift other than 0, otherwise as the file has it; in the spectrum's own
+    medium. Every pixel is drawn whatever its ivar or mask, as published.
     """
     frame, z = frame_of(spectrum)
     if name != TOOL_NAME:
@@ -128,26 +127,26 @@ def call(spectrum: Spectrum, arguments: object, name: str = TOOL_NAME) -> Observ
 
 
 def overview(spectrum: Spectrum) -> Image.Image:
-    """The first picture of an inspection: the full spectrum in the frame in which the tool will draw it."""
+    """Draw the first picture of an inspection: the full spectrum in the frame that the tool uses."""
     return draw(tool_wavelength(spectrum), spectrum.flux, None, TITLE)
 
 
 def frame_of(spectrum: Spectrum) -> tuple[Literal["observed", "rest"], float]:
-    """The frame in which the tool draws this spectrum, and the z that leads back to observed."""
+    """Return the frame in which the tool draws this spectrum, and the z that leads back to observed."""
     if spectrum.frame == "rest" or spectrum.redshift:
         return "rest", float(spectrum.redshift or 0.0)
     return "observed", 0.0
 
 
 def tool_wavelength(spectrum: Spectrum) -> NDArray[np.float64]:
-    """The wavelengths in Å (N,) that the tool draws and reads windows on, in the spectrum's medium."""
+    """Return the wavelengths in Å (N,) that the tool uses for pictures and windows, in the spectrum's medium."""
     if spectrum.frame == "observed" and spectrum.redshift:
         return spectrum.wavelength / (1.0 + spectrum.redshift)
     return spectrum.wavelength
 
 
 def _window(requested: object, wavelength: NDArray[np.float64]) -> tuple[float, float] | None:
-    """The window as the model wrote it, None if it is not two numbers in order that overlap the data."""
+    """Return the window as the model wrote it; None if it is not two increasing numbers that overlap the data."""
     if not isinstance(requested, list | tuple) or len(requested) != 2:
         return None
     if not all(isinstance(x, int | float) for x in requested):

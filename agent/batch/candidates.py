@@ -258,7 +258,7 @@ def _fits(rows: Sequence[Candidate], path: Path) -> None:
 
 
 def _table(rows: Sequence[Candidate], text: Callable[[str], str]) -> Any:
-    """An astropy table of the rows, with units; what is missing is masked."""
+    """Make an astropy table of the rows, with units; missing values are masked."""
     import numpy as np
     from astropy.table import MaskedColumn, Table
 

@@ -29,11 +29,11 @@ SAME = 0.5
 
 @dataclass(frozen=True)
 class Node:
-    """What several samples did alike in one turn.
+    """What several samples have in common in one turn.
 
-    ``samples`` are their numbers from 0; ``window`` is the stretch that their looks span together, in
-    observed Å in the spectrum's medium, None where they asked for none that can be read; ``label`` the most
-    frequent one. A trace that ends without an answer has a last node "nothing".
+    ``samples`` are their numbers from 0; ``window`` is the stretch that their zooms span together, in observed Å in
+    the spectrum's medium (None if no window could be read); ``label`` is the most frequent one. A trace without an
+    answer ends with a node "nothing".
     """
 
     turn: int
@@ -64,24 +64,24 @@ class _Act:
 
 
 def paths(trajectories: Sequence[Trajectory]) -> tuple[Node, ...]:
-    """The tree, as its first turn's nodes, those with most samples first.
+    """Return the tree as the nodes of its first turn, those with most samples first.
 
-    A look belongs to the branch whose first sample's window is most like its own; so a branch does not wander
-    as samples are added.
+    A zoom belongs to the branch whose first sample's window is most similar; so a branch does not move as samples are
+    added.
     """
     acts = [_acts(trajectory) for trajectory in trajectories]
     return _nodes(acts, tuple(range(len(acts))), 0)
 
 
 def parts_at(nodes: tuple[Node, ...]) -> int | None:
-    """The first turn (from 1) in which the samples do not all do the same, None if there is none."""
+    """Return the first turn (from 1) in which the samples differ; None if there is none."""
     while len(nodes) == 1:
         nodes = nodes[0].next
     return nodes[0].turn if nodes else None
 
 
 def node_to_json(node: Node) -> dict[str, Any]:
-    """The JSON form of a node and of all after it."""
+    """Return the JSON form of a node and of all after it."""
     return {
         "turn": node.turn,
         "samples": list(node.samples),
@@ -94,7 +94,7 @@ def node_to_json(node: Node) -> dict[str, Any]:
 
 
 def _acts(trajectory: Trajectory) -> list[_Act]:
-    """What a sample did, one a turn; the last is an answer or nothing."""
+    """Return what a sample did, one act per turn; the last is an answer or nothing."""
     found: list[_Act] = []
     for turn in trajectory.turns():
         match turn[-1]:
@@ -181,10 +181,10 @@ class Limits:
 class Consensus:
     """The combined result of the samples of one spectrum.
 
-    ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, unless there are
-    ``reasons`` to ask a person, when it is None. ``yes_fraction`` and ``interval`` are as ``DEFINITION``
-    says, None where nothing was answered. ``snr`` is per pixel, None where it is not defined. ``paths`` is
-    the way of the traces (``agent.batch.consensus``), ``parts_at`` the turn at which they first go apart.
+    ``leaning`` is the most frequent answer, None in a tie; ``verdict`` is the same, or None if there are ``reasons``
+    to ask a person. ``yes_fraction`` and ``interval`` are defined in ``DEFINITION``, None if nothing was answered.
+    ``snr`` is per pixel, None if undefined. ``paths`` is the tree of the traces, ``parts_at`` the first turn in which
+    they differ.
     """
 
     samples: int
@@ -201,7 +201,7 @@ class Consensus:
 
     @property
     def none(self) -> int:
-        """Samples without a YES or NO."""
+        """Number of samples without a YES or NO."""
         return self.samples - self.yes - self.no
 
     @property
@@ -243,7 +243,7 @@ def consensus(
 
 
 def to_json(found: Consensus) -> dict[str, Any]:
-    """The JSON form, for the page and for ``--json``."""
+    """Return the JSON form, for the page and for ``--json``."""
     return {
         "samples": found.samples,
         "yes": found.yes,
@@ -263,7 +263,7 @@ def to_json(found: Consensus) -> dict[str, Any]:
 
 
 def typical_snr(spectrum: Spectrum) -> float | Undefined:
-    """Signal-to-noise per pixel, the median over the whole spectrum, measured and not the catalogue's."""
+    """Return the signal-to-noise per pixel, the median over the whole spectrum: measured, not the catalogue's."""
     return signal_to_noise(spectrum, (float(spectrum.wavelength[0]), float(spectrum.wavelength[-1])))
 
 
@@ -300,7 +300,7 @@ def _noisy(snr: float | Undefined, spectrum: Spectrum, limits: Limits) -> str | 
 
 
 def _uncovered(spectrum: Spectrum, task: Task, limits: Limits) -> list[str]:
-    """A sentence for each span of a primary feature that holds too little data."""
+    """Return a sentence for each span of a primary feature that has too little data."""
     at_rest = rest(spectrum)
     by_span: dict[Window, list[Feature]] = {}
     for feature in task.features:
@@ -325,7 +325,7 @@ def _without_data(
     spectrum: Spectrum,
     limits: Limits,
 ) -> str | None:
-    """Whether the majority is too thin without the answers that followed on a look at nothing."""
+    """Return a reason if the majority is too small without the answers that directly follow a zoom without data."""
     agreeing = [t for t, verdict in zip(trajectories, verdicts, strict=True) if verdict == leaning]
     zooms = [zoom for zoom in map(_last_zoom, agreeing) if zoom is not None and _saw_nothing(zoom, spectrum)]
     if not zooms or (len(agreeing) - len(zooms)) / len(trajectories) >= limits.majority - _ROUNDING:

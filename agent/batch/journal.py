@@ -299,7 +299,7 @@ class Journal:
             raise JournalError(f"{self.path}: the line at byte {start}: {error}") from error
 
     def _append(self, line: bytes) -> int:
-        """Where the line begins."""
+        """Append a line; return its start byte."""
         try:
             written = 0
             while written < len(line):

@@ -49,7 +49,7 @@ class Labels:
     """
 
     def __init__(self, source: str, rows: Iterable[Row]) -> None:
-        """:raises LabelsError: two rows say different things of one spectrum"""
+        """:raises LabelsError: two rows contradict each other about one spectrum"""
         self.source = source
         self._rows: dict[tuple[str, str], Row] = {}
         self._used: set[tuple[str, str]] = set()

@@ -31,7 +31,7 @@ _TITLE, _TEXT = 22, 15  # pixels
 _CAPTION = 2 * (_TEXT + 7)
 _HEADER = _TITLE + _TEXT + 34
 _INK, _FAINT = "#1a1d21", "#5b6470"
-_LONGEST = 400  # characters of a caption that are looked at
+_LONGEST = 400  # characters of a caption that are measured
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,10 @@ def window_text(zoom: Zoom) -> str:
 
 
 def pictures(trajectory: Trajectory, spectrum: Spectrum) -> dict[str, Image.Image]:
-    """Draw the pictures again, by the SHA-256 of their RGBA bytes. One that comes out differently, as with another
-    release of the renderer, is left out."""
+    """Draw the pictures again, by the SHA-256 of their RGBA bytes.
+
+    A picture that comes out differently, as with another release of the renderer, is left out.
+    """
     drawn = [tool.overview(spectrum)]
     looks = (tool.call(spectrum, dict(zoom.arguments)).image for zoom in trajectory.zooms if zoom.picture)
     drawn += [image for image in looks if image is not None]

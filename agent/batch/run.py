@@ -36,7 +36,7 @@ RETRIES = 2
 PAUSE = 2.0
 """Seconds before a failed job is tried again, give or take half; twice that before the next time."""
 MAX_CONSECUTIVE_FAILURES = 10
-"""Failures in a row, beyond those that were under way together, after which nobody is asked any more."""
+"""Failures in a row, beyond those that ran at the same time, after which the run ends."""
 
 OutcomeReason = Literal[Reason, "not read", "no data"]
 PolicyFor = Callable[[int], Policy]
@@ -45,7 +45,7 @@ be something that pickle can send, such as a module's function."""
 
 
 class PolicyUnavailable(PolicyError):
-    """Inspections fail one after the other: how many, and the sentence of the last one."""
+    """Many inspections in a row failed: how many, and the message of the last one."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,17 @@ class Job:
 
     @property
     def file(self) -> str:
-        """As ``Source.file``."""
+        """The same as ``Source.file``."""
         return self.key.removesuffix(f"#{self.target}") if self.target else self.key
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended. ``reason`` is the loop's, or "not read" or "no data" where there is no spectrum to
-    inspect; ``detail`` is a sentence where there is more to say. ``spectrum`` and ``trajectory`` are None
-    where it did not come so far. ``seconds`` is the time that the last of ``tries`` took. ``texts`` is what
-    the policy wrote, a text a turn, before anything was read out of it.
+    """How a job ended.
+
+    ``reason`` is the loop's, or "not read" or "no data" if there is no spectrum to inspect; ``detail`` is a sentence
+    with more. ``spectrum`` and ``trajectory`` are None if the job ended before. ``seconds`` is the time of the last of
+    ``tries``. ``texts`` is the raw text of the policy, one per turn.
     """
 
     job: Job
@@ -83,12 +84,12 @@ class Outcome:
 
     @property
     def is_inspected(self) -> bool:
-        """Whether there is a whole trace, be it without an answer."""
+        """Whether there is a complete trace, also without an answer."""
         return self.reason in ("answered", "turn limit", "no call and no answer")
 
     @property
     def has_failed(self) -> bool:
-        """Whether there is no whole trace, though nobody stopped it."""
+        """Whether there is no complete trace, though nobody stopped it."""
         return self.reason in ("policy failed", "not read", "no data")
 
 
@@ -104,13 +105,13 @@ class Plan:
 
 
 class Readable(Protocol):
-    """A spectrum that is to be had, or why it is not."""
+    """Gives a spectrum, or the reason why there is none."""
 
     def spectrum(self) -> Spectrum | SpectrumError: ...
 
 
 def jobs_for(sources: Iterable[Source], samples: int = 1) -> Iterator[Job]:
-    """A job for each sample of each spectrum, those of one spectrum together."""
+    """Yield a job for each sample of each spectrum, those of one spectrum together."""
     for source in sources:
         for sample in range(samples):
             yield Job(source.key, source.path, source.target, sample)
@@ -129,14 +130,13 @@ def inspect_many(
 ) -> Generator[Outcome, None, None]:
     """Inspect every spectrum, yielding outcomes in the order in which they finish.
 
-    Jobs are taken as they are needed, a few times ``concurrency`` ahead. Jobs of one spectrum that follow on
-    each other share one reading of it, jobs of one file one opening. Closing the iterator stops what is under
-    way.
+    Jobs are taken when needed, a few times ``concurrency`` ahead. Consecutive jobs of one spectrum share one reading
+    of it; consecutive jobs of one file share one opening. Closing the iterator stops the running jobs.
 
     :param concurrency: threads, or processes
     :param processes: for policies that compute: each process reads, draws and measures by itself
-    :param stop: set from another thread, it ends the run; what is under way ends as "stopped"
-    :raises PolicyGone: the policy fails for everybody; every outcome until then has been yielded
+    :param stop: set from another thread, it ends the run; running jobs end as "stopped"
+    :raises PolicyUnavailable: the policy fails for every job; all outcomes until then have been yielded
     :raises ValueError: ``concurrency`` or ``max_turns`` is below 1
     """
     for name, value in (("concurrency", concurrency), ("max_turns", max_turns)):
@@ -158,7 +158,7 @@ def inspect_many(
 
 
 def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: Stop) -> Outcome:
-    """One job; where the policy fails it is tried again, ``plan.retries`` times."""
+    """Run one job; repeat it up to ``plan.retries`` times if the policy fails."""
     if stop.is_set:
         return Outcome(job, "stopped", "stopped before it began", tries=0)
     found = reading.spectrum()
@@ -179,8 +179,10 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
 def drained(
     pool: Executor, submitted: Iterator[Future[list[Outcome]]], most: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
-    """What the futures give, in the order in which they are done, with at most ``most`` of them under way. No
-    more are submitted once ``stop`` is set; those under way are waited for."""
+    """Yield the results of the futures as they finish, with at most ``most`` of them submitted.
+
+    Nothing is submitted once ``stop`` is set; running futures are waited for.
+    """
     finished: SimpleQueue[Future[list[Outcome]]] = SimpleQueue()
     under_way = 0
     try:
@@ -201,7 +203,7 @@ def drained(
 
 
 def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Outcome]:
-    """The same outcomes. :raises PolicyGone: ``most`` in a row failed"""
+    """Pass the outcomes on. :raises PolicyUnavailable: ``most`` in a row failed"""
     in_a_row = 0
     for outcome in outcomes:
         yield outcome
@@ -214,8 +216,10 @@ def stop_when_unavailable(outcomes: Iterator[Outcome], most: int) -> Iterator[Ou
 
 
 def readings(jobs: Iterable[Job]) -> Iterator[tuple[Job, Reading]]:
-    """Each job with the reading of its spectrum, shared by jobs of the same spectrum in a row; readings of
-    the same file in a row share its opening."""
+    """Yield each job with the reading of its spectrum.
+
+    Consecutive jobs of one spectrum share a reading; consecutive readings of one file share its opening.
+    """
     file: SpectrumFile | None = None
     before: tuple[Job, Reading] | None = None
     for job in jobs:
@@ -247,7 +251,7 @@ def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop,
                 texts[event.turn] = texts.get(event.turn, "") + event.text
             ended = event
     except Exception as error:
-        # One inspection that breaks is not to end ten thousand others; its name says that it is no server's.
+        # A bug in one inspection must not end ten thousand others; the type's name shows that it is no server error.
         detail = f"{type(error).__name__}: {error}"
         return Outcome(job, "policy failed", detail, spectrum, seconds=monotonic() - since, tries=tries)
     assert isinstance(ended, Ended)
@@ -273,7 +277,7 @@ Unit = TypeVar("Unit")
 
 @dataclass(frozen=True)
 class _Child:
-    """What a process keeps from one unit of work to the next."""
+    """What a process keeps between units of work."""
 
     work: Callable[[Any, Stop], list[Outcome]]
     stop: Stop
@@ -283,9 +287,9 @@ _child: _Child | None = None  # of this process, set once by ``_begin`` before a
 
 
 def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) -> Generator[Outcome, None, None]:
-    """As ``agent.batch.run.inspect_many``, with the policy made anew in each process.
+    """Inspect as ``inspect_many`` does, with a new policy in each process.
 
-    :raises PolicyGone: a process ended by itself; what it was doing is not done
+    :raises PolicyUnavailable: a process ended by itself; its work is not done
     """
     # A mapping proxy cannot be sent to another process.
     sent = replace(plan, task=replace(plan.task, references=dict(plan.task.references)))
@@ -295,10 +299,10 @@ def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) ->
 def worked_off(
     units: Iterable[Unit], work: Callable[[Unit, Stop], list[Outcome]], processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
-    """The outcomes of every unit, in the order in which they are done.
+    """Yield the outcomes of every unit, in the order in which they finish.
 
-    :param work: sent once to each process, as are the units: something that pickle can send
-    :raises PolicyGone: a process ended by itself; what it was doing is not done
+    :param work: sent once to each process, as are the units: must be picklable
+    :raises PolicyUnavailable: a process ended by itself; its work is not done
     """
     stopping = multiprocessing.get_context("spawn").Event()
     pool = spawn_pool(processes, _begin, (work, stopping))
@@ -313,7 +317,7 @@ def worked_off(
 
 
 class _Inspecting:
-    """What a process does with the jobs of a file; it keeps its policies."""
+    """Inspect the jobs of a file in a process; keeps its policies."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -335,7 +339,7 @@ def _units(jobs: Iterable[Job]) -> Iterator[list[Job]]:
 
 
 def _begin(work: Callable[[Any, Stop], list[Outcome]], stopping: Event) -> None:
-    """Make a new process ready for work."""
+    """Prepare a new process for work."""
     global _child
     # Ctrl C goes to every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -166,7 +166,10 @@ def _listed(lines: Iterable[str], name: str, folder: Path) -> Iterator[tuple[Pat
 
 
 def _listed_path(name: str, folder: Path, source: str) -> Path:
-    """:raises SourceError: no file can have that name"""
+    """Return the path in the list's folder if it exists, otherwise relative to the current one.
+
+    :raises SourceError: no file can have that name
+    """
     in_folder = folder / name
     try:
         os.stat(in_folder)

@@ -41,17 +41,15 @@ FOLDER = Path(__file__).parent
 
 
 class LinesError(OneLine, ValueError):
-    """A line, band, sky or survey file that cannot be used: names the file, the entry, what was found and
-    what was expected."""
+    """A line, band, sky or survey file cannot be used: file, entry, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An atomic line (or a blend quoted as one) under the name people use, at rest.
+    """An atomic line (or a blend quoted as one) under its usual name, at rest.
 
-    ``wavelength`` is in Å in ``medium``; ask ``at(medium)`` and never convert by hand: names quote air even
-    where the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` says how it is usually
-    met.
+    ``wavelength`` is in Å in ``medium``; call ``at(medium)`` and never convert it yourself: names quote air even where
+    the value is vacuum. ``major`` lines are the few drawn by default. ``kind`` is how it usually appears.
     """
 
     name: str
@@ -64,17 +62,16 @@ class Line:
     aliases: tuple[str, ...] = ()
 
     def at(self, medium: Medium) -> float:
-        """The rest wavelength in Å in the wanted medium."""
+        """Return the rest wavelength in Å in the wanted medium."""
         return _at(self.wavelength, self.medium, medium)
 
 
 @dataclass(frozen=True)
 class Band:
-    """A molecular band: its head, the stretch it usually covers in a cool star, and the side to which it
-    fades.
+    """A molecular band: its head, the stretch it usually covers in a cool star, and the side to which it fades.
 
-    ``shading`` "red" means sharp on the blue side, fading towards longer wavelengths (TiO, ZrO); "blue" the
-    reverse (C2 Swan).
+    ``shading`` "red" means sharp on the blue side, fading towards longer wavelengths (TiO, ZrO); "blue" the reverse
+    (C2 Swan).
     """
 
     name: str
@@ -88,18 +85,17 @@ class Band:
     aliases: tuple[str, ...] = ()
 
     def at(self, medium: Medium) -> float:
-        """The wavelength of the head in Å in the wanted medium, at rest."""
+        """Return the wavelength of the head in Å in the wanted medium, at rest."""
         return _at(self.head, self.medium, medium)
 
     def window(self, medium: Medium) -> Window:
-        """The stretch the band covers, in Å in the wanted medium, at rest."""
+        """Return the stretch that the band covers, in Å in the wanted medium, at rest."""
         return _convert_window(self.extent, self.medium, medium)
 
 
 @dataclass(frozen=True)
 class Index:
-    """A band index from the literature: mean F_λ in ``band`` over the mean of the mean F_λ in ``continuum``
-    windows."""
+    """A band index from the literature: mean F_λ in ``band`` over the mean of the mean F_λ in ``continuum`` windows."""
 
     name: str
     band: Window
@@ -109,7 +105,7 @@ class Index:
     source: str
 
     def at(self, medium: Medium) -> tuple[Window, tuple[Window, ...]]:
-        """``band`` and ``continuum`` in Å in the wanted medium, at rest."""
+        """Return ``band`` and ``continuum`` in Å in the wanted medium, at rest."""
         return (
             _convert_window(self.band, self.medium, medium),
             tuple(_convert_window(w, self.medium, medium) for w in self.continuum),
@@ -118,7 +114,7 @@ class Index:
 
 @dataclass(frozen=True)
 class SkyBand:
-    """A stretch of *observed* wavelengths spoilt by the night sky, the atmosphere or the join of two arms."""
+    """A stretch of *observed* wavelengths disturbed by the night sky, the atmosphere or the join of two arms."""
 
     name: str
     lo: float
@@ -128,14 +124,13 @@ class SkyBand:
     source: str
 
     def window(self, medium: Medium) -> Window:
-        """The stretch in Å in the wanted medium, in the observed frame."""
+        """Return the stretch in Å in the wanted medium, in the observed frame."""
         return _convert_window((self.lo, self.hi), self.medium, medium)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a survey's spectrograph does to a spectrum. ``resolving_power`` is a typical λ/Δλ (FWHM) of the
-    blue and red end."""
+    """Effects of a survey's spectrograph. ``resolving_power`` is a typical λ/Δλ (FWHM) of the blue and red end."""
 
     key: str
     name: str
@@ -146,26 +141,25 @@ class Survey:
 
 @cache
 def lines() -> tuple[Line, ...]:
-    """The line list, ordered by vacuum wavelength."""
+    """Return the line list, ordered by vacuum wavelength."""
     return tuple(sorted(_load("lines.toml", "line", Line), key=lambda line: line.at("vacuum")))
 
 
 @cache
 def bands() -> tuple[Band, ...]:
-    """The molecular bands, ordered by the wavelength of their heads."""
+    """Return the molecular bands, ordered by the wavelength of their heads."""
     return tuple(sorted(_load("bands.toml", "band", Band), key=lambda band: band.at("vacuum")))
 
 
 @cache
 def indices() -> dict[str, Index]:
-    """Band indices by name (``TiO5``, ``CaH2``, ...)."""
+    """Return the band indices by name (``TiO5``, ``CaH2``, ...)."""
     return {index.name: index for index in _load("indices.toml", "index", Index)}
 
 
 @cache
 def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
-    """Sky lines and telluric bands, and the arm joins of the survey if it is a known one, in the observed
-    frame.
+    """Return sky lines and telluric bands, and the arm joins of a known survey, in the observed frame.
 
     :param survey_key: as in ``Spectrum.survey``, upper or lower case; unknown or empty: no arm joins
     """
@@ -175,8 +169,7 @@ def sky_bands(survey_key: str = "") -> tuple[SkyBand, ...]:
 
 
 def survey(key: str) -> Survey | None:
-    """The survey whose key starts ``key`` ("sdss", "SDSS-V", "LAMOST DR10"), None if it is not a known
-    one."""
+    """Return the survey whose key starts ``key`` ("sdss", "SDSS-V", "LAMOST DR10"); None if it is not known."""
     return next((s for s in _surveys() if key.lower().startswith(s.key)), None)
 
 
@@ -221,7 +214,7 @@ def _convert_window(window: Window, given: Medium, wanted: Medium) -> Window:
     return _at(window[0], given, wanted), _at(window[1], given, wanted)
 
 
-# The lists are asked again and again, by every hint and every redraw, and never change.
+# Every hint and every redraw reads the lists, which never change.
 @cache
 def _at(wavelength: float, given: Medium, wanted: Medium) -> float:
     return convert(wavelength, given, wanted)

@@ -20,12 +20,11 @@ def refractive_index(vacuum: float) -> float: ...
 @overload
 def refractive_index(vacuum: FloatArray) -> FloatArray: ...
 def refractive_index(vacuum: float | FloatArray) -> float | FloatArray:
-    """The refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in
-    Å.
+    """Return the refractive index n of standard air (15 °C, 101 325 Pa, dry, 450 ppm CO2) at vacuum wavelengths in Å.
 
-    Ciddor 1996, Applied Optics 35, 1566, equation 1; the form SDSS, pydl and specutils ("Ciddor1996") use.
-    Morton 2000 (ApJS 130, 403, equation 8, after Birch & Downs 1994) differs from it by less than 0.001 Å
-    between 3000 and 11 000 Å.
+    Ciddor 1996, Applied Optics 35, 1566, equation 1; the form that SDSS, pydl and specutils ("Ciddor1996") use. Morton
+    2000 (ApJS 130, 403, equation 8, after Birch & Downs 1994) differs from it by less than 0.001 Å between 3000 and 11
+    000 Å.
     """
     inverse_micron_squared = (1e4 / vacuum) ** 2
     return 1.0 + 5.792105e-2 / (238.0185 - inverse_micron_squared) + 1.67917e-3 / (57.362 - inverse_micron_squared)
@@ -36,7 +35,7 @@ def vacuum_to_air(wavelength: float) -> float: ...
 @overload
 def vacuum_to_air(wavelength: FloatArray) -> FloatArray: ...
 def vacuum_to_air(wavelength: float | FloatArray) -> float | FloatArray:
-    """Air wavelengths (Å) of vacuum wavelengths (Å), same shape; below 2000 Å unchanged."""
+    """Convert vacuum wavelengths (Å) to air, same shape; below 2000 Å unchanged."""
     if isinstance(wavelength, np.ndarray):
         changed = wavelength / refractive_index(np.maximum(wavelength, SHORTEST_AIR_WAVELENGTH))
         return np.where(wavelength < SHORTEST_AIR_WAVELENGTH, wavelength, changed)
@@ -50,7 +49,7 @@ def air_to_vacuum(wavelength: float) -> float: ...
 @overload
 def air_to_vacuum(wavelength: FloatArray) -> FloatArray: ...
 def air_to_vacuum(wavelength: float | FloatArray) -> float | FloatArray:
-    """Vacuum wavelengths (Å) of air wavelengths (Å), same shape; below 2000 Å unchanged.
+    """Convert air wavelengths (Å) to vacuum, same shape; below 2000 Å unchanged.
 
     The inverse of ``vacuum_to_air`` by iteration, to better than 1e-9 Å in the optical. (Between 2000.00 and
     2000.65 Å vacuum the convention itself has no inverse: there two vacuum wavelengths share one air
@@ -78,8 +77,7 @@ def convert(wavelength: float, given: Medium, wanted: Medium) -> float: ...
 @overload
 def convert(wavelength: FloatArray, given: Medium, wanted: Medium) -> FloatArray: ...
 def convert(wavelength: float | FloatArray, given: Medium, wanted: Medium) -> float | FloatArray:
-    """Wavelengths (Å) given in one medium, in the wanted one. Converting what is there already changes
-    nothing."""
+    """Convert wavelengths (Å) from one medium to another. The same medium changes nothing."""
     if given == wanted:
         return wavelength
     return air_to_vacuum(wavelength) if wanted == "vacuum" else vacuum_to_air(wavelength)

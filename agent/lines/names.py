@@ -1,5 +1,4 @@
-"""Which lines and bands a piece of text names: "Zoom on H-alpha", "He II λ4686", "TiO γ' 7054", "C2 Swan
-bands"."""
+"""Find the lines and bands that a text names: "Zoom on H-alpha", "He II λ4686", "TiO γ' 7054", "C2 Swan bands"."""
 
 from __future__ import annotations
 
@@ -28,13 +27,13 @@ _GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsi
 
 
 def named(text: str) -> tuple[Line | Band, ...]:
-    """The lines and bands of the lists that the text names one by one, in the order of the lists."""
+    """Return the lines and bands that the text names individually, in the order of the lists."""
     plain = _plain(text)
     return tuple(entry for entry, pattern in _patterns() if pattern.search(plain))
 
 
 def species_named(text: str) -> frozenset[str]:
-    """The species that the text names, singly or by a group's name ("Balmer" is H I, "Swan" C2)."""
+    """Return the species that the text names, also by the name of a group ("Balmer" is H I, "Swan" C2)."""
     plain = _plain(text)
     known = {entry.species for entry, _ in _patterns()}
     found = {species for species in known if _pattern(species).search(plain)}
@@ -52,7 +51,7 @@ def _patterns() -> tuple[tuple[Line | Band, re.Pattern[str]], ...]:
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    """The name with its parts joined by anything people put between them, and nothing glued to its ends."""
+    """Return a pattern of the name, with any usual separator between its parts, as a word of its own."""
     parts = re.findall(r"[a-z]+|[0-9]+|[^a-z0-9\s_-]", _plain(name))
     return re.compile(r"(?<![a-z0-9])" + r"[\s_-]*".join(re.escape(part) for part in parts) + r"(?![a-z0-9])")
 

@@ -1,8 +1,7 @@
-"""The picture that the model sees: pixel for pixel what the published tool draws (``recipe/spec_o3/utils.py`` of
-github.com/Maxwell-Jia/spec-o3, commit dd6eb91), because the Spec-o3 checkpoints were trained on these pictures.
-
-``exact`` draws almost all pictures; ``reference``, matplotlib's own figure, draws the rest. matplotlib is pinned:
-3.11 renders other pixels."""
+"""The picture that the model sees, pixel for pixel as the published tool draws it (``recipe/spec_o3/utils.py`` of
+github.com/Maxwell-Jia/spec-o3, commit dd6eb91): the checkpoints were trained on these pictures. ``exact`` draws
+almost all, ``reference`` (matplotlib's own figure) the rest. matplotlib is pinned: 3.11 renders other pixels.
+"""
 
 from __future__ import annotations
 
@@ -61,18 +60,18 @@ def png(
     window: tuple[float, float] | None = None,
     title: str = "Spectrum",
 ) -> bytes:
-    """The same picture as PNG bytes. :raises PlotError: as ``draw``."""
+    """Return the same picture as PNG bytes. :raises PlotError: as ``draw``"""
     return png_bytes(draw(wavelength, flux, window, title))
 
 
 def pixels_sha256(picture: Image.Image) -> str:
-    """SHA-256 of the RGBA bytes, hex: the picture's identity, whatever file it was stored in."""
+    """Return the SHA-256 of the RGBA bytes, hex: identifies the picture in any file format."""
     rgba = picture if picture.mode == "RGBA" else picture.convert("RGBA")
     return hashlib.sha256(rgba.tobytes()).hexdigest()
 
 
 def png_bytes(picture: Image.Image) -> bytes:
-    """The picture as an RGBA PNG.
+    """Return the picture as an RGBA PNG.
 
     Pillow tries five filters on each row, which takes longer than compressing; here every row gets the same.
     """

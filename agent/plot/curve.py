@@ -1,7 +1,7 @@
-"""What a picture is of, and what follows from it alone: its size, its tick spacing and the words in its box.
+"""The data of a picture, and what follows from them: its size, its tick spacing and the text in its box.
 
-Every number here is the published renderer's (``recipe/spec_o3/utils.py`` of github.com/Maxwell-Jia/spec-o3,
-commit dd6eb91).
+Every number here is the published renderer's (``recipe/spec_o3/utils.py`` of github.com/Maxwell-Jia/spec-o3, commit
+dd6eb91).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TICKS = (
 
 
 class PlotError(OneLine, ValueError):
-    """Nothing can be drawn; the text is the published tool's, since the model reads it."""
+    """Nothing can be drawn; the message is the published tool's, since the model reads it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Curve:
 
     @property
     def extent(self) -> float:
-        """Å from the first pixel to the last."""
+        """Distance in Å from the first pixel to the last."""
         return float(self.wavelength[-1] - self.wavelength[0])
 
     @cached_property
@@ -72,7 +72,7 @@ class Curve:
 
     @property
     def tick_spacing(self) -> tuple[float, float]:
-        """Major and minor, in Å."""
+        """Major and minor spacing, in Å."""
         return next((major, minor) for limit, major, minor in _TICKS if self.extent >= limit)
 
     @property
@@ -87,7 +87,7 @@ class Curve:
 
     @property
     def emptiest_corner(self) -> tuple[str, str]:
-        """The quadrant about the middle of the data with fewest points; a point on the middle is in both."""
+        """The quadrant about the middle of the data with fewest points; a point on the middle counts in both."""
         lo, hi = self.flux_range
         middle_wavelength = (self.wavelength[0] + self.wavelength[-1]) / 2
         middle_flux = (lo + hi) / 2

@@ -1,4 +1,4 @@
-"""The picture by matplotlib's own figure: slow and general: for what the fast renderer cannot draw, and for tests."""
+"""The picture by matplotlib's own figure: slow but general; for what the fast renderer cannot draw, and for tests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STYLE = {k: v for k, v in matplotlib.rcParamsDefault.items() if k not in matplo
 
 
 class _QuietLocator(MultipleLocator):
-    """Places over a thousand ticks without a warning for each draw: a picture of one pixel has that many."""
+    """Locator that places over a thousand ticks without a warning: a picture of one pixel has that many."""
 
     def raise_if_exceeds(self, locs: Sequence[float]) -> Sequence[float]:
         return locs
 
 
 def picture(curve: Curve, title: str) -> Image.Image:
-    """The RGBA picture."""
+    """Return the RGBA picture."""
     buffer = io.BytesIO()
     with _style_lock, matplotlib.rc_context(_STYLE):
         _figure(curve, title).savefig(buffer, format="png", dpi=DPI, bbox_inches="tight")

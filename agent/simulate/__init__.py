@@ -1,19 +1,7 @@
-"""Labelled spectra from stated physics: for the demo, the tests, tuning the baseline, a miniature training.
+"""Labelled spectra simulated from published physics, for the demo, the tests, the baseline and the miniature training.
 
-Good for: spectra in which the class is certain, every feature is in its place (vacuum, observed frame),
-errors are what ``ivar`` says, and a survey's usual faults are there (sky residuals, uncorrected air, arm
-joins, dead columns, cosmic rays). Not good for: measuring how well anything does on the sky. Line and band
-strengths are interpolated from published tables or set to look as papers describe them; there is no model
-atmosphere, no abundance, no line list of thousands, and the mix of classes is nobody's survey. Figures on
-simulations are to be called that.
-
-Sources of the physics are named where they are used: ``profiles`` (Minnaert's interpolation with Holtsmark
-wings; Keplerian discs after Smak 1981 and Horne & Marsh 1986), ``continua`` (Planck; Cardelli et al. 1989),
-``atoms`` (equivalent widths by temperature), ``molecules`` (band heads of Pearse & Gaydon 1976), ``stars``,
-``compact`` and ``emitters`` (the recipes), ``instrument`` (grids, resolution, noise).
-
-Every spectrum says that it is simulated in ``survey``, ``name`` and ``meta``, and nothing here reads a real
-one.
+Features, errors and survey faults are realistic, the mix of classes is not: no measure of performance on the sky.
+Recipes are in ``stars`` and ``emitters``, the spectrographs in ``instrument``. No real spectrum is read.
 """
 
 from __future__ import annotations
@@ -87,7 +75,7 @@ TRICKY_REDSHIFTS: Mapping[str, tuple[float, ...]] = MappingProxyType(
 
 
 def truth(kind: str, task: str) -> Verdict:
-    """The right answer of a task for a kind. A Be star is a B star; a hot subdwarf is neither O, B nor white
+    """Return the right answer of a task for a kind. A Be star is a B star; a hot subdwarf is neither O, B nor white
     dwarf.
 
     :raises KeyError: no such kind
@@ -98,17 +86,17 @@ def truth(kind: str, task: str) -> Verdict:
 
 
 def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.0) -> Spectrum:
-    """One spectrum of ``kind`` as ``survey`` would deliver it; equal arguments give equal spectra, bit for
+    """Simulate one spectrum of ``kind`` as ``survey`` would deliver it; equal arguments give equal spectra, bit for
     bit.
 
-    The name (``simulated-cv-0042.fits``) and ``catalogue_class`` tell what it is; ``meta`` holds
-    ``simulated`` = True, ``kind``, ``state``, what was drawn (temperature or subtype, ``e_bv``),
+    The name (``simulated-cv-0042.fits``) and ``catalogue_class`` state what it is; ``meta`` has
+    ``simulated`` = True, ``kind``, ``state``, the sampled values (temperature or subtype, ``e_bv``),
     ``redshift_true`` and the seed.
 
     :param kind: one of ``KINDS``
     :param survey: "LAMOST", "SDSS" or "DESI"; ``Spectrum.survey`` then reads "simulated LAMOST"
-    :param snr: median signal-to-noise a pixel
-    :param redshift: what the catalogue says, kept as ``Spectrum.redshift``. The source is there, but for a
+    :param snr: median signal-to-noise per pixel
+    :param redshift: the catalogue value, kept as ``Spectrum.redshift``. The source is there, but for a
         radial velocity of some tens of km/s that the catalogue does not know. Quasars and galaxies left at 0
         stand at a tricky redshift that the catalogue knows for every second seed.
     :raises KeyError: no such kind or survey, naming those there are
@@ -146,7 +134,7 @@ def simulate(kind: str, survey: str, snr: float, seed: int, redshift: float = 0.
 
 
 def _redshifts(kind: str, redshift: float, seed: int, rng: Generator) -> tuple[float, float]:
-    """What the catalogue says, and what is true."""
+    """Return the catalogue redshift and the true one."""
     cosmological = redshift
     if kind in TRICKY_REDSHIFTS and redshift == 0.0:
         cosmological = float(rng.choice(TRICKY_REDSHIFTS[kind])) * rng.uniform(0.99, 1.01)

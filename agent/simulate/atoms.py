@@ -1,8 +1,8 @@
-"""Atomic lines of stars: hydrogen, helium, metals, by temperature and gravity.
+"""Atomic lines of stars: hydrogen, helium and metals, by temperature and gravity.
 
-Wavelengths are air (as the line tables print them) and turned to vacuum on use. Strengths are equivalent
-widths in Å, rounded from the literature named at each table and interpolated in log T: good for the look of
-a class, not for abundances.
+Wavelengths are air (as printed in line tables), converted to vacuum on use. Strengths are equivalent widths in Å,
+rounded from the literature named at each table, interpolated in log T: for the appearance of a class, not for
+abundances.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ _COOL_METALS = {
 
 
 def by_temperature(table: dict[int, float], temperature: float) -> float:
-    """Value of a table at a temperature in K, linear in log T, held at its ends."""
+    """Interpolate a table at a temperature in K, linear in log T, constant beyond its ends."""
     return float(np.interp(np.log10(temperature), np.log10(list(table)), list(table.values())))
 
 
 def balmer_wavelength(upper: int) -> float:
-    """Vacuum wavelength in Å of the Balmer line from level ``upper``."""
+    """Return the vacuum wavelength in Å of the Balmer line from level ``upper``."""
     # Fine structure puts the strong transitions 0.22 cm⁻¹ above Bohr's terms: 0.09 Å at Hα.
     return 1e8 / (RYDBERG_H * (0.25 - 1 / upper**2) + 0.22)
 
@@ -95,7 +95,7 @@ def balmer_absorption(
     last: int = 16,
     steepness: float = 0.0,
 ) -> None:
-    """Absorption by the Balmer series from Hα to level ``last``.
+    """Return the absorption by the Balmer series from Hα to level ``last``.
 
     Strengths against Hγ are near 1 for a dwarf and fall to the series limit. ``steepness`` above 0 weakens
     the high lines as the high pressure of a white dwarf does: levels dissolve (Inglis & Teller 1939, ApJ 90,
@@ -110,19 +110,17 @@ def balmer_absorption(
 
 
 def main_sequence_balmer(temperature: float) -> float:
-    """Equivalent width of Hγ in Å of a dwarf."""
+    """Return the equivalent width of Hγ in Å of a dwarf."""
     return by_temperature(_BALMER_MAIN_SEQUENCE, temperature)
 
 
 def white_dwarf_balmer(temperature: float) -> float:
-    """Equivalent width of Hγ in Å of a hydrogen white dwarf of log g = 8."""
+    """Return the equivalent width of Hγ in Å of a hydrogen white dwarf of log g = 8."""
     return by_temperature(_BALMER_WHITE_DWARF, temperature)
 
 
 def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float, v_sin_i: float) -> None:
-    """He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in
-    km/s).
-    """
+    """Add He I, He II, Ca II K and the light metals of an O, B or A star, widened by rotation (``v_sin_i`` in km/s)."""
     helium_one, helium_two = by_temperature(_HELIUM_I, temperature), by_temperature(_HELIUM_II, temperature)
     for air, share in HELIUM_I.items():
         _line(flux, wavelength, air, helium_one * share, max(v_sin_i, 130))
@@ -137,8 +135,8 @@ def hot_star_lines(flux: FloatArray, wavelength: FloatArray, temperature: float,
 def cool_star_lines(
     flux: FloatArray, wavelength: FloatArray, temperature: float, metals: float = 1.0, dwarf: bool = True
 ) -> None:
-    """Metal lines of an F, G, K or early M star: Ca II H and K, the G band, Mg b, Na D, Fe I and a haze of
-    weak lines.
+    """Add the metal lines of an F, G, K or early M star: Ca II H and K, the G band, Mg b, Na D, Fe I and many weak
+    lines.
 
     ``metals`` scales all but the strongest. Neutral lines grow as the star cools; Na D and Ca I 4227 grow
     much more in dwarfs, the calcium triplet in giants (Gray & Corbally 2009, ch. 6 to 8; Jones, Alloin &
@@ -163,10 +161,10 @@ def cool_star_lines(
 
 
 def haze(wavelength: FloatArray) -> FloatArray:
-    """Optical depth of the thousands of weak lines that no list here names: a fixed random pattern, denser
-    to the blue.
+    """Return the optical depth of the thousands of weak lines without a list: a fixed random pattern, denser to the
+    blue.
 
-    It stands for line blanketing, so it depends on wavelength alone; the mean is near 1 at 4200 Å and falls
+    It represents line blanketing, so it depends on wavelength alone; the mean is near 1 at 4200 Å and falls
     as λ⁻⁴.
     """
     points = np.arange(np.log(2500.0), np.log(12000.0), 2.5e-4)
@@ -176,7 +174,7 @@ def haze(wavelength: FloatArray) -> FloatArray:
 
 
 def emission_lines(flux: FloatArray, wavelength: FloatArray, lines: dict[float, float], fwhm_km_s: float) -> None:
-    """Gaussian emission lines {air Å: equivalent width Å}."""
+    """Add Gaussian emission lines {air Å: equivalent width Å}."""
     for air, ew in lines.items():
         emit_gaussian(flux, wavelength, air_to_vacuum(air), ew, fwhm_km_s)
 

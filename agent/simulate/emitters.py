@@ -145,7 +145,7 @@ def wolf_rayet_star(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def blank_sky(wavelength: FloatArray, rng: Generator) -> Recipe:
-    """A fibre on empty sky: no source at all, only what sky subtraction leaves."""
+    """A fibre on empty sky: no source, only the residuals of the sky subtraction."""
     return np.zeros_like(wavelength), {"state": "blank sky", "e_bv": 0.0}
 
 
@@ -228,9 +228,7 @@ def _polar(wavelength: FloatArray, rng: Generator) -> FloatArray:
 
 
 def _low(wavelength: FloatArray, rng: Generator) -> FloatArray:
-    """Mass transfer nearly stopped: white dwarf and red dwarf laid bare, narrow Balmer emission from the
-    heated face.
-    """
+    """Mass transfer nearly stopped: white dwarf and red dwarf visible, narrow Balmer emission from the heated face."""
     flux = (
         hydrogen_white_dwarf(wavelength, rng.uniform(10000, 20000))
         + rng.uniform(0.3, 1.2) * m_dwarf(wavelength, rng)[0]

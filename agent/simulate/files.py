@@ -1,8 +1,7 @@
 """Simulated spectra as files: which to make for a task, and the folder with its ``labels.csv``.
 
-The kinds of one side take turns, so that a rare one is not missed; survey and signal-to-noise are drawn for
-each spectrum by itself, the latter evenly in its logarithm. Spectrum ``i`` of ``seed`` has the seed
-``seed`` × 1,000,000 + i, so folders of different seeds share no spectrum.
+Kinds of one side take turns; survey and log signal-to-noise are sampled evenly for each spectrum. Spectrum ``i`` of
+``seed`` has the seed ``seed`` × 1,000,000 + i, so folders of different seeds share no spectrum.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True)
 class Order:
-    """One spectrum to be simulated; the arguments of ``simulate``."""
+    """One spectrum to simulate; the arguments of ``simulate``."""
 
     kind: str
     survey: str
@@ -59,7 +58,7 @@ class Order:
 
 
 def for_task(task: str, number: int, ratio: tuple[int, int]) -> list[str]:
-    """``number`` kinds: those of the task's class and its look-alikes at ``ratio`` (YES, NO), YES first.
+    """Return ``number`` kinds: those of the task's class and its look-alikes at ``ratio`` (YES, NO), YES first.
 
     :raises KeyError: no such task
     """
@@ -71,16 +70,16 @@ def for_task(task: str, number: int, ratio: tuple[int, int]) -> list[str]:
 
 
 def taking_turns(kinds: Sequence[str], number: int) -> list[str]:
-    """``number`` kinds, each as often as the others, or once more."""
+    """Return ``number`` kinds, each as often as the others, or once more."""
     return [kind for kind, _ in zip(cycle(kinds), range(number), strict=False)]
 
 
 def orders(
     kinds: Iterable[str], surveys: Sequence[str], snr: Span, seed: int, redshift: Span = (0.0, 0.0)
 ) -> list[Order]:
-    """What is to be simulated, one for each of ``kinds``; equal arguments give equal orders.
+    """Return what to simulate, one order for each of ``kinds``; equal arguments give equal orders.
 
-    :param redshift: drawn evenly; rounded to 5 decimals as catalogues have it. 0 leaves quasars and galaxies
+    :param redshift: range, sampled evenly; rounded to 5 decimals as catalogues have it. 0 leaves quasars and galaxies
         where ``simulate`` puts them.
     """
     made = []
@@ -94,8 +93,8 @@ def orders(
 
 
 def write(folder: Path, wanted: Sequence[Order], tasks: Sequence[str]) -> Iterator[Path]:
-    """Write each spectrum to ``folder`` under its own name, and give its path; once all are there,
-    ``labels.csv`` with a row for every task.
+    """Write each spectrum to ``folder`` under its own name and yield its path; at the end write ``labels.csv`` with a
+    row per spectrum and task.
 
     :param tasks: the questions that the labels answer
     :raises OSError: a file cannot be written

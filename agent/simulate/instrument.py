@@ -14,14 +14,14 @@ from agent.simulate.profiles import STEP, FloatArray, broaden
 
 @dataclass(frozen=True)
 class Survey:
-    """A spectrograph as far as it is simulated.
+    """A spectrograph, as far as it is simulated.
 
     :param wavelength: pixel centres, vacuum Å
     :param arms: (blue end in Å, resolving power λ/FWHM) from blue to red
     :param joins: where arms meet, in Å
     :param level: log₁₀ of the median flux, lowest and highest
     :param calibration: 1σ of the slow error of the flux calibration
-    :param air_corrected: whether the pipeline divides out the absorption by the earth's air
+    :param air_corrected: whether the pipeline divides out the absorption by the Earth's atmosphere
     """
 
     wavelength: FloatArray
@@ -93,7 +93,7 @@ _AIR_BANDS = (
 
 @dataclass(frozen=True)
 class Exposure:
-    """What comes out of the pipeline: flux, ivar (0 = no data) and flags on a survey's pixels."""
+    """The output of the pipeline: flux, ivar (0 = no data) and flags on a survey's pixels."""
 
     flux: FloatArray
     ivar: FloatArray
@@ -101,7 +101,7 @@ class Exposure:
 
 
 def observe(wavelength: FloatArray, source: FloatArray, survey: Survey, snr: float, rng: Generator) -> Exposure:
-    """Observe ``source``, given on the working grid ``wavelength``, at a median S/N of ``snr`` a pixel.
+    """Observe ``source``, given on the working grid ``wavelength``, at a median S/N of ``snr`` per pixel.
 
     A source of zeros is a sky fibre: noise of unit level. Flux and ivar are rounded to float32, as surveys
     store them.
@@ -131,7 +131,7 @@ def _resolve(wavelength: FloatArray, source: FloatArray, survey: Survey) -> Floa
 
 
 def _to_pixels(wavelength: FloatArray, source: FloatArray, pixels: FloatArray) -> FloatArray:
-    """Mean flux over each pixel: what a detector counts, not the value at its middle."""
+    """Return the mean flux over each pixel: what a detector counts, not the value at its middle."""
     middle = 0.5 * (pixels[1:] + pixels[:-1])
     edges = np.concatenate([[2 * pixels[0] - middle[0]], middle, [2 * pixels[-1] - middle[-1]]])
     total = np.concatenate([[0.0], np.cumsum(0.5 * (source[1:] + source[:-1]) * np.diff(wavelength))])
@@ -140,8 +140,8 @@ def _to_pixels(wavelength: FloatArray, source: FloatArray, pixels: FloatArray) -
 
 
 def _air(survey: Survey, rng: Generator) -> FloatArray:
-    """Absorption by oxygen and water: whole where the pipeline leaves it in, a few per cent of over- or
-    undercorrection where not.
+    """Return the absorption by oxygen and water: full if the pipeline leaves it in, otherwise a few per cent of over-
+    or undercorrection.
     """
     share = rng.uniform(0.3, 0.9) if not survey.air_corrected and rng.random() < 0.7 else rng.normal(0, 0.06)
     depth = np.zeros_like(survey.wavelength)
@@ -153,7 +153,7 @@ def _air(survey: Survey, rng: Generator) -> FloatArray:
 
 
 def _calibration_error(survey: Survey, rng: Generator) -> FloatArray:
-    """A slow wave, and a step at each join of two arms."""
+    """Return the error of the flux calibration: a slow wave, and a step at each join of two arms."""
     x = np.linspace(-1, 1, survey.wavelength.size)
     wave = sum(rng.normal(0, survey.calibration) * np.cos(k * np.pi * x + rng.uniform(0, 6)) for k in (1, 2, 3))
     factor: FloatArray = np.exp(wave)
@@ -163,7 +163,7 @@ def _calibration_error(survey: Survey, rng: Generator) -> FloatArray:
 
 
 def _throughput(survey: Survey) -> FloatArray:
-    """Falls to a fifth at the two ends and to a half at a join."""
+    """Return the throughput: it falls to a fifth at the two ends and to a half at a join."""
     w = survey.wavelength
     ends = np.clip((w - w[0]) / 500, 0.2, 1) * np.clip((w[-1] - w) / 400, 0.2, 1)
     for join in survey.joins:
@@ -173,12 +173,12 @@ def _throughput(survey: Survey) -> FloatArray:
 
 
 def _sky(pixels: FloatArray) -> FloatArray:
-    """Brightness of the night sky in its lines, FWHM 4 Å."""
+    """Return the brightness of the night sky in its lines, FWHM 4 Å."""
     return _lines_of(pixels, np.array([strength for _, strength in _SKY_LINES]))
 
 
 def _sky_residuals(pixels: FloatArray, share: FloatArray) -> FloatArray:
-    """What subtraction leaves of each line, in units of the noise: an S-shaped or one-sided spike."""
+    """Return the residuals of each sky line, in units of the noise: an S-shaped or one-sided spike."""
     return _lines_of(pixels, share * np.array([strength for _, strength in _SKY_LINES]))
 
 
@@ -192,7 +192,7 @@ def _lines_of(pixels: FloatArray, strength: FloatArray) -> FloatArray:
 
 
 def _spoil(flux: FloatArray, sigma: FloatArray, rng: Generator) -> Exposure:
-    """Dead columns (ivar 0, flagged), and cosmic rays, of which the pipeline flags two in three."""
+    """Add dead columns (ivar 0, flagged), and cosmic rays, of which the pipeline flags two in three."""
     flux, ivar = flux.copy(), 1 / sigma**2
     mask = np.zeros(flux.size, dtype=bool)
     for _ in range(rng.poisson(1.0)):

@@ -1,15 +1,15 @@
 """Molecular bands: titanium, vanadium, zirconium and lanthanum oxide, calcium hydride, C₂ and CN.
 
-A band is a head where the optical depth jumps and a tail where it decays: to the red for the oxides, CaH and
-red CN (a saw-tooth that falls at the head and climbs to the red), to the blue for the Swan bands of C₂ and
-violet CN. Heads are air wavelengths from Pearse & Gaydon (1976, The Identification of Molecular Spectra),
-with Keenan (1954, ApJ 120, 484) for ZrO, Keenan & Morgan (1941, ApJ 94, 501) for C₂ and CN, Reid, Hawley &
-Gizis (1995, AJ 110, 1838) for TiO and CaH. The weights within a system and the tail lengths are chosen to
-give the band strengths these papers describe; they are not line opacities.
+A band is a head where the optical depth jumps and a tail where it decays: to the red for the oxides, CaH and red CN,
+to the blue for the Swan bands of C₂ and violet CN.
 """
 
 from __future__ import annotations
 
+# Heads are air wavelengths from Pearse & Gaydon (1976, The Identification of Molecular Spectra), with Keenan (1954, ApJ
+# 120, 484) for ZrO, Keenan & Morgan (1941, ApJ 94, 501) for C₂ and CN, Reid, Hawley & Gizis (1995, AJ 110, 1838) for
+# TiO and CaH. Weights within a system and tail lengths reproduce the band strengths of these papers; they are not line
+# opacities.
 from collections.abc import Mapping
 
 import numpy as np
@@ -66,7 +66,7 @@ def absorb_bands(
 ) -> None:
     """Multiply in one system of bands, τ = ``strength`` × weight × exp(-distance/tail) beyond each head.
 
-    ``to_red`` says to which side the bands fade. The tail carries a fixed ripple of
+    ``to_red``: the bands fade to the red. The tail carries a fixed ripple of
     a fifth, as unresolved rotational lines do.
     """
     if strength <= 0:

@@ -1,7 +1,7 @@
-"""Line profiles, and how to put them on a spectrum.
+"""Line profiles, and functions that add them to a spectrum.
 
-The working grid is logarithmic (equal steps in velocity), vacuum, in the frame of the source. A profile is
-laid only on the stretch of the grid that it reaches, so that a star of two hundred lines costs milliseconds.
+The working grid is logarithmic (equal steps in velocity), vacuum, in the frame of the source. A profile is computed
+only where it reaches, so that a star of two hundred lines costs milliseconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STARK_AREA = 2 * (np.pi / 2.5) / np.sin(np.pi / 2.5)
 
 
 def grid(start: float, stop: float) -> FloatArray:
-    """Working grid from ``start`` to ``stop`` in Å, equal steps ``STEP`` in ln λ."""
+    """Return the working grid from ``start`` to ``stop`` in Å, equal steps ``STEP`` in ln λ."""
     grid_points: FloatArray = np.exp(np.arange(np.log(start), np.log(stop), STEP))
     return grid_points
 
@@ -77,12 +77,12 @@ def emit_gaussian(flux: FloatArray, wavelength: FloatArray, centre: float, ew: f
 
 
 def disc_profile(velocity: FloatArray, rim_km_s: float, inner: float, slope: float) -> FloatArray:
-    """Profile of an emission line from a Keplerian disc, area 1 over ``velocity`` in km/s; two peaks near
+    """Return the profile of an emission line from a Keplerian disc, area 1 over ``velocity`` in km/s; two peaks near
     ±``rim_km_s``.
 
-    Rings from the outer radius 1 inwards to ``inner``, each of emissivity r^-``slope``, projected: a ring
-    turning at v r^{-1/2} spreads over 1/√(1 - (u/v_r)²) (Smak 1981, Acta Astron. 31, 395; Horne & Marsh
-    1986, MNRAS 218, 761, without their saturation term).
+    Rings from the outer radius 1 inwards to ``inner``, each of emissivity r^-``slope``, projected: a ring turning at v
+    r^{-1/2} spreads over 1/√(1 - (u/v_r)²) (Smak 1981, Acta Astron. 31, 395; Horne & Marsh 1986, MNRAS 218, 761,
+    without their saturation term).
     """
     radius = np.linspace(inner, 1.0, 40)
     speed = rim_km_s / np.sqrt(radius)
@@ -126,14 +126,14 @@ _C2 = 1.438776877e8
 
 
 def planck(wavelength: FloatArray, temperature: float) -> FloatArray:
-    """Black body B_λ, scaled to 1 at 5500 Å. ``temperature`` in K."""
+    """Return the black body B_λ, scaled to 1 at 5500 Å. ``temperature`` in K."""
     shape = wavelength**-5.0 / np.expm1(_C2 / (wavelength * temperature))
     scaled: FloatArray = shape / (5500.0**-5 / np.expm1(_C2 / (5500.0 * temperature)))
     return scaled
 
 
 def power_law(wavelength: FloatArray, index: float) -> FloatArray:
-    """F_λ ∝ λ^``index``, 1 at 5500 Å. A steady-state optically thick disc has -7/3 (Lynden-Bell 1969, Nature
+    """Return F_λ ∝ λ^``index``, 1 at 5500 Å. A steady-state optically thick disc has -7/3 (Lynden-Bell 1969, Nature
     223, 690).
     """
     law: FloatArray = (wavelength / 5500.0) ** index
@@ -141,7 +141,7 @@ def power_law(wavelength: FloatArray, index: float) -> FloatArray:
 
 
 def balmer_jump(wavelength: FloatArray, dex: float) -> FloatArray:
-    """Factor for the jump of ``dex`` at the Balmer limit, washed out over about 60 Å where the high lines
+    """Return the factor of a jump by ``dex`` at the Balmer limit, smoothed over about 60 Å where the high lines
     merge.
     """
     step = 0.5 * (1 + np.tanh((wavelength - 3690.0) / 40.0))
@@ -150,7 +150,7 @@ def balmer_jump(wavelength: FloatArray, dex: float) -> FloatArray:
 
 
 def reddening(wavelength: FloatArray, e_bv: float) -> FloatArray:
-    """Interstellar extinction for colour excess ``e_bv`` in mag, R_V = 3.1.
+    """Return the interstellar extinction for colour excess ``e_bv`` in mag, R_V = 3.1.
 
     Optical polynomial of Cardelli, Clayton & Mathis (1989, ApJ 345, 245, eq. 3). Observed frame; used
     between 3300 and 11,000 Å.

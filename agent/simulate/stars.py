@@ -1,7 +1,8 @@
-"""Recipes for stars, white dwarfs and hot subdwarfs: which lines and bands are put on which continuum.
+"""Recipes for stars, white dwarfs and hot subdwarfs: lines and bands on a continuum.
 
-A recipe takes the working grid (vacuum Å, rest frame of the source) and a random generator, and returns the flux
-and the values it sampled."""
+A recipe takes the working grid (vacuum Å, rest frame of the source) and a random generator, and returns the flux and
+the values it sampled.
+"""
 
 from __future__ import annotations
 
@@ -195,7 +196,7 @@ def active_m_dwarf(wavelength: FloatArray, rng: Generator) -> Recipe:
 
 
 def s_star(wavelength: FloatArray, rng: Generator) -> Recipe:
-    """An S star: ZrO beside or instead of TiO, LaO in the purest, strong Na D and Ba II (Keenan 1954; Ake
+    """An S star: ZrO in addition to or instead of TiO, LaO in the purest, strong Na D and Ba II (Keenan 1954; Ake
     1979, ApJ 234, 538).
     """
     temperature, purity = rng.uniform(2900, 3700), rng.uniform(0.2, 1.0)

@@ -1,8 +1,7 @@
-"""The questions the agent is asked: one TOML file a target class, with a diagnostic guide and the features to
-look at.
+"""The questions of the agent: one TOML file per target class, with a diagnostic guide and the features to inspect.
 
-The published diagnostic guides are not public. The guides here are written for this program from the
-literature, each statement with its references; ``docs/tasks.md`` says how to add a class.
+The published guides are not public. Ours are written from the literature, each statement with its references;
+``docs/tasks.md`` explains how to add a class.
 """
 
 from __future__ import annotations

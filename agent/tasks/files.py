@@ -117,7 +117,7 @@ def _error(problem: Problem) -> TaskError:
 
 
 def _checked(test: Callable[[Any], bool]) -> AfterValidator:
-    """A validator that refuses a value; the field's description says what is expected."""
+    """Make a validator that refuses a value; the field's description states what is expected."""
 
     def check(value: Any) -> Any:
         if not test(value):
@@ -160,7 +160,7 @@ class _TaskFile(Table):
 
 
 class _Entry(Table):
-    """What the tables of a task file share."""
+    """Base of the tables of a task file."""
 
     references: _Names = Field(description="a list of texts")
 
@@ -177,7 +177,7 @@ class _ConfuserTable(_Entry):
 
 
 class _FeatureTable(_Entry):
-    """One [[feature]]; ``agent.tasks.Feature`` says what the fields mean."""
+    """One [[feature]]; ``agent.tasks.Feature`` describes the fields."""
 
     name: Text = Field(description=_TEXT)
     kind: FeatureKind

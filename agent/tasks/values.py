@@ -1,4 +1,4 @@
-"""A task as plain values."""
+"""A task as plain values: question, diagnostic guide, features."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ Sign = Literal["emission", "absorption", "either"]
 
 @dataclass(frozen=True)
 class Statement:
-    """One bullet of a diagnostic guide. ``weight`` is what stands in bold brackets: Primary, Secondary, ...;
-    ``references`` are keys of ``Task.references``."""
+    """One bullet of a diagnostic guide.
+
+    ``weight`` is the word in bold brackets: Primary, Secondary, ...; ``references`` are keys of ``Task.references``.
+    """
 
     section: str
     weight: str
@@ -29,16 +31,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class Feature:
-    """Something to look at in the rest frame, and how to measure it. All wavelengths are Å in ``medium``.
+    """A feature to inspect in the rest frame, and how to measure it. All wavelengths are Å in ``medium``.
 
-    :param window: the stretch to look at
+    :param window: the stretch to zoom into
     :param span: the stretch the feature itself covers
     :param side_bands: the continuum windows; for "slope" the windows whose mean fluxes give it
     :param quantity: what is measured: "equivalent_width" (Å, absorption > 0), "fwhm" (km/s), "depth" (mean 1
         − F/C in ``span``), "ratio" (mean flux in ``span`` over that in ``side_bands``) or "slope" (d ln F_λ /
         d ln λ)
     :param above: the feature counts as present where the quantity is above this; None = unbounded
-    :param below: and below this
+    :param below: and below this; None = unbounded
     :param sign: for "fwhm", which carries none itself: a line of the other sign is not measured
     :param role: "confuser" means that its presence speaks against the class
     :param wavelengths: of the lines or band heads themselves, first the principal one
@@ -60,7 +62,7 @@ class Feature:
     sign: Sign = "either"
 
     def in_medium(self, medium: Medium) -> Feature:
-        """The same feature with every wavelength in the wanted medium."""
+        """Return the feature with every wavelength in the wanted medium."""
 
         def to(window: Window) -> Window:
             return convert(window[0], self.medium, medium), convert(window[1], self.medium, medium)
@@ -75,13 +77,13 @@ class Feature:
         )
 
     def is_present(self, value: float) -> bool:
-        """Whether a measured ``quantity`` lies within the bounds."""
+        """Return whether a measured ``quantity`` lies within the bounds."""
         return (self.above is None or value > self.above) and (self.below is None or value < self.below)
 
 
 @dataclass(frozen=True)
 class Confuser:
-    """An object that looks like the class, and how to tell it apart."""
+    """An object that resembles the class, and how to tell it apart."""
 
     name: str
     tell_apart: str
@@ -90,11 +92,11 @@ class Confuser:
 
 @dataclass(frozen=True)
 class Task:
-    """One question asked of a spectrum.
+    """One question about a spectrum.
 
-    ``features`` are in order of diagnostic priority; ``references`` maps the short keys used everywhere else
-    to "author year journal"; ``question`` is the line that names the class. ``own_prompt`` is asked in place
-    of the question and guide written here: a published row's own words.
+    ``features`` are in order of diagnostic priority; ``references`` maps short keys to "author year journal";
+    ``question`` is the line that names the class. ``own_prompt`` replaces the question and the guide: the words of a
+    published row.
     """
 
     key: str
@@ -109,8 +111,9 @@ class Task:
 
     @property
     def guide(self) -> str:
-        """The diagnostic guide as markdown: a bullet a section, below it a bullet a statement, its weight in
-        bold."""
+        """The diagnostic guide as Markdown: one bullet per section, below it one bullet per statement, its weight in
+        bold.
+        """
         written = []
         for section, statements in groupby(self.statements, key=lambda s: s.section):
             written.append(f"- **{section}:**")
@@ -128,11 +131,11 @@ class Task:
         return f"{self.question}\n\n{self.guide}"
 
     def with_prompt(self, prompt: str) -> Task:
-        """The same task in other words: the whole user's text after ``<image>\\n``."""
+        """Return the task with other words: the whole user's text after ``<image>\\n``."""
         return replace(self, own_prompt=prompt)
 
     def feature(self, name: str) -> Feature:
-        """The feature of that name. :raises KeyError: there is none."""
+        """Return the feature of that name. :raises KeyError: there is none"""
         for feature in self.features:
             if feature.name == name:
                 return feature

@@ -45,7 +45,7 @@ def to_messages(
 
 
 def tool_result(observation: str, image: Block | None) -> Message:
-    """The turn that answers a call: the picture, then at once the text; the text alone for an error."""
+    """Return the turn that answers a call: the picture, directly followed by the text; for an error only the text."""
     inside = [] if image is None else [image]
     return _message("user", _text("<tool_response>\n"), *inside, _text(f"{observation}\n</tool_response>"))
 
@@ -72,7 +72,7 @@ _encoded: dict[int, bytes] = {}
 
 
 def png_of(image: Image.Image) -> bytes:
-    """The image as PNG bytes: the same each time, as the turns of a conversation send their images again."""
+    """Return the image as PNG bytes, always the same, because the turns of a conversation send their images again."""
     key = id(image)
     encoded = _encoded.get(key)
     if encoded is None:
@@ -82,5 +82,5 @@ def png_of(image: Image.Image) -> bytes:
 
 
 def data_url(image: Image.Image) -> str:
-    """``data:image/png;base64,...``, as chat APIs take a picture."""
+    """Return ``data:image/png;base64,...``, the form of a picture in chat APIs."""
     return "data:image/png;base64," + base64.b64encode(png_of(image)).decode("ascii")

@@ -1,7 +1,8 @@
 """``Trajectory``: the steps of one inspection of one spectrum as plain values, with its JSON form.
 
-A trajectory is a flat sequence of steps. An assistant turn is a run of think steps closed by one zoom or by the
-answer. Depends on no database, page or server; item, version and author belong to the store."""
+A flat sequence of steps: an assistant turn is a run of think steps, closed by one zoom or by the answer. Depends on no
+database, page or server; item, version and author belong to the store.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ SCHEMA = "spec-o3/trajectory/1"
 
 @dataclass(frozen=True)
 class Drafter:
-    """Who thought: kind, name, and the settings that would let somebody repeat it."""
+    """The author of a trajectory: kind, name, and the settings needed to repeat the work."""
 
     kind: DrafterKind
     name: str
@@ -70,10 +71,10 @@ class Drafter:
 class Trajectory:
     """One inspection of one spectrum for one question.
 
-    ``prompt`` is the user's text after the first picture (question line, blank line, guide);
-    ``redshift`` is what the tool was given (None: none), which fixes the frame of every window;
-    ``overview`` is the SHA-256 of the first picture's RGBA bytes; ``label`` is the known truth, if any,
-    never the model's opinion; ``faults`` lists what the parser forgave.
+    ``prompt`` is the user's text after the first picture (question line, blank line, guide); ``redshift`` is what the
+    tool was given (None: none), which fixes the frame of every window; ``overview`` is the SHA-256 of the first
+    picture's RGBA bytes; ``label`` is the known truth, if any, never the model's opinion; ``faults`` lists what the
+    parser accepted although it was wrong.
     """
 
     task: str
@@ -93,7 +94,7 @@ class Trajectory:
 
     @property
     def answer(self) -> Answer | None:
-        """The last answer step, None if nothing was answered."""
+        """The last answer step; None if nothing was answered."""
         return next((s for s in reversed(self.steps) if isinstance(s, Answer)), None)
 
     @property
@@ -101,14 +102,14 @@ class Trajectory:
         return tuple(s for s in self.steps if isinstance(s, Zoom))
 
     def step(self, step_id: str) -> Step:
-        """The step with this id. :raises KeyError: there is none."""
+        """Return the step with this id. :raises KeyError: there is none"""
         for step in self.steps:
             if step.id == step_id:
                 return step
         raise KeyError(step_id)
 
     def turns(self) -> Iterator[tuple[Step, ...]]:
-        """Assistant turns: think steps closed by one zoom or the answer; trailing thinks are a turn too."""
+        """Yield the assistant turns: think steps closed by one zoom or the answer; trailing thinks are a turn too."""
         turn: list[Step] = []
         for step in self.steps:
             turn.append(step)
@@ -119,10 +120,10 @@ class Trajectory:
             yield tuple(turn)
 
     def problems(self, pictures: bool = True) -> list[str]:
-        """What keeps this trajectory from being training data, one sentence each; empty if nothing does.
+        """Return why this trajectory cannot be training data, one sentence each; empty if nothing prevents it.
 
-        :param pictures: whether every look must have its picture's hash; rows that come with picture files
-            have none until the files are read
+        :param pictures: whether every zoom must have the hash of its picture; rows with picture files have none until
+            the files are read
         """
         found = []
         if not self.steps or not isinstance(self.steps[-1], Answer):
@@ -145,7 +146,7 @@ class Trajectory:
         return replace(self, steps=steps)
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form; ``from_json`` gives back an equal value."""
+        """Return the JSON form; ``from_json`` gives back an equal value."""
         return {
             "schema": SCHEMA,
             "task": self.task,
@@ -169,7 +170,7 @@ class Trajectory:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trajectory:
-        """Read the JSON form. :raises TrajectoryError: naming the field, what was found, what was expected."""
+        """Read the JSON form. :raises TrajectoryError: the field, what was found, what was expected"""
         if not isinstance(data, Mapping):
             raise TrajectoryError(f"found {type(data).__name__}, expected an object")
         if data.get("schema") != SCHEMA:
@@ -203,13 +204,13 @@ class Trajectory:
         )
 
     def content_hash(self) -> str:
-        """SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8), tagged with the algorithm."""
+        """Return the SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8), tagged with the algorithm."""
         canonical = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
     @property
     def pictures(self) -> tuple[str | None, ...]:
-        """SHA-256 of each picture in the order of the messages; None for a picture that is not at hand."""
+        """SHA-256 of each picture in the order of the messages; None for a picture that is not available."""
         return (self.overview, *(zoom.picture for zoom in self.zooms if zoom.ok))
 
     def with_pictures(self, pictures: Sequence[str]) -> Trajectory:

@@ -1,11 +1,8 @@
-r"""Characters that were lost on the way, put back where there is no doubt which they were.
+r"""Repair characters that a broken writer damaged, where only one original is possible; the rest becomes U+FFFD and is
+reported.
 
-The published cold-start rows passed through a writer that broke escapes: ``\u03b1`` became the control
-character U+0003 and the letters ``b1``, ``\u2248`` became U+0002 and ``248``, ``\boxed`` became U+0008 and
-``oxed``. Often more is lost, and U+0003 alone may have been any Greek letter. Only what can have been one
-thing is repaired; the forms were listed by a re-run that read all 942 rows
-(github.com/KMnO4-zx/agentic-rl-lab, 09-spec-o3/prepare_data.py). The rest becomes U+FFFD, which a reviewer
-can see, and is reported.
+In published cold-start rows ``\u03b1`` became U+0003 and ``b1``, ``\boxed`` became U+0008 and ``oxed``, or more was
+lost. Forms as listed by github.com/KMnO4-zx/agentic-rl-lab (09-spec-o3/prepare_data.py) for all 942 rows.
 """
 
 from __future__ import annotations
@@ -62,9 +59,9 @@ _COMPILED = tuple((re.compile(pattern), replacement) for pattern, replacement in
 
 
 def repair(text: str) -> tuple[str, tuple[str, ...]]:
-    """The text with lost characters put back, and one sentence for each kind of thing done to it.
+    """Return the text with its characters restored, and one sentence per kind of repair.
 
-    Every control character but tab and line feed is gone afterwards; line ends are ``\\n``.
+    Afterwards it has no control character but tab and line feed; line ends are ``\\n``.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     damaged = len(_CONTROL.findall(text))

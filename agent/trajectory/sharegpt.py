@@ -1,10 +1,7 @@
-"""Rows of the published cold-start layout (``train_sharegpt.json``, LLaMA-Factory's ShareGPT) and back.
+"""Rows of the published cold-start layout (``train_sharegpt.json``, LLaMA-Factory's ShareGPT), read and written.
 
-``conversations`` of ``{"from": "system" | "human" | "gpt", "value": text}``, ``images`` as paths in the order
-of the ``<image>`` tags, and the published columns ``sample_index``, ``source_name``, ``ground_truth``,
-``total_iterations``, ``total_tool_calls``. What the published rows do not say and a trace needs (redshift,
-frame, medium, who drafted it) stands in columns of our own, which other readers ignore; a row without them is
-read as observed wavelengths of an unknown drafter, and that is listed as a fault.
+A trace needs more than the published columns (redshift, frame, medium, drafter): these are columns of our own. A row
+without them is read as observed wavelengths of an unknown drafter, which is listed as a fault.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ PUBLISHED_TASKS = {
 
 @dataclass(frozen=True)
 class Row:
-    """What a row says of a trajectory; the fields are those of ``Trajectory``."""
+    """The content of a row; the fields are those of ``Trajectory``."""
 
     task: str
     system: str
@@ -136,7 +133,7 @@ def read_row(row: Mapping[str, Any]) -> Row:
 
 
 class _Reading:
-    """One row being read, front to back; turns are taken off the front of the list given."""
+    """Reader of one row; turns are removed from the front of the given list."""
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self.faults: list[str] = []
@@ -185,7 +182,7 @@ class _Reading:
             self._close(message, turn, response)
 
     def _close(self, message: _Message, turn: Turn, response: _Message | None) -> None:
-        """What ends an assistant turn: a zoom where the tool answered, else the answer."""
+        """Add the step that ends an assistant turn: a zoom if the tool answered, otherwise the answer."""
         if response is not None:
             if turn.call is None:
                 raise TrajectoryError(f"{message.where}: found no readable tool call, expected one: it was answered")

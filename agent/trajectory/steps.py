@@ -22,12 +22,12 @@ _Choice = TypeVar("_Choice", bound=str)
 
 
 class TrajectoryError(OneLine, ValueError):
-    """A trajectory that cannot be read: names the field, what was found and what was expected."""
+    """A trajectory that cannot be read: field, what was found and what was expected."""
 
 
 @dataclass(frozen=True)
 class Think:
-    """What the agent says to itself before it looks or answers."""
+    """A thought of the agent before a zoom or the answer."""
 
     id: str
     text: str
@@ -35,12 +35,11 @@ class Think:
 
 @dataclass(frozen=True)
 class Zoom:
-    """One call of the tool and what came back.
+    """One tool call and its result.
 
-    ``arguments`` is the call as the model wrote it (``wavelength_range`` in Å, ``label``), kept whole
-    even where it is wrong. ``frame``, ``z`` and ``medium`` say how its wavelengths are to be read:
-    in the rest frame a window lies at λ_observed = λ_rest (1 + z). ``picture`` is the SHA-256 of the
-    picture's RGBA bytes, None where the tool answered with an error.
+    ``arguments`` is the call as the model wrote it (``wavelength_range`` in Å, ``label``), kept complete even if it is
+    wrong. ``frame``, ``z`` and ``medium`` define its wavelengths: in the rest frame a window lies at λ_observed =
+    λ_rest (1 + z). ``picture`` is the SHA-256 of the picture's RGBA bytes, None if the tool answered with an error.
     """
 
     id: str
@@ -54,7 +53,7 @@ class Zoom:
 
     @property
     def window(self) -> tuple[float, float] | None:
-        """The window asked for, in Å, in this step's own frame; None if it is not two finite numbers."""
+        """The requested window, in Å, in this step's own frame; None if it is not two finite numbers."""
         requested = self.arguments.get("wavelength_range")
         if not isinstance(requested, list | tuple) or len(requested) != 2:
             return None
@@ -77,7 +76,7 @@ class Zoom:
 
 @dataclass(frozen=True)
 class Answer:
-    """The verdict and its explanation. ``verdict`` is None where no YES or NO could be read."""
+    """The verdict and its explanation. ``verdict`` is None if no YES or NO could be read."""
 
     id: str
     verdict: Verdict | None
@@ -88,7 +87,7 @@ Step = Think | Zoom | Answer
 
 
 def new_step_id(steps: tuple[Step, ...]) -> str:
-    """An id no step in ``steps`` has; ids are never used again within a trajectory's versions."""
+    """Return an id that no step in ``steps`` has; ids are never used again within a trajectory's versions."""
     numbers = (whole_number(step.id[1:]) for step in steps if step.id[:1] == "s")
     first = max((number for number in numbers if number is not None), default=0) + 1
     taken = {step.id for step in steps}
@@ -96,7 +95,7 @@ def new_step_id(steps: tuple[Step, ...]) -> str:
 
 
 def step_to_json(step: Step) -> dict[str, Any]:
-    """The JSON form of a step; ``step_from_json`` gives back an equal value."""
+    """Return the JSON form of a step; ``step_from_json`` gives back an equal value."""
     match step:
         case Think():
             return {"id": step.id, "kind": "think", "text": step.text}
@@ -117,7 +116,7 @@ def step_to_json(step: Step) -> dict[str, Any]:
 
 
 def step_from_json(data: object, number: int) -> Step:
-    """Read the JSON form of the step with this number. :raises TrajectoryError: naming the field."""
+    """Read the JSON form of the step with this number. :raises TrajectoryError: the field"""
     where = f"steps[{number}]."
     if not isinstance(data, Mapping):
         raise TrajectoryError(f"steps[{number}]: found {type(data).__name__}, expected an object")
@@ -146,7 +145,7 @@ def step_from_json(data: object, number: int) -> Step:
 
 
 def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
-    """The text in a field. :raises TrajectoryError: it is no text, or none that UTF-8 can hold."""
+    """Return the text in a field. :raises TrajectoryError: it is no text, or not valid UTF-8"""
     value = data.get(key)
     if not isinstance(value, str):
         raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected text")
@@ -163,7 +162,7 @@ def text_or_none(data: Mapping[str, Any], key: str, where: str = "") -> str | No
 
 
 def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | None:
-    """The number in a field, None for null. :raises TrajectoryError: it is no finite number."""
+    """Return the number in a field, None for null. :raises TrajectoryError: it is no finite number"""
     value = data.get(key)
     if value is None:
         return None
@@ -173,7 +172,7 @@ def number_of(data: Mapping[str, Any], key: str, where: str = "") -> float | Non
 
 
 def verdict_of(data: Mapping[str, Any], key: str, where: str = "") -> Verdict | None:
-    """The verdict in a field. :raises TrajectoryError: it is none of YES, NO and null."""
+    """Return the verdict in a field. :raises TrajectoryError: it is none of YES, NO and null"""
     value = data.get(key)
     if value not in ("YES", "NO", None):
         raise TrajectoryError(f"{where}{key}: found {value!r:.60}, expected YES, NO or null")
@@ -181,9 +180,9 @@ def verdict_of(data: Mapping[str, Any], key: str, where: str = "") -> Verdict | 
 
 
 def object_of(data: Mapping[str, Any], key: str, where: str = "") -> dict[str, Any]:
-    """The object in a field, fit for any JSON reader.
+    """Return the object in a field, valid for any JSON reader.
 
-    :raises TrajectoryError: it is no object, or holds what JSON has not: NaN, an infinity, half a character
+    :raises TrajectoryError: it is no object, or has values that JSON lacks: NaN, an infinity, a lone surrogate
     """
     value = data.get(key)
     if not isinstance(value, Mapping):
@@ -196,7 +195,7 @@ def object_of(data: Mapping[str, Any], key: str, where: str = "") -> dict[str, A
 
 
 def one_of(data: Mapping[str, Any], key: str, allowed: tuple[_Choice, ...], where: str = "") -> _Choice:
-    """The field's value, one of ``allowed``. :raises TrajectoryError: it is another."""
+    """Return the field's value, one of ``allowed``. :raises TrajectoryError: it is another"""
     value = data.get(key)
     for choice in allowed:
         if value == choice:

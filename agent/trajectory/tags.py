@@ -1,15 +1,7 @@
-r"""The tagged text that a Spec-o3 model writes, to values and back.
+r"""Parse and write the tagged text of a Spec-o3 model. ``parse`` never raises; it lists each fault that it accepted.
 
-Written (the published form)::
-
-    <think>text</think>
-    <tool_call>
-    {"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}
-    </tool_call>
-
-    <think>text</think><answer>\boxed{YES} explanation</answer>
-
-Read: whatever a model makes of that. ``parse`` never raises; it lists each fault it forgave.
+Form: ``<think>text</think>``, then ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>`` or
+``<answer>\boxed{YES} explanation</answer>``.
 """
 
 from __future__ import annotations
@@ -43,11 +35,11 @@ RESERVED = (
     "<|image_pad|>",
     "<|vision_end|>",
 )
-"""What cannot stand in the words of a step: it would be read as the format."""
+"""Not allowed in the text of a step: it would be read as the format."""
 
 _TAG = re.compile(r"<(/?)(think|tool_call|answer)>")
 _SPECIAL = re.compile(r"<\|(?:im_end|endoftext|im_start)\|>(?:assistant\n)?")
-# White space is matched once: beside [^{}]*, which takes it too, a run of it would be tried in every way.
+# [^{}]* also matches white space; matching it a second time would take quadratic time on a long run of spaces.
 _BOX = re.compile(r"\\boxed\s*\{(?:\s*\\text\s*\{([^{}]*)\}\s*|([^{}]*))\}")
 _WINDOW = re.compile(r"wavelength_range\W+?\[\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\]")
 _LABEL = re.compile(r"""label["']?\s*:\s*["']([^"'\n{}]*)["']""")
@@ -67,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """What stood in the answer tags: the verdict, None if none could be read, and the rest."""
+    """The content of the answer tags: the verdict, None if none could be read, and the rest."""
 
     verdict: Verdict | None
     explanation: str
@@ -85,7 +77,7 @@ class Turn:
 
 @dataclass
 class _Parts:
-    """What stood inside which tags, in order; ``outside`` stood in none."""
+    """The content of each tag, in order; ``outside`` is the text in no tag."""
 
     think: list[str] = field(default_factory=list)
     tool_call: list[str] = field(default_factory=list)
@@ -99,7 +91,7 @@ class _Parts:
 
 
 def turn_text(steps: Iterable[Step]) -> str:
-    """The canonical text of one assistant turn: think steps, then one zoom, the answer, or neither."""
+    """Return the canonical text of one assistant turn: think steps, then one zoom, the answer, or neither."""
     text, thoughts = "", []
     for step in steps:
         match step:
@@ -116,13 +108,14 @@ def turn_text(steps: Iterable[Step]) -> str:
 
 
 def reserved_tags(text: str) -> list[str]:
-    """The marks of the format that occur in a step's words."""
+    """Return the tags of the format that occur in a step's text."""
     return [tag for tag in RESERVED if tag in text]
 
 
 def between(text: str, opening: str, closing: str) -> Iterator[str]:
-    """What ``re.findall(f"{opening}(.*?){closing}", text, re.DOTALL)`` gives, in time that grows with the
-    text also where a model repeats the opening and never closes it.
+    """Return what ``re.findall(f"{opening}(.*?){closing}", text, re.DOTALL)`` gives, but in linear time.
+
+    The regular expression takes quadratic time if a model repeats the opening and never closes it.
     """
     at = 0
     while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
@@ -165,7 +158,9 @@ def _last_line(text: str) -> str:
 
 
 def parse(text: str) -> Turn:
-    """Read one assistant turn, whatever the model made of it; ``Turn.faults`` says what was forgiven."""
+    """Read one assistant turn, whatever the model wrote; ``Turn.faults`` lists what was accepted although it was
+    wrong.
+    """
     text, damage = repair(text)
     parts = _split(_SPECIAL.sub("", text))
     parts.faults[:0] = damage
@@ -246,7 +241,7 @@ def _call(raw: str, faults: list[str]) -> Call | None:
 
 
 def _json_object(raw: str) -> dict[str, Any] | None:
-    """The object in ``raw``: JSON, JSON with words after it, or a Python literal; None if it is none."""
+    """Return the object in ``raw``: JSON, JSON followed by other text, or a Python literal; None if there is none."""
     raw = re.sub(r"^```(?:json)?|```$", "", raw.strip()).strip()
     # strict=False: the published rows hold raw control characters inside strings.
     reader = json.JSONDecoder(strict=False, parse_constant=str, parse_float=_number)
@@ -273,7 +268,7 @@ def _inside(outer: object) -> Iterable[object]:
 
 
 def _number(text: str) -> float | str:
-    """A number JSON can hold; text where it cannot (1e999)."""
+    """Return a number that JSON can hold; text if it cannot (1e999)."""
     try:
         number = int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:

@@ -1,7 +1,8 @@
 """Grid lines and tick marks; most are copied, because stroking each takes longer than drawing the spectrum.
 
-A grid line is set on whole pixels, so all of a kind are the same column (or row), unless one meets the edge of the
-axes or a tick mark of the other axis."""
+Grid lines are set on whole pixels, so all of a kind are the same column (or row), except where one meets the edge of
+the axes or a tick mark of the other axis.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ BLACK = (0.0, 0.0, 0.0, 1.0)
 def style(
     width: float, colour: tuple[float, ...], cap: str, join: str, snap: bool | None = None
 ) -> GraphicsContextBase:
-    """``width`` in points, ``colour`` RGBA from 0 to 1; ``snap`` None leaves it to the shape of the path."""
+    """Return the graphics context. ``width`` in points, ``colour`` RGBA from 0 to 1; ``snap`` None: by the shape of the
+    path.
+    """
     context = GraphicsContextBase()
     context.set_linewidth(width)
     context.set_foreground(colour, isRGBA=True)
@@ -34,14 +37,14 @@ def style(
 
 
 def clipped(context: GraphicsContextBase, frame: Frame) -> GraphicsContextBase:
-    """The same, cut off at the edge of the axes."""
+    """Return the same context, clipped at the edge of the axes."""
     (wide, _, left), (_, high, low), _ = frame.axes.tolist()
     context.set_clip_rectangle(Bbox([[left, low], [wide + left, high + low]]))
     return context
 
 
 def open_path(vertices: NDArray[np.float64], codes: NDArray[np.uint8] | None = None) -> Path:
-    """A path (N, 2) of which no vertex is left out."""
+    """Return a path (N, 2) with all its vertices."""
     path = Path(vertices, codes)
     path.should_simplify = False
     return path
@@ -58,7 +61,7 @@ _RIGHT = open_path(np.array([[0.0, 0.0], [1.0, 0.0]]))
 
 
 def draw_ticks(agg: RendererAgg, picture: NDArray[np.uint8], frame: Frame, along: int) -> None:
-    """Grid and marks of the wavelength axis (``along`` 0), which must come first, or of the flux axis.
+    """Draw grid and marks of the wavelength axis (``along`` 0), which must come first, or of the flux axis.
 
     ``picture`` (rows, columns, 4) is ``agg``'s canvas, on which nothing else stands inside the axes.
     """
@@ -105,7 +108,7 @@ def _draw_lines(
 
 
 def _lanes(places: NDArray[np.float64], frame: Frame, along: int, rows: int) -> NDArray[np.intp]:
-    """The column, or row from above, on which Agg sets each line; a thin line lies half on the one before."""
+    """Return the column, or row from above, on which Agg sets each line; a thin line lies half on the one before."""
     if along:
         upwards, low = frame.y_axis.item(1, 1), frame.y_axis.item(1, 2)
         at = places * -upwards + (rows - low)
@@ -116,13 +119,13 @@ def _lanes(places: NDArray[np.float64], frame: Frame, along: int, rows: int) -> 
 
 
 def _clear(frame: Frame, along: int, rows: int) -> tuple[float, float]:
-    """The lanes between which a line meets neither an edge nor the marks of the wavelength axis."""
+    """Return the lanes between which a line meets neither an edge nor the marks of the wavelength axis."""
     left, low, right, high = frame.box
     return (rows - high + _EDGE, rows - low - _MARKS) if along else (left + _EDGE, right - _EDGE)
 
 
 def _apart(places: NDArray[np.float64], scale: float) -> list[NDArray[np.float64]]:
-    """The ticks in groups that share no row or column of pixels: nearly always one group of all."""
+    """Return the ticks in groups that share no row or column of pixels: nearly always one group of all."""
     if places.size < 2:
         return [places] if places.size else []
     if np.diff(places).min() * scale >= _LEAST_DISTANCE:

@@ -1,10 +1,7 @@
-"""Where everything stands in a picture: ``Figure.tight_layout`` and ``bbox_inches="tight"`` without a figure.
+"""Positions in a picture: ``Figure.tight_layout`` and ``bbox_inches="tight"`` of matplotlib 3.10.5 without a figure.
 
-matplotlib lays a picture out twice. The axes are set so that their words just fit into the figure, then the
-figure is cropped to what is on it; what touches the edge does so to within rounding, and the width in whole
-pixels is cut off, not rounded. So a last bit decides on a column of pixels, and every sum here is made from
-the same numbers in the same order as in matplotlib 3.10.5: matrices by ``np.dot``, points by its own
-``affine_transform``.
+The last bit of a sum can decide on a column of pixels, so every sum uses the same numbers in the same order as
+matplotlib: matrices by ``np.dot``, points by its own ``affine_transform``.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ _MIN_HEIGHT = 190.0
 
 
 class NotPromised(Exception):
-    """This picture is left to the reference: its layout is one that is not worked out here."""
+    """The fast renderer cannot lay out this picture; the reference draws it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Content:
-    """What is to be laid out. ``corner`` is the statistics box's."""
+    """The content to lay out. ``corner`` is the corner of the statistics box."""
 
     wavelength: Axis
     flux: Axis
@@ -68,7 +65,7 @@ class Content:
 
 
 class Frame:
-    """The axes somewhere on a canvas, and the words about them."""
+    """The axes at a position on a canvas, and the text around them."""
 
     def __init__(self, content: Content, position: Box, canvas: Matrix) -> None:
         self.content = content
@@ -119,7 +116,7 @@ class Frame:
 
     @cached_property
     def wavelength_offset(self) -> Placed | None:
-        """What the numbers are to be multiplied with or added to, right below the axis."""
+        """The factor or constant of the tick numbers, at the lower right of the axis."""
         if not self.content.wavelength.offset:
             return None
         lows = [placed.box[1] for placed in self.wavelength_numbers]
@@ -131,7 +128,7 @@ class Frame:
 
     @cached_property
     def flux_offset(self) -> Placed | None:
-        """The same, left above the axis."""
+        """The same for the flux axis, at the upper left."""
         if not self.content.flux.offset:
             return None
         text = block(self.content.flux.offset, NUMBER, "left", "baseline")
@@ -167,8 +164,7 @@ class Frame:
         return x0, y0, x1, y0 + _longest_tick(self.content.wavelength)
 
     def extent(self, layout: bool) -> Box:
-        """The box about everything. ``layout``: of centred words the length is left out, and the statistics
-        box does not exist yet."""
+        """Return the bounding box. ``layout``: without the length of centred text and without the statistics box."""
         names = [_narrowed_across(self.wavelength_name.box), _narrowed_upwards(self.flux_name.box)]
         numbers = [placed.box for placed in (*self.wavelength_numbers, *self.flux_numbers)]
         offsets = [placed.box for placed in (self.wavelength_offset, self.flux_offset) if placed is not None]
@@ -183,9 +179,9 @@ class Frame:
 
 
 def position(content: Content, size: tuple[float, float]) -> Box:
-    """The axes' place in a figure of ``size`` inches, in parts of it: ``Figure.tight_layout``.
+    """Return the position of the axes in a figure of ``size`` inches, as fractions of it: ``Figure.tight_layout``.
 
-    :raises NotPromised: the words leave no room for axes
+    :raises NotPromised: the text leaves no space for axes
     """
     width, height = size
     canvas, to_parts = _canvas(size)
@@ -210,7 +206,7 @@ def position(content: Content, size: tuple[float, float]) -> Box:
 
 
 def cropped(content: Content, size: tuple[float, float], place: Box) -> tuple[Frame, float, float]:
-    """The frame on the cropped canvas, and the canvas's width and height in pixels (not whole)."""
+    """Return the frame on the cropped canvas, and the canvas's width and height in pixels (not whole)."""
     canvas, _ = _canvas(size)
     x0, y0, x1, y1 = Frame(content, place, canvas).extent(layout=False)
     corners = affine_transform(np.array([[x0, y0], [x1, y0], [x0, y1], [x1, y1]]), _TO_INCHES)
@@ -224,14 +220,14 @@ def cropped(content: Content, size: tuple[float, float], place: Box) -> tuple[Fr
 
 
 def _from_limits(across: tuple[float, float], upwards: tuple[float, float]) -> Matrix:
-    """Data units to axes units: ``BboxTransformFrom``."""
+    """Transform data units to axes units: ``BboxTransformFrom``."""
     (x0, x1), (y0, y1) = across, upwards
     sx, sy = 1.0 / (x1 - x0), 1.0 / (y1 - y0)
     return np.array([[sx, 0.0, -x0 * sx], [0.0, sy, -y0 * sy], [0.0, 0.0, 1.0]])
 
 
 def _moved(x: float, y: float) -> Matrix:
-    """A translation by inches: ``ScaledTranslation``."""
+    """Translate by inches: ``ScaledTranslation``."""
     matrix = np.identity(3)
     matrix[:2, 2] = affine_transform(np.array([[x, y]]), _TO_PIXELS)[0]
     return matrix
@@ -239,14 +235,14 @@ def _moved(x: float, y: float) -> Matrix:
 
 @lru_cache(maxsize=64)
 def _canvas(size: tuple[float, float]) -> tuple[Matrix, Matrix]:
-    """Parts of the figure to pixels, and back."""
+    """Transform fractions of the figure to pixels, and back."""
     wide, high = affine_transform(np.array([size]), _TO_PIXELS)[0].tolist()
     canvas = np.array([[wide, 0.0, 0.0], [0.0, high, 0.0], [0.0, 0.0, 1.0]])
     return canvas, np.linalg.inv(canvas)
 
 
 def _subplot(left: float, bottom: float, right: float, top: float) -> Box:
-    """What ``SubplotSpec.get_position`` makes of a grid of one."""
+    """Return the position that ``SubplotSpec.get_position`` gives for a grid of one."""
     return left + 0.0, top - (top - bottom), left + (right - left), top - 0.0
 
 
@@ -256,7 +252,7 @@ def _extent(points: list[tuple[float, float]], matrix: Matrix) -> Box:
 
 
 def _longest_tick(axis: Axis) -> float:
-    """In pixels."""
+    """Return the length of the longest tick in pixels."""
     points = MAJOR_TICK if axis.major.size else MINOR_TICK if axis.minor.size else 0.0
     return points / 72 * DPI
 

@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines of text about the point at which they are set: their box, and each line."""
+    """Lines of text relative to the point at which they are set: their box, and each line."""
 
     box: Box
     lines: tuple[Line, ...]
@@ -68,14 +68,14 @@ class Block:
     angle: float = 0.0
 
     def at(self, x: float, y: float) -> Box:
-        """The box when the block is set at (x, y)."""
+        """Return the box when the block is set at (x, y)."""
         x0, y0, x1, y1 = self.box
         return x0 + x, y0 + y, x1 + x, y1 + y
 
 
 @lru_cache(maxsize=2048)
 def word(text: str, font: Font) -> Word:
-    """``text`` set in ``font``; it must be one line of characters that DejaVu Sans has."""
+    """Rasterise ``text`` in ``font``; it must be one line of characters that DejaVu Sans has."""
     face = _face(font)
     face.set_text(text, 0.0, flags=LoadFlags.FORCE_AUTOHINT)
     width, height = face.get_width_height()
@@ -86,7 +86,7 @@ def word(text: str, font: Font) -> Word:
 
 
 def _face(font: Font) -> FT2Font:
-    """An FT2Font holds the text it sets, hence one a thread."""
+    """Return the font. An FT2Font holds the text it sets, so there is one per thread."""
     faces: dict[Font, FT2Font] = _fonts.__dict__.setdefault("faces", {})
     if font not in faces:
         name = "DejaVuSans-Bold.ttf" if font.bold else "DejaVuSans.ttf"
@@ -98,7 +98,7 @@ def _face(font: Font) -> FT2Font:
 
 @lru_cache(maxsize=2048)
 def block(text: str, font: Font, across: Across, upwards: Upwards) -> Block:
-    """Lines of text aligned as ``matplotlib.text.Text._get_layout`` does, operation by operation."""
+    """Align lines of text as ``matplotlib.text.Text._get_layout`` does, operation by operation."""
     words, heights, baselines, last_rise, descent = _stacked(text, font)
     width = max(w.width for w in words)
     bottom = baselines[-1] - descent
@@ -121,7 +121,7 @@ def block(text: str, font: Font, across: Across, upwards: Upwards) -> Block:
 
 @lru_cache(maxsize=16)
 def upright(text: str, font: Font) -> Block:
-    """One line that reads upwards, set at the middle of its lower side, which turns to the right."""
+    """Return one line that reads upwards, set at the middle of its lower side, which turns to the right."""
     words, _, (baseline,), _, descent = _stacked(text, font)
     width, bottom = words[0].width, baseline - descent
     turn = Affine2D().rotate_deg(90)
@@ -134,8 +134,9 @@ def upright(text: str, font: Font) -> Block:
 
 
 def _stacked(text: str, font: Font) -> tuple[list[Word], list[float], list[float], float, float]:
-    """The words of the lines, their heights, their baselines; how far the last baseline stands above the
-    bottom of the line before it, and the last descent. The first line's top is at 0."""
+    """Return the words of the lines, their heights and baselines; the distance of the last baseline above the bottom of
+    the line before it; the last descent. The first line's top is at 0.
+    """
     strut = word("lp", font)
     step = (strut.height - strut.descent) * LINE_SPACING
     words: list[Word] = []

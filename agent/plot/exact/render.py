@@ -1,8 +1,7 @@
-"""The picture drawn straight on matplotlib's Agg canvas, with no figure and no artist in between.
+"""Draw the picture directly on matplotlib's Agg canvas, without a figure or artists.
 
-What reaches the canvas is what the reference sends there, in its order, except that strokes which touch no
-common pixel go in one call: all grid lines of a kind, all tick marks of a kind. No ``rcParams`` is read that
-could change a pixel, and nothing is shared between threads but finished words.
+The canvas receives the same calls as from the reference, in the same order, but strokes that share no pixel go in one
+call. No ``rcParams`` is read that could change a pixel; threads share only finished words.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FRAME_ALPHA = 0.8
 
 
 def pixels(curve: Curve, title: str) -> NDArray[np.uint8]:
-    """The RGBA picture (rows, columns, 4).
+    """Return the RGBA picture (rows, columns, 4).
 
     :raises NotPromised: it may differ from the reference
     """
@@ -67,7 +66,7 @@ def _content(curve: Curve, title: str) -> Content:
 
 
 def _draw_axes(agg: RendererAgg, picture: NDArray[np.uint8], frame: Frame, high: float) -> None:
-    """Grid, ticks and words of the wavelength axis, then of the flux axis."""
+    """Draw grid, ticks and text of the wavelength axis, then of the flux axis."""
     draw_ticks(agg, picture, frame, along=0)
     for placed in (*frame.wavelength_numbers, frame.wavelength_name, frame.wavelength_offset):
         _draw_text(agg, placed, high)

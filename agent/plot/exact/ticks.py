@@ -1,7 +1,7 @@
-"""Where matplotlib ends an axis, sets its ticks, and what it writes beside them.
+"""The limits of an axis, its ticks, and their labels.
 
-The arithmetic is that of ``matplotlib.ticker`` and ``Axes.autoscale_view`` 3.10.5, operation by operation,
-without the axes: rounding decides whether a picture is a pixel wider.
+The arithmetic is that of ``matplotlib.ticker`` and ``Axes.autoscale_view`` 3.10.5, operation by operation, without the
+axes: rounding decides whether a picture is a pixel wider.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOUCH = 1e-10
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its ends in data units, the ticks between them, and the words.
+    """One axis: its ends in data units, the ticks between them, and the labels.
 
     ``offset`` is what matplotlib writes once at the end of an axis: a power of ten or a constant to add.
     """
@@ -37,14 +37,14 @@ class Axis:
 
 
 def wavelength_axis(lo: float, hi: float, spacing: tuple[float, float]) -> Axis:
-    """The axis of data from ``lo`` to ``hi`` with ticks at the multiples of a major and a minor spacing."""
+    """Return the axis of data from ``lo`` to ``hi`` with ticks at the multiples of a major and a minor spacing."""
     limits = _limits(lo, hi, 0.001, 1e-15)
     major, minor = (_multiples(limits, step) for step in spacing)
     return _axis(limits, major, minor)
 
 
 def flux_axis(lo: float, hi: float) -> Axis:
-    """The axis of data from ``lo`` to ``hi`` with round ticks in at most nine intervals."""
+    """Return the axis of data from ``lo`` to ``hi`` with round ticks in at most nine intervals."""
     limits = _limits(lo, hi, 1e-12, 1e-13)
     major = _round_ticks(*nonsingular(*limits, expander=1e-13, tiny=1e-14))
     return _axis(limits, major, _between(limits, major))
@@ -88,19 +88,19 @@ def _round_ticks(lo: float, hi: float) -> NDArray[np.float64]:
 
 
 def _at_most(x: float, step: float, touch: float) -> float:
-    """The largest n with n step <= x, a little beyond x allowed."""
+    """Return the largest n with n step <= x, a little beyond x allowed."""
     n, rest = divmod(x, step)
     return n + 1 if abs(rest / step - 1) < touch else n
 
 
 def _at_least(x: float, step: float, touch: float) -> float:
-    """The smallest n with n step >= x, a little before x allowed."""
+    """Return the smallest n with n step >= x, a little before x allowed."""
     n, rest = divmod(x, step)
     return n if abs(rest / step - 0) < touch else n + 1
 
 
 def _between(limits: Limits, major: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``AutoMinorLocator``: four or five intervals between two major ticks."""
+    """Return ticks as ``AutoMinorLocator`` does: four or five intervals between two major ticks."""
     major = np.unique(major)
     if major.size < 2:
         return np.empty(0)
@@ -129,7 +129,7 @@ def _axis(limits: Limits, major: NDArray[np.float64], minor: NDArray[np.float64]
 
 
 def _distance(places: NDArray[np.float64], ticks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From each place to the nearest of the ticks, which are sorted and at least two."""
+    """Return the distance of each position to the nearest tick; ticks are sorted and at least two."""
     after = np.clip(np.searchsorted(ticks, places), 1, ticks.size - 1)
     return np.minimum(np.abs(places - ticks[after - 1]), np.abs(places - ticks[after]))
 
@@ -141,7 +141,7 @@ def _shown(limits: Limits, ticks: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 class _Labels(ScalarFormatter):
-    """matplotlib's own numbers, out of reach of anybody's matplotlibrc."""
+    """Formats tick numbers as matplotlib does, independent of any matplotlibrc."""
 
     def __init__(self, limits: Limits) -> None:
         super().__init__(useOffset=True, useMathText=False, useLocale=False, usetex=False)

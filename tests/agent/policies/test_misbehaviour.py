@@ -53,7 +53,7 @@ def test_a_call_in_broken_json_is_read_as_far_as_it_can_be():
 
 def test_a_call_that_says_nothing_ends_the_inspection():
     end = ended('<think>Look.</think><tool_call>{"name": spectral</tool_call>')
-    assert (end.reason, end.detail) == ("no call and no answer", "turn 1 neither looked nor answered")
+    assert (end.reason, end.detail) == ("no call and no answer", "turn 1 had no tool call and no answer")
     assert end.trajectory.steps == (Think("s1", "Look."),)
     assert end.trajectory.faults == ("turn 1: a tool call that cannot be read: '{\"name\": spectral'",)
 
