@@ -57,8 +57,8 @@ TRIALS = (
     Trial(
         "fuzz",
         "Bad input",
-        "Spoiled files and texts at every door through which something comes in. What holds: an answer or a "
-        "refusal in one sentence, in seconds, with bounded memory and nothing left behind.",
+        "Damaged files and texts at every parser of outside input. What holds: an answer or a refusal in one "
+        "sentence, in seconds, with bounded memory and nothing left behind.",
         ("-m", "tests.soak.fuzz", "--minutes", "10"),
     ),
 )

@@ -1,12 +1,12 @@
-"""``python -m tests.soak.fuzz --minutes 10``: spoiled input at every door through which bytes come in.
+"""``python -m tests.soak.fuzz --minutes 10``: damaged input at every parser of outside bytes.
 
     python -m tests.soak.fuzz --minutes 10 --seed 1 --targets fits,zip
     python -m tests.soak.fuzz --replay soak-finds/fits/find-0123456789ab
 
-Each door (``tests.soak.doors``) is fuzzed in a process of its own, whose memory is limited, for its share of the
+Each target (``tests.soak.targets``) is fuzzed in a process of its own, whose memory is limited, for its share of the
 time. With atheris (``pip install -e '.[soak]'``) the feedback is the coverage of this program's byte code;
 without it, the lines that ran, which is slower. Every input must end in a value or in the one exception that
-the door declares, whose sentence is short and visible and names nothing outside what was given; in seconds;
+the target declares, whose sentence is short and visible and names nothing outside what was given; in seconds;
 with nothing left in the database or on the disk of what was refused.
 
 Prints Markdown. Exit status 1 if anything did not hold: each such input is kept in the folder of finds, with
@@ -41,12 +41,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _arguments(argv)
     if arguments.replay is not None:
         return _replay(arguments.replay)
-    from tests.soak.doors import DOORS
+    from tests.soak.targets import TARGETS
 
-    wanted = list(DOORS) if arguments.targets is None else arguments.targets.split(",")
-    unknown = [name for name in wanted if name not in DOORS]
+    wanted = list(TARGETS) if arguments.targets is None else arguments.targets.split(",")
+    unknown = [name for name in wanted if name not in TARGETS]
     if unknown:
-        print(f"no such target: {unknown[0]}; there are {', '.join(DOORS)}", file=sys.stderr)
+        print(f"no such target: {unknown[0]}; there are {', '.join(TARGETS)}", file=sys.stderr)
         return 2
     seconds = 60 * arguments.minutes / len(wanted)
     found = {}
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="tests.soak.fuzz", description="Spoiled input at every door.")
+    parser = argparse.ArgumentParser(prog="tests.soak.fuzz", description="Damaged input at every fuzz target.")
     parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", help="some of them, separated by commas")
@@ -70,7 +70,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _fuzzed(name: str, folder: Path, seconds: float, seed: int) -> dict[str, Any]:
-    """The state of a door's process when its time was up; one that died is started again."""
+    """The state of a target's process when its time was up; one that died is started again."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     until = time.monotonic() + seconds
@@ -139,7 +139,7 @@ def _keep_fatal(folder: Path, state: dict[str, Any], ended: str) -> None:
 
 
 def _replay(kept: Path) -> int:
-    """Try a kept input again, in the folder's own door. The door is the folder's name."""
+    """Try a kept input again, at the target that its folder is named for."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="spec-o3-replay-") as scratch:
@@ -151,12 +151,12 @@ def _blocks(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> 
     how = "coverage of byte code (atheris)" if find_spec("atheris") else "lines that ran"
     total = sum(state["inputs"] for state in found.values())
     yield {
-        "text": f"{total} inputs at {len(found)} entry points in {arguments.minutes:g} minutes, seed {arguments.seed}, "
-        f"guided by {how}. Lines: of the lines of functions in modules that an entry point enters, those that its "
+        "text": f"{total} inputs at {len(found)} targets in {arguments.minutes:g} minutes, seed {arguments.seed}, "
+        f"guided by {how}. Lines: of the lines of functions in modules that a target enters, those that its "
         "corpus reached. Memory: the most that the process held."
     }
     columns = {
-        "entry point": "",
+        "target": "",
         "inputs": "{}",
         "per second": "{:.0f}",
         "lines": "",

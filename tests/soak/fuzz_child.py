@@ -1,4 +1,4 @@
-"""One door fuzzed in a process of its own, with its memory limited: what ``tests.soak.fuzz`` starts.
+"""One target, fuzzed in a process of its own, with its memory limited: what ``tests.soak.fuzz`` starts.
 
 ``state.json`` in the folder is written as it goes on; ``now`` holds the input that is being tried, so that
 one that takes the process with it is known.
@@ -27,7 +27,7 @@ MEASURED = 400
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("door")
+    parser.add_argument("target")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -35,30 +35,30 @@ def main() -> int:
     arguments = parser.parse_args()
     atheris = None if arguments.replay else _atheris()
     if atheris is None:
-        from tests.soak import doors
+        from tests.soak import targets
     else:
         with atheris.instrument_imports(include=["agent", "reviewer", "training"], enable_loader_override=False):
-            from tests.soak import doors
+            from tests.soak import targets
     from tests.soak.trying import tried
 
-    door = doors.DOORS[arguments.door]
+    target = targets.TARGETS[arguments.target]
     scratch = arguments.folder / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
-    attempt = door.make(scratch)
+    attempt = target.make(scratch)
     _limit_memory()
     if arguments.replay:
         find = tried(attempt, arguments.replay.read_bytes())
         print(find.story if find else "held")
         return 1 if find else 0
     run = _Run(arguments.folder, lambda data: tried(attempt, data))
-    seeds = list(door.seeds())
+    seeds = list(target.seeds())
     for seed in seeds:
         run.one(seed)
     until = time.monotonic() + arguments.seconds
     if atheris is None:
         from tests.soak.trying import by_lines
 
-        by_lines(run.one, seeds, door.mutate, random.Random(arguments.seed), until)
+        by_lines(run.one, seeds, target.mutate, random.Random(arguments.seed), until)
         run.finish()
         return 0
     corpus = arguments.folder / "corpus"
@@ -68,7 +68,7 @@ def main() -> int:
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         chance = random.Random(seed)
-        return (door.mutate(data, chance) if chance.random() < 0.7 else atheris.Mutate(data, most))[:most]
+        return (target.mutate(data, chance) if chance.random() < 0.7 else atheris.Mutate(data, most))[:most]
 
     def one(data: bytes) -> None:
         if time.monotonic() > until:

@@ -1,4 +1,4 @@
-"""One input at one door, and what must hold whatever it is: an answer or the door's own refusal, in one
+"""One input at one target, and what must hold whatever it is: an answer or the target's own refusal, in one
 sentence, in seconds, with nothing left behind.
 """
 
@@ -31,15 +31,15 @@ class DidNotHold(AssertionError):
 
 
 class TooSlow(BaseException):
-    """An input took longer than it may; no door catches it."""
+    """An input took longer than it may; no target catches it."""
 
 
 Try = Callable[[bytes], None]
-"""Gives an input to a door. :raises DidNotHold: and anything that nobody declared"""
+"""Gives an input to a target. :raises DidNotHold: and anything that nobody declared"""
 
 
 @dataclass(frozen=True)
-class Door:
+class Target:
     """Where bytes come in.
 
     :param make: from an empty folder to the function that tries one input
@@ -63,7 +63,7 @@ class Find:
 
 @contextmanager
 def refused_by(*declared: type[Exception], where: Path | None = None) -> Iterator[None]:
-    """Let a door refuse with what it declares, and look at the sentence.
+    """Let a target refuse with what it declares, and look at the sentence.
 
     :param where: the folder the input lies in: the only one that a sentence may name
     """

@@ -149,7 +149,7 @@ def made(folder: Path) -> dict[str, Path]:
 
 
 def knocked(path: Path) -> list[str]:
-    """What is said at each door that such a file may be brought to. Raises what no door declares."""
+    """What is said at each target that such a file may be brought to. Raises what no target declares."""
     from agent.spectrum import SpectrumError, read_all
     from agent.tasks import TaskError
     from agent.tasks.files import read as read_task
@@ -176,11 +176,11 @@ def knocked(path: Path) -> list[str]:
         ".json": imported,
         ".jsonl": imported,
     }
-    doors = [readers.get(path.suffix, lambda: list(read_all(path))), lambda: list(read_all(path))]
+    targets = [readers.get(path.suffix, lambda: list(read_all(path))), lambda: list(read_all(path))]
     said = []
-    for door in doors:
+    for target in targets:
         try:
-            said.append(f"answered: {door()!s:.300}")
+            said.append(f"answered: {target()!s:.300}")
         except (SpectrumError, TaskError, ImportFileError, PictureError, SettingsError) as refusal:
             said.append(str(refusal))
     return said

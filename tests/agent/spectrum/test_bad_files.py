@@ -50,9 +50,9 @@ from reviewer.web.context import Context
 from reviewer.web.pictures import Gallery
 from reviewer.web.routes import sign_in
 from tests.reviewer.web.test_live_runs import SPECTRUM, TASK, WHO
-from tests.soak.doors import DOORS
-from tests.soak.doors.rows import sessions
-from tests.soak.doors.samples import a_spectrum, own_lines, sharegpt_rows, with_pictures
+from tests.soak.targets import TARGETS
+from tests.soak.targets.rows import sessions
+from tests.soak.targets.samples import a_spectrum, own_lines, sharegpt_rows, with_pictures
 from tests.soak.trying import DidNotHold, check_sentence, tried
 from tests.support import hostile_files, hostile_turns
 from tests.support.hostile_files import zip_of
@@ -355,26 +355,26 @@ NO_REQUESTS = (
 def folder(tmp_path: Path) -> Iterator[Path]:
     before = tempfile.tempdir
     yield tmp_path
-    tempfile.tempdir = before  # the door of zips watches a folder of its own
+    tempfile.tempdir = before  # the target of zips watches a folder of its own
 
 
-@pytest.mark.parametrize("name", [name for name in DOORS if name != "routes"])
+@pytest.mark.parametrize("name", [name for name in TARGETS if name != "routes"])
 def test_what_comes_in_is_answered_or_refused_in_a_sentence(name: str, folder: Path) -> None:
-    door, chance = DOORS[name], random.Random(7)
-    attempt = door.make(folder)
-    seeds = list(door.seeds())[:12]
-    spoiled = [door.mutate(chance.choice(seeds), chance) for _ in range(SPOILED.get(name, 40))]
+    target, chance = TARGETS[name], random.Random(7)
+    attempt = target.make(folder)
+    seeds = list(target.seeds())[:12]
+    spoiled = [target.mutate(chance.choice(seeds), chance) for _ in range(SPOILED.get(name, 40))]
     for data in (b"", *seeds, *spoiled):
         find = tried(attempt, data)
         assert find is None, find.story
 
 
 def test_no_request_of_a_person_makes_the_program_fail(folder: Path) -> None:
-    door, chance = DOORS["routes"], random.Random(7)
-    attempt = door.make(folder)
-    seeds = list(door.seeds())
+    target, chance = TARGETS["routes"], random.Random(7)
+    attempt = target.make(folder)
+    seeds = list(target.seeds())
     known = [json.dumps({"method": m, "path": p, "body": b}).encode() for m, p, b in NO_REQUESTS]
-    for data in (*seeds, *known, *(door.mutate(chance.choice(seeds), chance) for _ in range(60))):
+    for data in (*seeds, *known, *(target.mutate(chance.choice(seeds), chance) for _ in range(60))):
         find = tried(attempt, data)
         assert find is None, find.story
 

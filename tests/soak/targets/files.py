@@ -24,8 +24,9 @@ from agent.spectrum import Spectrum, SpectrumError
 from agent.spectrum.readers import opened
 from agent.trajectory import Trajectory, tags
 from agent.trajectory.steps import TrajectoryError
-from tests.soak.doors.rows import specvi_files
-from tests.soak.doors.samples import (
+from tests.soak.mutations import inside_gzip, spoiled_bytes, spoiled_fits, spoiled_json, spoiled_text
+from tests.soak.targets.rows import specvi_files
+from tests.soak.targets.samples import (
     FLUX,
     MOST_SPECTRA,
     WAVELENGTH,
@@ -36,8 +37,7 @@ from tests.soak.doors.samples import (
     sharegpt_rows,
     spectrum_file,
 )
-from tests.soak.mutations import inside_gzip, spoiled_bytes, spoiled_fits, spoiled_json, spoiled_text
-from tests.soak.trying import DidNotHold, Door, Try, refused_by
+from tests.soak.trying import DidNotHold, Target, Try, refused_by
 from training.reward import score
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "spectra"
@@ -211,11 +211,11 @@ def _spectrum_json(folder: Path) -> Try:
 
 
 SPECTRA = (
-    Door("fits", _reader("x.fits"), fits_files, spoiled_fits),
-    Door("fits.gz", _reader("x.fits.gz"), gzip_files, inside_gzip(spoiled_fits)),
-    Door("text", _reader("x.csv"), text_files, spoiled_text),
-    Door("parquet", _reader("x.parquet"), parquet_files, spoiled_bytes),
-    Door("spectrum.json", _spectrum_json, spectra_as_json, spoiled_json),
+    Target("fits", _reader("x.fits"), fits_files, spoiled_fits),
+    Target("fits.gz", _reader("x.fits.gz"), gzip_files, inside_gzip(spoiled_fits)),
+    Target("text", _reader("x.csv"), text_files, spoiled_text),
+    Target("parquet", _reader("x.parquet"), parquet_files, spoiled_bytes),
+    Target("spectrum.json", _spectrum_json, spectra_as_json, spoiled_json),
 )
 
 
@@ -356,8 +356,8 @@ def _journal(folder: Path) -> Try:
 
 
 TRAJECTORIES = (
-    Door("trajectory", _trajectory, trajectories, spoiled_json),
-    Door("turn", _turn, turns, spoiled_text),
-    Door("stream", _stream, streams, spoiled_text),
-    Door("journal", _journal, journals, spoiled_json),
+    Target("trajectory", _trajectory, trajectories, spoiled_json),
+    Target("turn", _turn, turns, spoiled_text),
+    Target("stream", _stream, streams, spoiled_text),
+    Target("journal", _journal, journals, spoiled_json),
 )

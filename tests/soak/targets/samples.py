@@ -1,4 +1,4 @@
-"""What the seeds of several doors are made of: one spectrum, one trace of it, its two pictures."""
+"""What the seeds of several targets are made of: one spectrum, one trace of it, its two pictures."""
 
 from __future__ import annotations
 

@@ -24,8 +24,9 @@ from reviewer.exchange.imports import import_file
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, QueueFilter, Store, StoreError
 from reviewer.store.sqlite.files import exclusive_access
-from tests.soak.doors.rows import plan_data
-from tests.soak.doors.samples import (
+from tests.soak.mutations import spoiled_json, spoiled_sqlite
+from tests.soak.targets.rows import plan_data
+from tests.soak.targets.samples import (
     WINDOW,
     a_spectrum,
     a_trajectory,
@@ -34,8 +35,7 @@ from tests.soak.doors.samples import (
     sample_pictures,
     with_pictures,
 )
-from tests.soak.mutations import spoiled_json, spoiled_sqlite
-from tests.soak.trying import DidNotHold, Door, Try, check_sentence, refused_by
+from tests.soak.trying import DidNotHold, Target, Try, check_sentence, refused_by
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "tests" / "schemas"
 """What earlier releases wrote, as SQL."""
@@ -193,8 +193,8 @@ def _columns(lines: bytes) -> set[str]:
 
 
 DATABASES = (
-    Door("archive", _archive, archive_files, spoiled_json),
-    Door("database", _database, database_files, spoiled_sqlite),
+    Target("archive", _archive, archive_files, spoiled_json),
+    Target("database", _database, database_files, spoiled_sqlite),
 )
 
 
@@ -379,4 +379,4 @@ def _send(app: _App, method: str, path: str, body: Any) -> Any:
         return None
 
 
-ROUTES = (Door("routes", routes, requests, spoiled_json),)
+ROUTES = (Target("routes", routes, requests, spoiled_json),)

@@ -35,7 +35,8 @@ from reviewer.exchange.imports import ImportFileError, import_file
 from reviewer.exchange.pictures import PictureError, PictureFiles
 from reviewer.store import QueueFilter, Store
 from reviewer.ui.imports import unpacked
-from tests.soak.doors.samples import (
+from tests.soak.mutations import inside_zip, spoiled_bytes, spoiled_json, spoiled_text
+from tests.soak.targets.samples import (
     FLUX,
     MOST_SPECTRA,
     TASKS,
@@ -48,8 +49,7 @@ from tests.soak.doors.samples import (
     spectrum_file,
     with_pictures,
 )
-from tests.soak.mutations import inside_zip, spoiled_bytes, spoiled_json, spoiled_text
-from tests.soak.trying import DidNotHold, Door, Try, check_sentence, refused_by
+from tests.soak.trying import DidNotHold, Target, Try, check_sentence, refused_by
 from training.data import DataError, examples, questions
 from training.settings import SettingsError
 from training.settings import read as read_settings
@@ -199,10 +199,10 @@ def _picture(folder: Path) -> Try:
 
 
 DRAFTS = (
-    Door("import.jsonl", _import("trajectories.jsonl"), own_lines, spoiled_json),
-    Door("import.sharegpt", _import("train_sharegpt.json"), sharegpt_rows, spoiled_json),
-    Door("zip", _upload, zips, inside_zip(spoiled_json)),
-    Door("picture", _picture, pictures, spoiled_bytes),
+    Target("import.jsonl", _import("trajectories.jsonl"), own_lines, spoiled_json),
+    Target("import.sharegpt", _import("train_sharegpt.json"), sharegpt_rows, spoiled_json),
+    Target("zip", _upload, zips, inside_zip(spoiled_json)),
+    Target("picture", _picture, pictures, spoiled_bytes),
 )
 
 
@@ -265,9 +265,9 @@ def _ask(path: Path) -> None:
 
 
 TRAINING_DATA = (
-    Door("examples", _training("rows.jsonl", _learn), own_lines, spoiled_json),
-    Door("published", _training("train_sharegpt.json", _learn), sharegpt_rows, spoiled_json),
-    Door("specvi", _training("test_cv.parquet", _ask), specvi_files, spoiled_bytes),
+    Target("examples", _training("rows.jsonl", _learn), own_lines, spoiled_json),
+    Target("published", _training("train_sharegpt.json", _learn), sharegpt_rows, spoiled_json),
+    Target("specvi", _training("test_cv.parquet", _ask), specvi_files, spoiled_bytes),
 )
 
 
@@ -356,11 +356,11 @@ def _settings(folder: Path) -> Try:
 
 
 SETTINGS = (
-    Door("labels", _labels, label_tables, spoiled_text),
-    Door("sources", _sources, label_tables, spoiled_text),
-    Door("task", _task_file, task_files, spoiled_text),
-    Door("servers", _servers, server_files, spoiled_text),
-    Door("settings", _settings, settings_files, spoiled_text),
+    Target("labels", _labels, label_tables, spoiled_text),
+    Target("sources", _sources, label_tables, spoiled_text),
+    Target("task", _task_file, task_files, spoiled_text),
+    Target("servers", _servers, server_files, spoiled_text),
+    Target("settings", _settings, settings_files, spoiled_text),
 )
 
 
@@ -424,6 +424,6 @@ def _session(folder: Path) -> Try:
 
 
 BLIND = (
-    Door("plan", _plan, plans, spoiled_json),
-    Door("session", _session, sessions, spoiled_json),
+    Target("plan", _plan, plans, spoiled_json),
+    Target("session", _session, sessions, spoiled_json),
 )
