@@ -99,7 +99,7 @@ class PolicyChoice:
 def roster_from(arguments: Namespace, database_folder: Path | None = None) -> Roster:
     """Load the roster of policies.
 
-    :param beside: the folder of the database, whose ``servers.toml`` is read if there is one
+    :param database_folder: its ``servers.toml`` is read if there is one
     """
     from agent.policies.roster import Roster, RosterError
 

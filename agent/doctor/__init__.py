@@ -1,7 +1,7 @@
 """Check what the program can do on this machine, what is missing, and which command installs it.
 
-Nothing heavy is loaded: packages are looked up but not imported, and GPUs are listed by their driver. Only the
-renderer is run, because its pixels must be exact.
+Packages are found without importing them, and GPUs are listed by their driver. Only the renderer is run, because its
+pixels must be exact.
 """
 
 from agent.doctor.capabilities import CAPABILITIES, CORE, Capability, Check, Diagnosis, DoctorOptions, diagnose

@@ -30,7 +30,7 @@ Check = Callable[[DoctorOptions], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Capability:
-    """Something the program can do, with the check that finds out whether it can do it here."""
+    """A function of the program, with the check whether it works here."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A capability with its findings. ``ok`` if nothing that it needs is missing."""
+    """A capability with its findings. ``ok`` if nothing necessary is missing."""
 
     capability: Capability
     findings: tuple[Finding, ...]

@@ -376,7 +376,7 @@ class Native:
         if spoiled:
             yield Remark("tags inside the reasoning, written ‹so›")
         if self.guidance is not None and (words := mentions_label(written)):
-            yield Remark(f"gives away that the answer was told: {words!r}")
+            yield Remark(f"reveals that the answer was known: {words!r}")
 
 
 def _shown(image: Image.Image, text: str) -> Message:

@@ -95,11 +95,13 @@ class Roster:
     def load(
         cls, servers_file: Path | None = None, url: str | None = None, database_folder: Path | None = None
     ) -> Self:
-        """Load the roster of this machine. It always has the server "spec-o3": as the file defines it, else at
-        ``url``, else at ``SPEC_O3_SERVER``, else on this machine's port 8000. A model in this process is on
-        it where ``SPEC_O3_MODEL`` names one (with ``SPEC_O3_ADAPTER``, if that is set).
+        """Load the roster of this machine.
 
-        :param servers_file: a ``servers.toml`` that must be there; None: the one ``SPEC_O3_SERVERS`` names
+        The server "spec-o3" always exists: as the file defines it, else at ``url``, else at ``SPEC_O3_SERVER``, else
+        on this machine's port 8000. ``SPEC_O3_MODEL`` (with ``SPEC_O3_ADAPTER``, if set) names a model for this
+        process.
+
+        :param servers_file: a ``servers.toml`` that must exist; None: the one that ``SPEC_O3_SERVERS`` names
         :param beside: a folder whose ``servers.toml`` is read, if it has one, where no file was named
         :raises RosterError: a file or an address that cannot be used
         """
@@ -131,7 +133,7 @@ class Roster:
         if self.local is not None:
             note = f"{self.local.name}, one turn at a time"
             found.append(Entry("local", "Model in this process", "local", "spec-o3", note, True))
-        found.append(Entry("replay", "Replay", "replay", None, "says a stored trace again", False))
+        found.append(Entry("replay", "Replay", "replay", None, "repeats a stored trace", False))
         return tuple(found)
 
     def entry(self, key: str) -> Entry:
@@ -144,7 +146,7 @@ class Roster:
             if entry.key == key:
                 return entry
         known = ", ".join(entry.key for entry in entries)
-        raise PolicyError(f"nobody here is called {key!r:.60}; there are {known}")
+        raise PolicyError(f"found no policy {key!r:.60}, expected one of {known}")
 
     def server(self, key: str) -> Server | None:
         """Return the server with that key, None if it is not a server."""
@@ -157,7 +159,7 @@ class Roster:
         return entry.server.sampling() if entry else Sampling()
 
     def health(self, key: str) -> Health:
-        """Whether that one can be asked now; a server's is believed for ``BELIEVED`` seconds.
+        """Return whether that policy can be used now; the state of a server is cached for ``BELIEVED`` seconds.
 
         :raises PolicyError: there is no such key
         """
@@ -184,7 +186,7 @@ class Roster:
         """
         entry = self.entry(key)
         if guidance is not None and entry.dialect != "native":
-            raise PolicyError(f"{entry.title} cannot be told a label: it takes no instructions")
+            raise PolicyError(f"{entry.title} cannot use a label: it takes no instructions")
         sampling = sampling or self.sampling(key)
         if key in self._servers:
             return self._servers[key].policy(sampling, guidance)
@@ -193,7 +195,7 @@ class Roster:
         if entry.kind == "baseline":
             return Baseline()
         if trajectory is None:
-            raise PolicyError("replay says a stored trace again, and none was given")
+            raise PolicyError("replay repeats a stored trace, and none was given")
         return Replay(trajectory)
 
 

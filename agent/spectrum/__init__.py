@@ -11,7 +11,7 @@ __all__ = ["STRETCH", "SeveralSpectra", "Spectrum", "SpectrumError", "read", "re
 
 
 def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spectrum:
-    """The spectrum in a survey file; the layout is found out from the contents, not from the name.
+    """Read the spectrum of a survey file; the layout is detected from the contents, not from the name.
 
     :param target: which spectrum of a file that holds several: a DESI TARGETID, the name of a Marz object, or
         the number of a row, as listed by ``SeveralSpectra.targets``
@@ -24,7 +24,7 @@ def read(path: str | os.PathLike[str], target: str | int | None = None) -> Spect
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[Spectrum]:
-    """Every spectrum of a file, one at a time; targets without data (dead fibres, padding) are left out.
+    """Yield every spectrum of a file; targets without data (dead fibres, padding) are left out.
 
     :raises SpectrumError: when first advanced, if the file is no spectrum file or holds no usable one
     """

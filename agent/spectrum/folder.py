@@ -1,4 +1,4 @@
-"""A folder of survey files in which the spectrum of a trajectory is found by name or by hash."""
+"""A folder of survey files, in which the spectrum of a trajectory is found by name or by hash."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from agent.spectrum import Spectrum, SpectrumError, read_all
 from agent.text import OneLine
 
-_KEPT = 16  # spectra read last; a data set often asks about one several times in a row
+_KEPT = 16  # spectra read last; a data set often needs one several times in a row
 
 
 class SpectrumNotFound(OneLine):
-    """The folder does not hold the spectrum: what was looked for, what was found."""
+    """The folder does not have the spectrum: what was expected, what was found."""
 
 
 class SpectraFolder:
-    """Survey files under a folder, read when asked for."""
+    """Survey files under a folder, read on demand."""
 
     def __init__(self, folder: Path) -> None:
         """:raises SpectrumNotFound: there is no such folder"""
@@ -31,13 +31,13 @@ class SpectraFolder:
         self._recent: OrderedDict[tuple[str, str | None], Spectrum] = OrderedDict()
 
     def __contains__(self, name: str) -> bool:
-        """Whether a file of that name is there; it is not opened."""
+        """Return whether a file of that name exists; it is not opened."""
         return self._path(name) is not None
 
     def find(self, name: str, sha256: str | None) -> Spectrum:
-        """The spectrum with this file name and, where it is given, this hash.
+        """Return the spectrum with this file name and, if given, this hash.
 
-        :raises SpectrumNotFound: there is none, or there are several and no hash says which
+        :raises SpectrumNotFound: there is none, or there are several and no hash to select one
         """
         key = name, sha256
         if key not in self._recent:
@@ -59,8 +59,8 @@ class SpectraFolder:
         return found
 
     def _path(self, name: str) -> Path | None:
-        """The file of that name, packed or not."""
-        # A trajectory may come from anywhere: only the last part of what it calls its file is believed.
+        """Return the file of that name, compressed or not."""
+        # A trajectory may come from anywhere: only the last part of its file name is trusted.
         plain = Path(name).name.removesuffix(".gz")
         packed = f"{plain}.gz"
         first, second = (packed, plain) if name.endswith(".gz") else (plain, packed)
@@ -88,7 +88,7 @@ class SpectraFolder:
         return None
 
     def _hashes(self) -> dict[str, Path]:
-        """Every file's spectra, read once, for a name that did not help."""
+        """Read all spectra once and return the file of each hash; used if the name is not found."""
         if self._by_hash is None:
             self._by_hash = {}
             for path in self._by_name.values():

@@ -65,11 +65,11 @@ def _read_only(array: _Array) -> _Array:
 
 
 def der_snr_noise(flux: FloatArray) -> float:
-    """The noise σ of ``flux`` (same unit) from third-order pixel differences.
+    """Return the noise σ of ``flux`` (same unit) from third-order pixel differences.
 
-    Stoehr et al. 2008 (ASP Conf. 394, 505), DER_SNR; exact zeros count as no data, as there. It is right
-    where noise is uncorrelated from pixel to pixel and the spectrum is smooth over five pixels, and too low
-    for resampled spectra. 0.0 if fewer than five pixels are left.
+    DER_SNR (Stoehr et al. 2008, ASP Conf. 394, 505), without exact zeros. It is right if noise is uncorrelated from
+    pixel to pixel and the spectrum is smooth over five pixels, and too low for resampled spectra. 0.0 with fewer than
+    five pixels.
     """
     flux = flux[flux != 0]
     if flux.size < 5:
@@ -78,8 +78,8 @@ def der_snr_noise(flux: FloatArray) -> float:
 
 
 def ivar_from_scatter(flux: FloatArray) -> FloatArray:
-    """An inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, joined by
-    straight lines in σ.
+    """Estimate an inverse variance (n,) for ``flux`` (n,): DER_SNR in stretches of about ``STRETCH`` pixels, σ joined
+    by straight lines.
 
     Noise is never taken as less than a millionth of the largest flux; a flux of zeros only gives ivar 0.
     """
@@ -107,7 +107,7 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 class SpectrumError(OneLine, ValueError):
-    """A file, or values, that are not a usable spectrum: its name, what was found and what was expected."""
+    """A file, or values, that are no usable spectrum: its name, what was found and what was expected."""
 
     def __init__(self, name: str, found: str, expected: str) -> None:
         super().__init__(name, found, expected)
@@ -120,7 +120,7 @@ class SpectrumError(OneLine, ValueError):
 
 
 class SeveralSpectra(SpectrumError):
-    """A file of several spectra was read without saying which one; ``targets`` lists them in file order."""
+    """A file of several spectra was read without naming one; ``targets`` lists them in file order."""
 
     def __init__(self, name: str, targets: Sequence[str]) -> None:
         self.targets = tuple(targets)
@@ -133,7 +133,7 @@ class SeveralSpectra(SpectrumError):
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """A one-dimensional spectrum and what its numbers mean.
+    """A one-dimensional spectrum and the meaning of its numbers.
 
     Arrays are 1-D, of one length (2 pixels or more), read-only. They may be given as anything numpy can turn
     into an array; a copy is made unless they already are read-only arrays of the right type.
@@ -246,8 +246,9 @@ class Spectrum:
 
     @cached_property
     def snr_typical(self) -> float:
-        """Signal-to-noise per pixel in one number: the catalogue's r band (or median) where the file has it,
-        else the median of flux √ivar over pixels with data; 0 where there are none."""
+        """Signal-to-noise per pixel in one number: the catalogue's r band (or median) if the file has it, otherwise the
+        median of flux √ivar over pixels with data; 0 without any.
+        """
         for band in ("r", "median"):
             if band in self.snr:
                 return self.snr[band]
@@ -255,18 +256,18 @@ class Spectrum:
         return float(np.median(self.flux[seen] * np.sqrt(self.ivar[seen]))) if seen.any() else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """The JSON form, arrays included; ``from_json`` gives back an equal value."""
+        """Return the JSON form, arrays included; ``from_json`` gives back an equal value."""
         return facts(self) | {key: pack(getattr(self, key)) for key in ARRAYS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Spectrum:
-        """Read the JSON form. :raises SpectrumError: naming the field, what was found, what was expected."""
+        """Read the JSON form. :raises SpectrumError: the field, what was found, what was expected"""
         name = _checked_name(data)
         return from_facts(data, {key: unpack(name, key, data.get(key)) for key in ARRAYS})
 
 
 def facts(spectrum: Spectrum) -> dict[str, Any]:
-    """All of the JSON form but its arrays."""
+    """Return the JSON form without its arrays."""
     form: dict[str, Any] = {"schema": SCHEMA}
     form |= {key: getattr(spectrum, key) for key in (*_TEXTS, *_NUMBERS)}
     form |= {key: dict(getattr(spectrum, key)) for key in _MAPPINGS}
@@ -274,7 +275,7 @@ def facts(spectrum: Spectrum) -> dict[str, Any]:
 
 
 def from_facts(data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Spectrum:
-    """A spectrum from what ``facts`` gave and its four arrays. :raises SpectrumError: as ``from_json``"""
+    """Return a spectrum from the result of ``facts`` and its four arrays. :raises SpectrumError: as ``from_json``"""
     name = _checked_name(data)
     values: dict[str, Any] = dict(arrays)
     values["mask"] = values["mask"].astype(bool)
@@ -302,7 +303,7 @@ def _checked_name(data: Mapping[str, Any]) -> str:
 
 
 def pack(array: NDArray[Any]) -> dict[str, Any]:
-    """A 1-D bool or float64 array as JSON values; ``unpack`` gives the same numbers back."""
+    """Return a 1-D bool or float64 array as JSON values; ``unpack`` gives the same numbers back."""
     if array.dtype == bool:
         array = array.astype("u1")
     else:
@@ -315,7 +316,7 @@ def pack(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def unpack(name: str, key: str, packed: Any) -> NDArray[np.float64]:
-    """The float64 array in ``packed``; at most ``MAX_PIXELS`` are unpacked.
+    """Return the float64 array in ``packed``, of at most ``MAX_PIXELS`` elements.
 
     :raises SpectrumError: naming ``name`` and ``key``
     """
@@ -353,7 +354,7 @@ def _number(name: str, key: str, value: Any) -> float:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether a text can be written; JSON can hold half a character."""
+    """Return whether a text can be written as UTF-8; JSON can hold a lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -72,7 +72,7 @@ _CAUSES = (
     (r"Bfloat16 is only supported on GPUs", "this GPU does not know bfloat16; --dtype half"),
     (
         r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal",
-        "there are fewer GPUs than were asked for; fewer with --data-parallel",
+        "there are fewer GPUs than requested; fewer with --data-parallel",
     ),
     (
         r"SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|Error while deserializing header",

@@ -22,7 +22,7 @@ from agent.tool import TOOL_NAME
 from agent.trajectory import Drafter
 
 LOW_SNR = 5.0
-"""Median S/N a pixel below which the opening says that weak features cannot be judged."""
+"""Median S/N per pixel below which the opening says that weak features cannot be judged."""
 
 _QUANTITIES = {
     "equivalent_width": "equivalent width",
@@ -35,17 +35,17 @@ _UNITS = {"equivalent_width": "Å", "fwhm": "km/s", "depth": "", "ratio": "", "s
 
 
 def number(value: float, digits: int) -> str:
-    """A number with a true minus sign."""
+    """Format a number with a true minus sign."""
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """A number of points, one decimal, with its sign."""
+    """Format a number of points: one decimal, with its sign."""
     return f"{value:+.1f}".replace("-", "−")
 
 
 def with_error(measured: Measured, unit: str = "") -> str:
-    """Value ± error, both to two figures of the error."""
+    """Format value ± error, both to two figures of the error."""
     digits = 2
     if measured.error > 0:
         digits = min(4, max(0, 1 - math.floor(math.log10(measured.error))))
@@ -54,7 +54,7 @@ def with_error(measured: Measured, unit: str = "") -> str:
 
 
 def opening(spectrum: Spectrum, at_rest: Spectrum) -> str:
-    """Range, frame, S/N and colour of the whole spectrum."""
+    """Describe range, frame, S/N and colour of the whole spectrum."""
     whole = (float(at_rest.wavelength[0]), float(at_rest.wavelength[-1]))
     frame = f"{spectrum.frame} frame"
     if spectrum.redshift:
@@ -82,9 +82,9 @@ def _colour(at_rest: Spectrum, whole: tuple[float, float]) -> str:
 
 
 def judged(finding: Finding, at_rest: Spectrum, shape: bool = True) -> str:
-    """One feature: what was measured, against which bound, and what it means.
+    """Describe one feature: the measurement, its bound, and its meaning.
 
-    :param shape: whether to add the width and the two peaks of a line that is surely there
+    :param shape: whether to add the width and the two peaks of a line that is certainly present
     """
     feature, measured = finding.feature, finding.measured
     if isinstance(measured, Undefined) or finding.presence is None:
@@ -135,7 +135,7 @@ def _meaning(finding: Finding) -> str:
 
 
 def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
-    """Width of a line that is surely there, and the two peaks of a disc."""
+    """Describe the width of a line that is certainly present, and the two peaks of a disc."""
     if feature.kind != "line" or feature.quantity != "equivalent_width" or measured.significance < 5:
         return ""
     fit = fit_line(at_rest, feature.span, feature.side_bands)
@@ -151,7 +151,7 @@ def _shape(feature: Feature, at_rest: Spectrum, measured: Measured) -> str:
 
 
 def weighing(assessment: Assessment) -> str:
-    """Everything for, everything against, what could not be judged, and the sum."""
+    """List what is for the class, what is against it, what could not be measured, and the sum."""
     ranked = sorted(assessment.measured, key=lambda f: -abs(f.points))
     sides = (
         ("For", [f for f in ranked if f.points >= 0.25]),
@@ -173,7 +173,7 @@ def _named(finding: Finding) -> str:
 
 
 def _fulfilled(finding: Finding) -> str:
-    """The feature's name, with "not" where it does not lie within its bounds."""
+    """Return the feature's name, with "not" if it does not lie within its bounds."""
     return finding.feature.name if (finding.presence or 0) > 0.5 else f"not {finding.feature.name}"
 
 
@@ -183,7 +183,7 @@ def _unmeasured(assessment: Assessment) -> str:
 
 
 def explanation(assessment: Assessment) -> str:
-    """The answer in a sentence or two: the measurements that weighed most, on either side."""
+    """Explain the answer in a sentence or two: the measurements with most weight, on either side."""
     if not assessment.measured:
         return f"Nothing that was asked for can be measured in these data: {_unmeasured(assessment)}."
     with_verdict = 1 if assessment.verdict == "YES" else -1
@@ -209,7 +209,7 @@ def _figure(finding: Finding) -> str:
 NAME = "baseline, no model"
 VERSION = "1"
 MAX_WINDOWS = 4
-"""Windows it looks at, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
+"""Number of zooms, at most: about what the published cold-start trajectories have (3.9 in the mean)."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class Baseline:
         return Drafter("baseline", NAME, {"version": VERSION, "scorecards_sha256": _rule_sha256()})
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        """The next turn, a sentence or two at a time."""
+        """Yield the next turn, a sentence or two at a time."""
         spectrum, task = conversation.spectrum, conversation.task
         found = assess(spectrum, task)
         zooms = plan_zooms(found)[: len(conversation.exchanges) + conversation.turns_left - 1]
@@ -251,8 +251,9 @@ class Baseline:
 
 
 def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
-    """Where to look: what the task calls primary, in its order; then what moved the sum most. Windows that
-    overlap by half are one look.
+    """Select the windows: the primary features in the task's order, then those that moved the sum most.
+
+    Windows that overlap by half are one zoom.
     """
     local = [f for f in found.measured if f.feature.kind != "slope"]
     primary = [f for f in local if f.feature.role == "primary"]
@@ -271,7 +272,7 @@ def plan_zooms(found: Assessment, most: int = MAX_WINDOWS) -> list[PlannedZoom]:
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:
-    """The shared part of two windows, as a fraction of the narrower."""
+    """Return the shared part of two windows, as a fraction of the narrower."""
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return max(shared, 0) / min(one[1] - one[0], other[1] - other[0])
 
@@ -291,7 +292,7 @@ def _analysis(zoom: PlannedZoom, spectrum: Spectrum) -> str:
     window = f"{zoom.window[0]} to {zoom.window[1]} Å"
     snr = signal_to_noise(at_rest, (float(zoom.window[0]), float(zoom.window[1])))
     noise = f", S/N {number(snr, 1)} a pixel" if isinstance(snr, float) else ""
-    # A look at the width of a line says it once, as the finding that it is.
+    # If the width of the line is itself a finding, it is not described twice.
     shape = all(f.feature.quantity != "fwhm" for f in zoom.findings)
     text = " ".join(judged(f, at_rest, shape) for f in zoom.findings)
     return f"In the window {window}{noise}: {text}"
@@ -302,7 +303,7 @@ def _next(zoom: PlannedZoom, first: bool) -> str:
 
 
 def _without_zoom(found: Assessment, zooms: list[PlannedZoom], spectrum: Spectrum) -> str:
-    """What was measured without a look and still counts."""
+    """Describe what was measured without a zoom and still counts."""
     seen = {f.feature.name for zoom in zooms for f in zoom.findings}
     others = [f for f in found.measured if f.feature.name not in seen and abs(f.points) >= 0.25]
     if not others:

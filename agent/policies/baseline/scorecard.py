@@ -24,7 +24,7 @@ FILE = Path(__file__).with_name("scorecards.toml")
 
 @dataclass(frozen=True)
 class Points:
-    """What a feature adds to the sum if it is certainly present, and if it is certainly absent.
+    """The points that a feature adds to the sum if it is certainly present, and if it is certainly absent.
 
     Fitted so that a primary or secondary feature never counts against its class, nor a confuser for it.
     """
@@ -50,15 +50,13 @@ class Scorecard:
     points: Mapping[str, Points]
 
     def of(self, feature: Feature) -> Points:
-        """The points of a feature; those of its role where the card does not list it."""
+        """Return the points of a feature; those of its role if the card does not list it."""
         return self.points.get(feature.name, PLAIN[feature.role])
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One feature as measured. ``presence`` (0 to 1) is None, and ``points`` 0, where nothing could be
-    measured.
-    """
+    """One feature as measured. ``presence`` (0 to 1) is None, and ``points`` 0, if nothing could be measured."""
 
     feature: Feature
     measured: Measured | Undefined
@@ -68,7 +66,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Every feature of a task, measured in one spectrum, and what they add up to."""
+    """Every feature of a task, measured in one spectrum, and the sum of their points."""
 
     findings: tuple[Finding, ...]
     start: float
@@ -79,7 +77,7 @@ class Assessment:
 
     @property
     def verdict(self) -> Verdict:
-        """YES above 0. Where no feature at all could be measured: NO, nothing having been shown."""
+        """YES above 0. NO if no feature could be measured, because nothing was shown."""
         return "YES" if self.measured and self.score > 0 else "NO"
 
     @property
@@ -123,7 +121,7 @@ def presence(feature: Feature, measured: Measured) -> float:
 
 @cache
 def scorecards() -> Mapping[str, Scorecard]:
-    """The scorecards that come with the program, by task."""
+    """Return the scorecards that come with the program, by task."""
     with FILE.open("rb") as opened:
         read = tomllib.load(opened)
     return MappingProxyType({key: _scorecard(table) for key, table in read.items()})

@@ -193,7 +193,7 @@ class Loaded:
     ) -> None:
         """One turn, put piece by piece.
 
-        :raises Halted: ``halted`` said so
+        :raises TurnStopped: ``halted`` returned true
         :raises PolicyError: it does not fit, or the device failed
         """
         self._halted = halted

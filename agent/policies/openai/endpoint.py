@@ -42,8 +42,8 @@ _WAITING = re.compile(r"^(?:vllm:num_requests_waiting|sglang:num_queue_reqs)(?:\
 class Health:
     """Health of a server. ``sentence`` is for a person, with what to do if ``ok`` is False.
 
-    ``model`` is what would be asked, "" if there is none. ``server`` and ``version`` are "" where it does not
-    say. ``context`` in tokens; ``running`` and ``waiting`` requests, of everybody; None: not told.
+    ``model`` is the model to use, "" if there is none. ``server`` and ``version`` are "" if the server does not report
+    them. ``context`` in tokens; ``running`` and ``waiting`` requests of all clients; None: not reported.
     """
 
     ok: bool
@@ -57,9 +57,9 @@ class Health:
 
 
 async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
-    """Ask the API at ``where`` (``http://.../v1``) what it serves, who it is and how busy it is.
+    """Query the API at ``where`` (``http://.../v1``): models, server and load.
 
-    :param wanted: the model that is to be asked; None: the first that is served
+    :param wanted: the model to use; None: the first that is served
     """
     try:
         listed = await fetch("/models")
@@ -76,7 +76,7 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
         names = ", ".join(list(models)[:8]) + (f" and {len(models) - 8} more" if len(models) > 8 else "")
         return Health(False, f"{where} does not serve {model}. It serves {names}.", model)
     server = SERVER_NAMES.get(str(models[model].get("owned_by", "")).lower(), "")
-    # vLLM tells the context of an adapter only on the card of the model that it adapts.
+    # vLLM reports the context of an adapter only on the card of its base model.
     cards = (models[model], models.get(str(models[model].get("parent")), {}))
     context = next((n for card in cards if isinstance(n := card.get("max_model_len"), int)), None)
     version, running, waiting = await _rest(where, fetch) if server else ("", None, None)
@@ -85,7 +85,7 @@ async def check_server(where: str, wanted: str | None, fetch: Fetch) -> Health:
 
 
 def _models(listed: object) -> dict[str, Mapping[str, Any]] | None:
-    """What is served, by name and in its order; None if this is no list of models."""
+    """Return the models by name, in the server's order; None if this is no list of models."""
     data = listed.get("data") if isinstance(listed, Mapping) else None
     if not isinstance(data, list):
         return None
@@ -93,7 +93,7 @@ def _models(listed: object) -> dict[str, Mapping[str, Any]] | None:
 
 
 async def _rest(where: str, fetch: Fetch) -> tuple[str, int | None, int | None]:
-    """Version, requests running and waiting, beside the API; what is not there is empty."""
+    """Return version, running and waiting requests, from the routes next to the API; empty if missing."""
     parts = urlsplit(where)
     root = urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))
     found = await asyncio.gather(fetch(f"{root}/version"), fetch(f"{root}/metrics"), return_exceptions=True)
@@ -103,7 +103,7 @@ async def _rest(where: str, fetch: Fetch) -> tuple[str, int | None, int | None]:
 
 
 def _total(gauge: re.Pattern[str], metrics: str) -> int | None:
-    """Summed over the engines of a data-parallel server."""
+    """Return the sum over the engines of a data-parallel server."""
     try:
         values = [float(value) for value in gauge.findall(metrics)]
     except ValueError:

@@ -33,9 +33,10 @@ class RequestLimits:
     longest_pause: float = 30.0
 
     def before_next(self, tried: int, requested: float | None = None) -> float:
-        """Return the seconds until the next try: doubled after each of the ``tried`` ones, spread at random so that
-        many clients do not return together, no less than the server's ``Retry-After`` (``requested``), but never more
-        than ``longest_pause``.
+        """Return the seconds until the next try.
+
+        They double after each of the ``tried`` ones, spread at random so that many clients do not return together; at
+        least the server's ``Retry-After`` (``requested``), at most ``longest_pause``.
         """
         doubled = min(self.pause * 2.0 ** (tried - 1), self.longest_pause)
         own = doubled * random.uniform(0.5, 1.0)

@@ -1,7 +1,8 @@
-"""Read survey files as ``Spectrum``: this module finds the reader, one module per family of layouts does the reading.
+"""Read survey files as ``Spectrum``: this module selects the reader, one module per family of layouts does the reading.
 
-The contents decide (first bytes, then header), not the name. Whatever goes wrong in a reader reaches the caller as a
-``SpectrumError`` that names the file."""
+The contents decide (first bytes, then header), not the name. Any failure in a reader becomes a ``SpectrumError`` that
+names the file.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def _one(read_one: Callable[[FitsFile], Spectrum]) -> Callable[[FitsFile], Targe
     return lambda fits: Targets.single(fits.name, lambda: read_one(fits))
 
 
-# The more a layout says about itself, the earlier it is asked.
+# Readers of layouts that identify themselves come first.
 _FITS_READERS: tuple[_Reader, ...] = (
     (own.recognises, _one(own.read)),
     (lamost.recognises, _one(lamost.read)),
@@ -60,15 +61,17 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Spectrum:
 
 
 def read_all(path: str | os.PathLike[str]) -> Iterator[Spectrum]:
-    """See ``agent.spectrum.read_all``. The file stays open until the iterator is done with."""
+    """See ``agent.spectrum.read_all``. The file stays open until the iterator ends."""
     with opened(path) as targets:
         yield from targets.read_all()
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
-    """The spectra of the file at ``path``, none of them read yet; any failure inside the block becomes a
-    ``SpectrumError`` that names the file."""
+    """Open the file at ``path`` and give its spectra, none of them read yet.
+
+    Any failure inside the block becomes a ``SpectrumError`` that names the file.
+    """
     where = Path(path)
     name = where.name or str(path)
     try:
@@ -87,14 +90,14 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Targets]:
     except MemoryError:
         raise SpectrumError(name, "more data than fits into memory", "a spectrum") from None
     except Exception as error:
-        # A reader met something nobody foresaw; the caller was promised one kind of exception.
+        # An unforeseen error of a reader: callers rely on one kind of exception.
         found = f"something its reader did not expect ({type(error).__name__}: {error})"
         raise SpectrumError(name, found[:300], _FORMATS) from error
 
 
 @contextmanager
 def _stream(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
-    """The file's bytes, unpacked if need be, and how many there are."""
+    """Return the file's bytes, uncompressed if needed, and their number."""
     if where.is_dir():
         raise SpectrumError(name, "a directory", "a spectrum file")
     size = where.stat().st_size
@@ -112,9 +115,9 @@ def _stream(where: Path, name: str) -> Iterator[tuple[BinaryIO, int]]:
 
 @contextmanager
 def _unpacked(plain: BinaryIO, name: str, size: int) -> Iterator[BinaryIO]:
-    """A gzip file unpacked once, in memory or if large on disk, as readers go to and fro in it.
+    """Uncompress a gzip file once, in memory or, if large, on disk, because readers seek in it.
 
-    A gzip of zeros unpacks to a thousand times its size, a survey file to a few times (LAMOST: two).
+    A gzip of zeros expands to a thousand times its size, a survey file to a few times (LAMOST: two).
     """
     limit = min(MAX_UNPACKED, SPOOL_BYTES + 100 * size)
     with gzip.GzipFile(fileobj=plain) as packed, tempfile.SpooledTemporaryFile(SPOOL_BYTES) as whole:
@@ -157,6 +160,6 @@ def _fits_targets(where: Path, fits: FitsFile) -> Targets:
     found = f"FITS HDUs {', '.join(names[:5])}" + (f" with columns {', '.join(columns)}" if columns else "")
     reason = fits.refusal(found, "a spectrum in a layout known here, or to specutils if installed")
     if not fits.is_whole:
-        # astropy, on which specutils stands, looks for a header in what follows the last HDU, for minutes.
+        # astropy, which specutils uses, searches for a header after the last HDU, for minutes.
         raise reason
     return Targets.single(fits.name, lambda: other.read(fits.name, where, reason))

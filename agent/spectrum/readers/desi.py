@@ -1,12 +1,11 @@
-"""DESI coadd and spectra files: many targets, three arms each.
+"""DESI coadd and spectra files: many targets, three arms each (B, R, Z).
 
-The arms (B, R, Z) lie on one grid of 0.8 Å and overlap by tens of Å; where they do, and where a ``spectra``
-file has several exposures of a target, pixels are averaged with their ivar as weight, as DESI's own
-coaddition does. Wavelengths are vacuum and heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is
-flagged where every contribution to it is.
+The arms share one grid of 0.8 Å and overlap by tens of Å. There, and where a ``spectra`` file has several exposures of
+a target, pixels are averaged with ivar as weight, as in DESI's own coaddition. Wavelengths are vacuum and
+heliocentric, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹. A pixel is flagged if every contribution to it is.
 
-A target is named by its TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
-``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by naming it.
+Targets are named by TARGETID. One without data (ivar 0 everywhere: a fibre that was not positioned) is
+``NoDataError``. ``read_all`` leaves those and sky fibres out; a sky fibre can be read by its name.
 """
 
 from __future__ import annotations
@@ -36,14 +35,13 @@ class Arm:
 
 
 def recognises(fits: FitsFile) -> bool:
-    """A DESI file; those that hold no spectra, such as a redshift catalogue, are refused by ``targets``."""
+    """Return whether it is a DESI file; one without spectra, e.g. a redshift catalogue, is refused by ``targets``."""
     first = [hdu.name for _, hdu in zip(range(3), fits, strict=False)]
     return "FIBERMAP" in first or any(n.endswith("_WAVELENGTH") for n in first) or "REDSHIFTS" in first
 
 
 def targets(fits: FitsFile) -> Targets:
-    """The targets of a DESI file. :raises SpectrumError: no arms, an arm without its HDUs, or no target
-    list"""
+    """Return the targets of a DESI file. :raises SpectrumError: no arms, an arm without its HDUs, or no target list"""
     arms = _arms(fits)
     rows = arms[0].flux.shape[0]
     fibermap = fits.get("FIBERMAP")
@@ -167,7 +165,7 @@ def _cell(table: Hdu, name: str, row: int) -> str | int | float | None:
 
 
 def _redrock(fits: FitsFile, target: str) -> tuple[float | None, str]:
-    """Redshift and class from a REDSHIFTS table in the same file; (None, "") where it has none."""
+    """Return redshift and class from a REDSHIFTS table in the same file; (None, "") without one."""
     table = fits.get("REDSHIFTS")
     if table is None or not {"TARGETID", "Z"} <= set(table.columns):
         return None, ""

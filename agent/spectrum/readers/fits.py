@@ -26,7 +26,7 @@ _OF_SIZE = re.compile(r"SIMPLE|XTENSION|BITPIX|NAXIS[0-9]*|PCOUNT|GCOUNT|GROUPS"
 
 
 class Header:
-    """The cards of one HDU, parsed when asked for. A card that cannot be parsed reads as missing."""
+    """The cards of one HDU, parsed on demand. A card that cannot be parsed reads as missing."""
 
     def __init__(self, raw: bytes) -> None:
         text = raw.decode("latin-1")
@@ -46,12 +46,12 @@ class Header:
         return _card_value(self._cards.get(key, ""))
 
     def text(self, key: str) -> str:
-        """The value as text without padding, "" if it is missing or cannot be parsed."""
+        """Return the value as text without padding, "" if it is missing or cannot be parsed."""
         value = self[key]
         return "" if value is None else str(value).strip()
 
     def number(self, key: str) -> float | None:
-        """The value as a finite float, None if it is missing or no number."""
+        """Return the value as a finite float, None if it is missing or no number."""
         value = self[key]
         if isinstance(value, bool) or not isinstance(value, int | float):
             try:
@@ -114,7 +114,7 @@ class Column:
 
 
 class Hdu:
-    """One header and the place of its data; reading the data is a separate act."""
+    """One header and the position of its data; the data are read separately."""
 
     def __init__(self, file: FitsFile, raw: bytes, offset: int) -> None:
         self.header = header = Header(raw)
@@ -147,7 +147,7 @@ class Hdu:
         return "XTENSION" not in self.header or self.header.text("XTENSION") == "IMAGE" or self._compressed
 
     def image(self, *index: int) -> Array:
-        """The image, or the part of it at ``index`` along its slowest axes, scaled with BSCALE and BZERO.
+        """Return the image, or the part of it at ``index`` along its slowest axes, scaled with BSCALE and BZERO.
 
         Floats come as float64, integers as int64.
         """
@@ -193,8 +193,7 @@ class Hdu:
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """The table's columns by upper-case name, in file order; a table without columns is a dead end:
-        {}."""
+        """The table's columns by upper-case name, in file order; {} if there are none."""
         found: dict[str, Column] = {}
         offset = 0
         if not self.is_table or len(self.shape) != 2:
@@ -215,7 +214,7 @@ class Hdu:
         return found
 
     def column(self, name: str) -> Array:
-        """A column (rows,) or (rows, repeat), scaled with TSCAL and TZERO; text is bytes, logicals are bool.
+        """Return a column (rows,) or (rows, repeat), scaled with TSCAL and TZERO; text is bytes, logicals are bool.
 
         :raises SpectrumError: there is no such column, or its type is not covered
         """
@@ -252,7 +251,7 @@ class Hdu:
 
 
 class FitsFile:
-    """A FITS file of ``size`` bytes. HDUs are found one after the other, as far as asked for."""
+    """A FITS file of ``size`` bytes. HDUs are found one after the other, on demand."""
 
     def __init__(self, stream: BinaryIO, name: str, size: int) -> None:
         self.name = name
@@ -271,7 +270,7 @@ class FitsFile:
             raise self.refusal(claim, "a complete FITS file")
 
     def data(self, offset: int, size: int) -> bytes:
-        """Exactly ``size`` bytes; refused before reading if they are not there or too many."""
+        """Read exactly ``size`` bytes; refuse before reading if they are missing or too many."""
         self.check(offset + size)
         if size > MAX_BYTES:
             raise self.refusal(f"an array of {size} bytes", f"a spectrum, at most {MAX_BYTES} bytes")
@@ -283,7 +282,7 @@ class FitsFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file is HDUs to its end, and nothing after them, whoever reckons their sizes."""
+        """Whether the file consists of complete HDUs and nothing after them, by its own headers."""
         hdus = list(self)
         return hdus[-1].end >= self._size and not any(hdu.header.says_its_size_twice for hdu in hdus)
 
@@ -305,7 +304,7 @@ class FitsFile:
             index += 1
 
     def get(self, *names: str) -> Hdu | None:
-        """The first HDU with one of these names, None if there is none."""
+        """Return the first HDU with one of these names, None if there is none."""
         return next((hdu for hdu in self if hdu.name in names), None)
 
     def _find_next(self) -> None:

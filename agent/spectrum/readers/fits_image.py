@@ -1,12 +1,10 @@
-"""Spectra as FITS images with their wavelengths in the header: MILES, STELIB, IRAF, and the like.
+"""Spectra as FITS images with their wavelengths in the header: MILES, STELIB, IRAF and similar.
 
-The last axis is wavelength. An image of several rows is taken as spectra only if it says so, as IRAF's
-extraction does (APNUM cards): then each aperture is a target, and the band that BANDID calls "sigma" is its
-error. Any other image is refused.
+The last axis is wavelength. An image of several rows is accepted only with IRAF's APNUM cards: then each aperture is a
+target, and the band that BANDID calls "sigma" is its error. Any other image is refused.
 
-MILES and STELIB are air and rest frame (Sánchez-Blázquez et al. 2006, MNRAS 371, 703; Le Borgne et al.
-2003, A&A 402, 433); their files do not say so, and MILES files say nothing at all, so they are known by
-name or by their header.
+MILES and STELIB are air and rest frame (Sánchez-Blázquez et al. 2006, MNRAS 371, 703; Le Borgne et al. 2003, A&A 402,
+433). Their files do not state it, so they are recognised by name or header.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def targets(fits: FitsFile) -> Targets:
-    """The spectra of an image: one, or one an aperture. :raises SpectrumError: it is no spectrum"""
+    """Return the spectra of an image: one, or one per aperture. :raises SpectrumError: it is no spectrum"""
     primary = fits[0]
     header = primary.header
     library = next((card for card in _LIBRARIES if card in header), None)

@@ -1,9 +1,9 @@
-"""Spectra as FITS tables with named columns: CALSPEC, PyHammer's templates, anybody's.
+"""Spectra as FITS tables with named columns: CALSPEC, PyHammer's templates and others.
 
-The first table with a wavelength and a flux column is taken; a table of vectors holds one spectrum a row.
-CALSPEC is vacuum, fluxes in erg s⁻¹ cm⁻² Å⁻¹ (stsci.edu, "CALSPEC"); PyHammer's templates are means of SDSS
-spectra in the rest frame, vacuum (Kesseli et al. 2017, ApJS 230, 16). Other tables are in the medium their
-header states, else air, and ``meta`` says it was assumed.
+The first table with a wavelength and a flux column is used; a table of vectors has one spectrum per row. CALSPEC is
+vacuum, fluxes in erg s⁻¹ cm⁻² Å⁻¹ (stsci.edu, "CALSPEC"); PyHammer's templates are means of SDSS spectra in the rest
+frame, vacuum (Kesseli et al. 2017, ApJS 230, 16). Other tables are in the medium that their header states, otherwise
+air, and ``meta`` records the assumption.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def targets(fits: FitsFile) -> Targets:
-    """One spectrum, or one a row of vectors."""
+    """Return one spectrum, or one per row of vectors."""
     found = _found(fits)
     if found is None:
         raise fits.refusal("no table with wavelength and flux columns", "a table with a spectrum")

@@ -1,4 +1,4 @@
-"""LAMOST low-resolution spectra, in the three layouts they have had.
+"""LAMOST low-resolution spectra, in their three layouts.
 
 - DR3 to DR8: primary image of five rows (flux, ivar, wavelength, andmask, ormask);
 - DR1 and DR2 and the pilot survey: the same, but the third row is the flux divided by the continuum, and
@@ -8,7 +8,7 @@
 
 Wavelengths are vacuum and heliocentric, the flux is relative. A pixel is flagged where the and-mask is not
 0, i.e. every exposure has a problem there. The medium-resolution survey (``med-*``) is refused: its two
-arms of narrow windows are not what a low-resolution inspection looks at.
+arms of narrow windows do not suit a low-resolution inspection.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def read(fits: FitsFile) -> Spectrum:
-    """The spectrum in a LAMOST file. :raises SpectrumError: no low-resolution layout, or damaged"""
+    """Read the spectrum of a LAMOST file. :raises SpectrumError: no low-resolution layout, or damaged"""
     primary = fits[0]
     is_image = len(primary.shape) == 2 and primary.is_image and primary.size
     arrays = _image(fits, primary) if is_image else _table(fits)

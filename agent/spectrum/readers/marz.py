@@ -1,9 +1,9 @@
-"""AAOmega images as 2dfdr writes them and Marz reads them: one row an object, with HDUs for the rest.
+"""AAOmega images as 2dfdr writes them and Marz reads them: one row per object, with HDUs for the rest.
 
-VARIANCE holds σ², WAVELENGTH (if there) the wavelengths, else the header states a linear axis; FIBRES names
-the objects, with coordinates in radians. Wavelengths are in air unless the card VACUUM is true (Marz,
-Hinton et al. 2016, Astron. Comput. 15, 61). Fibres whose TYPE is not P (program object) are sky or
-fiducials: read if named, left out by ``read_all``.
+VARIANCE has σ², WAVELENGTH (optional) the wavelengths, otherwise the header states a linear axis; FIBRES names the
+objects, with coordinates in radians. Wavelengths are in air unless the card VACUUM is true (Marz, Hinton et al. 2016,
+Astron. Comput. 15, 61). Fibres whose TYPE is not P (program object) are sky or fiducials: read by name, left out by
+``read_all``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def targets(fits: FitsFile) -> Targets:
-    """The objects of a Marz file. :raises SpectrumError: an image of more than two axes"""
+    """Return the objects of a Marz file. :raises SpectrumError: an image of more than two axes"""
     shape = fits[0].shape
     if len(shape) > 2:
         raise fits.refusal(f"an image of {len(shape)} axes", "one row an object")

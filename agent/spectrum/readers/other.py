@@ -1,8 +1,7 @@
-"""The last resort: files no reader here knows, through specutils if it is installed.
+"""Files that no reader here recognises, through specutils if it is installed.
 
-Only layouts that specutils identifies by a survey of its own are trusted. Its generic readers (any table,
-any image) would make a spectrum of a catalogue, and what they could rightly read has been read or refused
-before. The result is checked like any other.
+Only layouts that specutils identifies by a specific survey are accepted: its generic readers would make a spectrum of
+a catalogue. The result is checked like any other.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _GENERIC = ("tabular-fits", "wcs1d-fits", "ascii", "ecsv", "ipac", "generic", "i
 
 
 def read(name: str, path: Path, reason: SpectrumError) -> Spectrum:
-    """The file as specutils understands it. :raises SpectrumError: ``reason``, if it does not"""
+    """Read the file with specutils. :raises SpectrumError: ``reason``, if it cannot"""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

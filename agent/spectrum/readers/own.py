@@ -1,11 +1,10 @@
-"""Our own layout: a spectrum in a FITS file from which it is read back exactly, to the last bit and mark.
+"""Our own layout: a FITS file from which a spectrum is read back exactly.
 
-- primary header: ``SPECO3`` = the schema of ``agent.spectrum.record``, by which the file is known; and, for
-  whoever opens it with something else, ``OBJECT``, ``SURVEY``, ``REDSHIFT``, ``SIMULATE`` (T or F);
-- table ``SPECTRUM``, a row a pixel: ``WAVELENGTH`` (Å), ``FLUX``, ``IVAR``, ``MASK`` (T = flagged); numbers
-  in single precision where that loses nothing;
-- table ``FACTS``, one cell of text: the spectrum's JSON form without its arrays. What a FITS card cannot
-  hold (names of any length and alphabet, a float to its last digit) is there.
+- primary header: ``SPECO3`` = the schema of ``agent.spectrum.record``, which identifies the file; for other programs
+  also ``OBJECT``, ``SURVEY``, ``REDSHIFT``, ``SIMULATE`` (T or F);
+- table ``SPECTRUM``, one row per pixel: ``WAVELENGTH`` (Å), ``FLUX``, ``IVAR``, ``MASK`` (T = flagged); in single
+  precision if that loses nothing;
+- table ``FACTS``, one cell of text: the spectrum's JSON form without its arrays, for what a FITS card cannot hold.
 
 The name is the one that the spectrum had when it was written, whatever the file is called now.
 """
@@ -31,7 +30,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def read(fits: FitsFile) -> Spectrum:
-    """The spectrum in the file. :raises SpectrumError: of another schema, incomplete or damaged"""
+    """Read the spectrum of the file. :raises SpectrumError: of another schema, incomplete or damaged"""
     if (found := fits[0].header.text(_MARK)) != SCHEMA:
         raise fits.refusal(f"{_MARK} = {found!r:.60}", repr(SCHEMA))
     table = _table(fits, "SPECTRUM")
@@ -82,7 +81,7 @@ def _table(fits: FitsFile, name: str) -> Hdu:
 
 
 def _cards(spectrum: Spectrum) -> dict[str, Any]:
-    """What the primary header says to a person."""
+    """Return the cards of the primary header that other programs show."""
     cards: dict[str, Any] = {_MARK: SCHEMA, "SIMULATE": spectrum.meta.get("simulated") is True}
     for key, text in (("OBJECT", spectrum.name), ("SURVEY", spectrum.survey), ("BUNIT", spectrum.flux_unit)):
         if text.isascii() and text.isprintable():

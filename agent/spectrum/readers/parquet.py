@@ -1,11 +1,10 @@
 """Parquet: tables with named columns, and the rows of SpecVI-Bench.
 
-A flat table is one spectrum; a table whose flux is a list holds one spectrum a row. A SpecVI-Bench row
-keeps its arrays in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name
-in ``extra_info.name``; they are LAMOST spectra (vacuum, relative flux, no errors). A row that ``spec-o3 bench
-build`` wrote has the whole spectrum besides, as JSON text in ``extra_info.spectrum``: it is read back
-exactly, with its errors, its survey and the mark of a simulation. Targets are row numbers from 0. Only the
-columns needed are read, never the pictures.
+A flat table is one spectrum; a table whose flux is a list has one spectrum per row. A SpecVI-Bench row has its arrays
+in ``extra_info.tools_kwargs.spectral_visualization_tool.create_kwargs`` and its file name in ``extra_info.name``; they
+are LAMOST spectra (vacuum, relative flux, no errors). A row written by ``spec-o3 bench build`` also has the whole
+spectrum as JSON text in ``extra_info.spectrum`` and is read back exactly. Targets are row numbers from 0. Only the
+needed columns are read, never the pictures.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _WANTED = "a complete Parquet file"
 
 
 class ParquetProcess:
-    """One file, open in a process of its own until this is no longer used. Safe in many threads."""
+    """One file, open in a separate process as long as this object is used. Safe in many threads."""
 
     def __init__(self, name: str, path: Path) -> None:
         """:raises SpectrumError: it is damaged"""
@@ -55,7 +54,7 @@ class ParquetProcess:
         self.schema = pa.ipc.read_schema(pa.py_buffer(schema))
 
     def table(self, group: int, columns: Sequence[str]) -> Any:
-        """The columns of a group as an Arrow table. :raises SpectrumError: it is damaged, or too large"""
+        """Return the columns of a group as an Arrow table. :raises SpectrumError: it is damaged, or too large"""
         import pyarrow as pa
 
         with self._lock:
@@ -70,7 +69,7 @@ class ParquetProcess:
         return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
 
     def _reply(self) -> tuple[dict[str, Any], bytes]:
-        """:raises SpectrumError: there was none, or it was a refusal"""
+        """Return the reply of the process. :raises SpectrumError: there was none, or it was a refusal"""
         assert self._process.stdout is not None
         watch = threading.Timer(SECONDS, self._process.kill)
         watch.start()
@@ -107,7 +106,7 @@ BENCH_COLUMNS = ("extra_info", "data_source", "reward_model")
 
 
 def targets(name: str, path: Path) -> Targets:
-    """The spectra of a Parquet file. :raises SpectrumError: no columns that hold one, or damaged"""
+    """Return the spectra of a Parquet file. :raises SpectrumError: no columns with one, or damaged"""
     import pyarrow as pa
 
     file = ParquetProcess(name, path)
@@ -130,7 +129,7 @@ def targets(name: str, path: Path) -> Targets:
 
 
 class _Groups:
-    """The row groups of one file, the last one read kept."""
+    """The row groups of one file; the last one read is cached."""
 
     def __init__(self, name: str, file: ParquetProcess) -> None:
         self.name = name
@@ -160,7 +159,9 @@ class _Groups:
 
 @contextmanager
 def _damage_named(name: str) -> Iterator[None]:
-    """What pyarrow raises over a damaged file (names that are no UTF-8, too) becomes a ``SpectrumError``."""
+    """Within the block, turn the errors of pyarrow over a damaged file (also names that are not UTF-8) into
+    ``SpectrumError``.
+    """
     import pyarrow as pa
 
     try:
@@ -185,7 +186,7 @@ def _named(name: str, which: Roles, values: Mapping[str, Any]) -> Spectrum:
 
 
 def bench_spectrum(name: str, number: int, row: Mapping[str, Any]) -> Spectrum:
-    """The spectrum of a row of SpecVI-Bench, read with its ``extra_info`` at least.
+    """Return the spectrum of a row of SpecVI-Bench, read with at least its ``extra_info``.
 
     :raises SpectrumError: the row holds none
     """

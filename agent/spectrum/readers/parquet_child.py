@@ -1,11 +1,8 @@
-"""Reads a Parquet file in a process of its own; ``agent.spectrum.readers.parquet`` runs it as a script.
+"""Script that reads a Parquet file in its own process with bounded memory, run by ``agent.spectrum.readers.parquet``: a
+damaged file can make the C++ library end the process (pyarrow 26) or request any amount of memory.
 
-Parquet is decoded by a library in C++. A damaged footer can make it end the whole process (pyarrow 26 calls
-``terminate`` over a histogram of the wrong length), and twenty bytes can stand for any number of numbers.
-Here both cost one small process with bounded memory, and not the server and what others do in it.
-
-Says first how many rows each group has, and the schema. Then, for each line ``{"group", "columns"}`` that
-comes in, a line ``{"bytes"}`` and so many bytes of Arrow's stream format, or a line ``{"error"}``.
+Output: first the number of rows of each group and the schema; then, for each input line ``{"group", "columns"}``, a
+line ``{"bytes"}`` and so many bytes of Arrow's stream format, or a line ``{"error"}``.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import Any
 MEMORY = 3 * 2**30
 """Bytes of address space beyond what the imports took."""
 MOST = 512 * 2**20
-"""Bytes of the columns asked for, of one group, once unpacked."""
+"""Bytes of the requested columns of one group, uncompressed."""
 
 
 def main(path: str) -> None:

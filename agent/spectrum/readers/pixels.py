@@ -18,7 +18,7 @@ Array = NDArray[Any]
 
 
 class NoDataError(SpectrumError):
-    """A spectrum without a single pixel that holds data (a dead fibre, padding)."""
+    """A spectrum without a single pixel with data (a dead fibre, padding)."""
 
 
 def spectrum(
@@ -32,8 +32,8 @@ def spectrum(
     """Build a ``Spectrum`` from one file's arrays (n,); ``fields`` are passed to it unchanged.
 
     - Descending wavelengths are reversed. Repeated or unsorted ones are refused, by ``Spectrum``.
-    - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. In a
-      picture that looks as if the pixel were left out, as in the published tool.
+    - A pixel whose flux is NaN or infinite gets ivar 0, and as flux the straight line between its neighbours. A
+      picture then looks as if the pixel were left out, as in the published tool.
     - An ivar that is NaN, infinite or negative is 0: no data.
     - Where a file states no errors, five or more exact zeros in a row, or any at the ends, are no data (STELIB,
       Pickles and many text files mark missing data so). The array keeps its extent.
@@ -73,7 +73,7 @@ def spectrum(
 
 
 def ivar_from_sigma(sigma: Array) -> FloatArray:
-    """1/σ²; 0 where σ is 0, negative or no number."""
+    """Return 1/σ²; 0 where σ is 0, negative or no number."""
     sigma = np.asarray(sigma, np.float64)
     with np.errstate(all="ignore"):
         ivar: FloatArray = np.where(sigma > 0, 1.0 / sigma**2, 0.0)
@@ -81,8 +81,9 @@ def ivar_from_sigma(sigma: Array) -> FloatArray:
 
 
 def zero_stretches(flux: FloatArray) -> BoolArray:
-    """True where ``flux`` (n,) is exactly 0 at an end of the array, or for ``ZERO_RUN`` pixels or more in a
-    row."""
+    """Return a mask: True where ``flux`` (n,) is exactly 0 at an end of the array, or for ``ZERO_RUN`` pixels or more
+    in a row.
+    """
     zero = np.concatenate(([False], flux == 0, [False]))
     edges = np.flatnonzero(zero[1:] != zero[:-1])
     found: BoolArray = np.zeros(flux.size, dtype=bool)
@@ -108,7 +109,7 @@ Loader = Callable[[], Spectrum]
 
 
 class Targets:
-    """The spectra of one file, in file order, each by its name and a function that reads it."""
+    """The spectra of one file, in file order, each with its name and a function that reads it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -117,24 +118,24 @@ class Targets:
 
     @classmethod
     def single(cls, name: str, loader: Loader) -> Targets:
-        """A file of one spectrum, which needs no name."""
+        """Return the targets of a file with one spectrum, which needs no name."""
         targets = cls(name)
         targets.add("", loader)
         return targets
 
     def add(self, target: str, loader: Loader, skip: bool = False) -> None:
-        """:param skip: it is there to be asked for (a sky fibre), but no object of its own"""
+        """:param skip: it can be read by name (a sky fibre), but ``read_all`` leaves it out"""
         self._loaders.setdefault(target, loader)
         if skip:
             self._skipped.add(target)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of those that ``read_all`` would try, in file order; ("",) for a file of one spectrum."""
+        """Names of those that ``read_all`` would read, in file order; ("",) for a file of one spectrum."""
         return tuple(target for target in self._loaders if target not in self._skipped)
 
     def read(self, target: str | None) -> Spectrum:
-        """The one named, or the only one.
+        """Read the named one, or the only one.
 
         :raises SeveralSpectra: there are several and none was named
         :raises SpectrumError: there is none of that name, or it is no spectrum
@@ -149,7 +150,7 @@ class Targets:
         return _loaded(self._loaders[target])
 
     def read_all(self) -> Iterator[Spectrum]:
-        """Each in turn, without those to be skipped and those without data.
+        """Yield each, without those to be skipped and those without data.
 
         :raises SpectrumError: one of them is damaged, or none is left
         """

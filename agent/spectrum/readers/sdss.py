@@ -6,9 +6,9 @@ mask) and a log-linear axis.
 
 Wavelengths are vacuum, flux is in 1e-17 erg s⁻¹ cm⁻² Å⁻¹.
 
-The and-mask does not blank anything. Bits 0 to 15 speak of the whole fibre, and set half or all of the
+The and-mask removes no pixel. Bits 0 to 15 describe the whole fibre, and flag half or all of the
 pixels of many good spectra (BADFLAT: 4,593 of 4,606 in one BOSS spectrum); the pipeline has already given
-ivar 0 to what it could not measure. ``mask`` is set from the bits that speak of one pixel and doubt its
+ivar 0 to what it could not measure. ``mask`` is set from the bits that describe one pixel and question its
 value: FULLREJECT 18, NOSKY 22, BRIGHTSKY 23, NODATA 24, BADSKYCHI 27 and REDMONSTER 28 (SDSS bitmask
 SPPIXMASK, sdss.org/dr17/algorithms/bitmasks).
 """
@@ -30,7 +30,7 @@ _UNKNOWN_TEXT = ("", "NONE", "N/A", "NAN")
 
 
 def recognises(fits: FitsFile) -> bool:
-    """An SDSS spectrum, or a library made of SDSS spectra, which ``read`` refuses."""
+    """Return whether it is an SDSS spectrum, or a library of SDSS spectra, which ``read`` refuses."""
     primary = fits[0]
     if "COEFF0" in primary.header and len(primary.shape) == 2:
         return True
@@ -38,7 +38,7 @@ def recognises(fits: FitsFile) -> bool:
 
 
 def read(fits: FitsFile) -> Spectrum:
-    """The spectrum in an SDSS file. :raises SpectrumError: an eigenspectrum library, or damaged"""
+    """Read the spectrum of an SDSS file. :raises SpectrumError: an eigenspectrum library, or damaged"""
     coadd = None if fits[0].shape else _coadd(fits)
     return _read_image(fits) if coadd is None else _read_table(fits, coadd)
 
@@ -112,8 +112,7 @@ def _read_image(fits: FitsFile) -> Spectrum:
 
 
 class _CatalogueRow:
-    """The one row of SPECOBJ or SPALL, if the file has it; sentinels and missing columns read as None or
-    ""."""
+    """The row of SPECOBJ or SPALL, if the file has it; sentinels and missing columns read as None or ""."""
 
     def __init__(self, hdu: Hdu | None) -> None:
         self._hdu = hdu

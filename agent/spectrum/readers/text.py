@@ -32,8 +32,7 @@ _WANTED = "lines of numbers: wavelength in Å, flux, and if known its error"
 
 @dataclass
 class _Text:
-    """A text file taken apart: comments, the names of the columns if it has any, units by name, the
-    numbers."""
+    """A parsed text file: comments, the names of the columns if any, units by name, the numbers."""
 
     comments: list[str]
     names: list[str]
@@ -42,8 +41,7 @@ class _Text:
 
 
 def read(name: str, raw: bytes) -> Spectrum:
-    """The spectrum in a text file. :raises SpectrumError: it is no table of numbers with a wavelength
-    column"""
+    """Read the spectrum of a text file. :raises SpectrumError: it is no table of numbers with a wavelength column"""
     text = _taken_apart(name, _decoded(name, raw))
     columns = text.table.shape[1]
     which = _named_roles(text, columns)
@@ -129,19 +127,20 @@ def _with_nan_for_nothing(row: str, delimiter: str) -> str:
 
 
 def _cut_at_column_ends(rows: list[str]) -> list[str]:
-    """Fixed-width columns that run into each other (Fortran, as in Pickles' library), cut where the row
-    with the most columns ends them."""
+    """Split fixed-width columns without separators (Fortran, as in Pickles' library), at the column ends of the row
+    with the most columns.
+    """
     ends = max(([m.end() for m in re.finditer(r"\S+", row)] for row in rows), key=len)
     starts = [0, *ends[:-1]]
     return [" ".join(row[start:end] for start, end in zip(starts, ends, strict=True)) + row[ends[-1] :] for row in rows]
 
 
 def unrounded(wavelength: FloatArray) -> FloatArray:
-    """An evenly spaced axis (n,) whose print was too short, so that neighbours repeat, made even again.
+    """Return an evenly spaced axis (n,) whose printed values repeat because of rounding, made even again.
 
-    X-shooter spectra sampled every 0.2 Å are published with five digits: 9999.8, 10000, 10000, 10000,
-    10001. The spacing is that of the first hundred pixels, and every printed value has to lie within half
-    of its last digit of the even axis; otherwise the axis is given back as it is.
+    X-shooter spectra sampled every 0.2 Å are published with five digits: 9999.8, 10000, 10000, 10000, 10001. The
+    spacing is that of the first hundred pixels, and every printed value has to lie within half of its last digit of
+    the even axis; otherwise the axis is returned unchanged.
     """
     steps = np.diff(wavelength)
     if steps.size < 100 or (steps > 0).all() or (steps < 0).any():
@@ -190,7 +189,7 @@ def _fields(name: str, text: _Text, which: Roles) -> dict[str, Any]:
 
 
 def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tuple[str, Medium, bool]:
-    """Survey, medium, and whether that is stated rather than assumed."""
+    """Return survey, medium, and whether the medium is stated rather than assumed."""
     survey = header.get("orig", header.get("survey", "")).upper()
     if not survey and (_SDSS_NAME.match(name) or {"BestFit", "SkyFlux"} <= set(text.names)):
         survey = "SDSS"
@@ -202,7 +201,7 @@ def _origin(name: str, text: _Text, header: dict[str, str], which: Roles) -> tup
 
 
 def _key_values(comments: list[str]) -> dict[str, str]:
-    """``# RA : 193.8`` and the like, keys in lower case; the first of a name counts."""
+    """Return values such as ``# RA : 193.8``, keys in lower case; the first of a name counts."""
     found: dict[str, str] = {}
     for line in comments[:200]:
         match = _KEY_VALUE.match(line.lstrip("#*%;! "))

@@ -1,4 +1,4 @@
-"""The wavelength axis and the medium of a FITS image, from the ways its header may state them."""
+"""The wavelength axis and the medium of a FITS image, from the forms in which its header may state them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLAUSIBLE_START = 10.0
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns of a table that hold a spectrum, by name as written; None where there is none."""
+    """The columns of a table that hold a spectrum, by name as written; None if missing."""
 
     wavelength: str
     flux: str
@@ -54,8 +54,7 @@ class Roles:
 
 
 def roles(names: Sequence[str]) -> Roles | None:
-    """Which of the columns ``names`` are wavelength, flux and errors; None unless both of the first are
-    there."""
+    """Return which of the columns ``names`` are wavelength, flux and errors; None without wavelength or flux."""
     plain = {re.sub(r"[\s\[(].*$", "", n.strip()).lower(): n for n in reversed(names)}
 
     def first(candidates: Sequence[str]) -> str | None:
@@ -69,8 +68,7 @@ def roles(names: Sequence[str]) -> Roles | None:
 
 
 def arrays(name: str, found: Roles, table: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
-    """The arguments ``wavelength`` (Å), ``flux``, ``ivar`` and ``mask`` of ``pixels.spectrum`` from a
-    table.
+    """Return the arguments ``wavelength`` (Å), ``flux``, ``ivar`` and ``mask`` of ``pixels.spectrum`` from a table.
 
     :param unit: the wavelength's unit as the file states it, "" if it does not
     :raises SpectrumError: the wavelengths are in no unit known here, or cannot be Å although no unit is
@@ -105,13 +103,13 @@ def _numbers(name: str, table: Mapping[str, Any], column: str) -> FloatArray:
 
 
 def in_brackets(text: str) -> str:
-    """The unit in a column name such as ``wave [nm]`` or ``lambda(Angstrom)``; "" if there is none."""
+    """Return the unit in a column name such as ``wave [nm]`` or ``lambda(Angstrom)``; "" if there is none."""
     match = re.search(r"[\[(]([^\])]*)[\])]", text)
     return match[1] if match else ""
 
 
 def to_angstrom(name: str, wavelength: FloatArray, unit: str) -> FloatArray:
-    """``wavelength`` in Å. :raises SpectrumError: as ``arrays`` says."""
+    """Convert ``wavelength`` to Å. :raises SpectrumError: as ``arrays``"""
     key = unit.strip().strip("'\"").lower()
     factor = ANGSTROMS.get(key) or ANGSTROMS.get(key.rstrip("s"))
     if key and factor is None:
@@ -128,7 +126,7 @@ _WAVELENGTH_UNIT = re.compile(r"ang|nm$|nanom|micro|um$|µm$|^a$|^m$", re.IGNORE
 
 
 def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) -> FloatArray:
-    """Å of the first axis (n,): linear or log-linear from CRVAL1, CDELT1 or CD1_1, CRPIX1, or IRAF's
+    """Return Å along the first axis (n,): linear or log-linear from CRVAL1, CDELT1 or CD1_1, CRPIX1, or IRAF's
     multispec.
 
     :param aperture: row of the image, for IRAF files that state an axis for each
@@ -149,8 +147,7 @@ def wavelengths(fits: FitsFile, header: Header, pixels: int, aperture: int = 0) 
 
 
 def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
-    """The medium, and whether the header states it: VACUUM, AIRORVAC, or CTYPE1 WAVE (vacuum) or AWAV
-    (air).
+    """Return the medium, and whether the header states it: VACUUM, AIRORVAC, or CTYPE1 WAVE (vacuum) or AWAV (air).
 
     (CTYPE: Greisen et al. 2006, A&A 446, 747.) Ground-based spectra that state nothing are usually in air:
     arc lines are tabled so, and IRAF leaves them so.
@@ -167,7 +164,7 @@ def medium(header: Header, default: Medium = "air") -> tuple[Medium, bool]:
 
 
 def degrees(header: Header, key: str) -> float | None:
-    """RA or DEC in degrees; a sexagesimal RA is in hours. None if missing or no coordinate."""
+    """Return RA or DEC in degrees; a sexagesimal RA is in hours. None if missing or no coordinate."""
     value = header[key]
     if isinstance(value, str):
         parts = value.replace(" ", ":").strip(":").split(":") if ":" not in value else value.split(":")
@@ -192,8 +189,7 @@ def _values(fits: FitsFile, start: float, step: float, log: bool, pixels: int, u
 
 
 def _unit(header: Header) -> str:
-    """The axis' unit where a card states one of length; IRAF writes CUNIT1 = 'pixel' and means nothing by
-    it."""
+    """Return the axis' unit if a card states one of length; IRAF writes CUNIT1 = 'pixel', which has no meaning."""
     stated = re.search(r"units=(\S+)", header.text("WAT1_001"))
     for unit in (stated[1] if stated else "", header.text("CUNIT1")):
         if _WAVELENGTH_UNIT.search(unit):

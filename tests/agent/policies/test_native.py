@@ -301,7 +301,7 @@ def test_a_thought_that_gives_the_label_away_is_a_fault():
     giveaway = Say(ANSWER.replace("It is clear", "As the ground truth is YES, it is clear"))
     with BadServer([giveaway], models=[MODEL]) as server:
         told, plain = last(server, Guidance("YES")), last(server)
-    assert told.trajectory.faults == ("turn 1: gives away that the answer was told: 'ground truth'",)
+    assert told.trajectory.faults == ("turn 1: reveals that the answer was known: 'ground truth'",)
     assert plain.trajectory.faults == ()
 
 
