@@ -102,7 +102,7 @@ class Roster:
         process.
 
         :param servers_file: a ``servers.toml`` that must exist; None: the one that ``SPEC_O3_SERVERS`` names
-        :param beside: a folder whose ``servers.toml`` is read, if it has one, where no file was named
+        :param database_folder: its ``servers.toml`` is read if it exists and no file was named
         :raises RosterError: a file or an address that cannot be used
         """
         named = servers_file or _path(SERVERS)

@@ -125,7 +125,7 @@ def test_what_has_no_value_or_is_not_of_all_tasks_is_said_beneath() -> None:
 
 def test_systems_without_a_question_in_common_are_not_compared() -> None:
     one, other = a_row("one", outcomes("+-", "+-")), a_row("other", under("x", outcomes("+-", "+-")))
-    assert table.compared(one, other) == "one against other: found no question that both were asked"
+    assert table.compared(one, other) == "one against other: found no question in common"
 
 
 def test_markdown_shows_names_as_they_are() -> None:

@@ -1,1 +1,1 @@
-"""The bench: a policy is asked every question of a test set; scores, their uncertainty, and its failures."""
+"""The bench: a policy answers every question of a test set; scores, their uncertainty, and its failures."""

@@ -28,7 +28,7 @@ LABEL_SOURCE = "bench"
 
 
 def place(question: Question) -> str:
-    """The name of a question in the journal; a spectrum may be asked about in several tasks."""
+    """Return the name of a question in the journal; one spectrum may have questions of several tasks."""
     return f"{question.task.key} {question.key}"
 
 
@@ -43,10 +43,10 @@ def questions_digest(questions: Iterable[Question]) -> dict[str, Any]:
 
 
 class Answers:
-    """The journal in a run's folder, open for one writer. Leaving it as a context manager closes it."""
+    """The journal in the folder of a run, open for one writer; as a context manager it closes."""
 
     def __init__(self, folder: Path, questions: Sequence[Question], settings: Mapping[str, Any]) -> None:
-        """Open the journal, or begin it.
+        """Open or create the journal.
 
         :param settings: what may not change from one session to the next, as JSON values
         :raises JournalError: another process writes there, the settings differ, or the file is damaged
@@ -64,13 +64,13 @@ class Answers:
         return self._journal.done
 
     def has(self, question: Question) -> bool:
-        """Whether it has been asked and answered, be it without a verdict."""
+        """Return whether the question is done, also if it has no verdict."""
         return self._journal.is_done(place(question))
 
     def add(self, outcome: Inspected) -> None:
-        """Write down how asking one ended; one that was stopped leaves no mark and is asked again.
+        """Record the outcome of a question. A stopped question is not recorded and is repeated.
 
-        :raises JournalError: it cannot be written, and counts as not asked
+        :raises JournalError: it cannot be written, and counts as not done
         """
         question = self._questions[outcome.job.key]
         if outcome.trajectory is not None:
@@ -96,13 +96,13 @@ class Answers:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run's folder holds so far.
+    """The present content of the folder of a run.
 
     :param outcomes: by task and key; a question whose policy failed is one without an answer
-    :param failed: the sentences of those, by the question's name in the journal
-    :param unread: of the questions whose spectrum could not be read: they were not asked, and do not count
-    :param open: questions that have not been asked yet
-    :param wall: seconds a question while the run went, many at a time; None if not measured
+    :param failed: messages of failed questions, by the question's name in the journal
+    :param unread: messages of questions whose spectrum could not be read; they do not count
+    :param open: number of questions that are not done yet
+    :param wall: seconds per question during the run, many at a time; None if not measured
     """
 
     folder: Path
@@ -140,7 +140,7 @@ class Run:
         )
 
     def traces(self) -> Iterator[tuple[Outcome, Trajectory, tuple[str, ...]]]:
-        """Each question that has a trace: what came of it, the trace, what was said in each turn."""
+        """Yield the outcome, the trace and the raw texts of each question that has a trace."""
         for row in _rows(self.folder / FILE):
             yield _outcome(row), Trajectory.from_json(row), tuple(row["said"])
 
@@ -163,7 +163,7 @@ def _outcome(row: Mapping[str, Any]) -> Outcome:
 
 
 def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str, str]]:
-    """Reason and sentence of what gave no trace, by the question's name."""
+    """Return reason and message of each question without a trace, by its name."""
     path = folder / f"{FILE}.failed.jsonl"
     if not path.is_file():
         return {}
@@ -178,10 +178,10 @@ def _wall(path: Path) -> float | None:
 
 
 def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Question]:
-    """At most ``most`` of each task, selected by their names and the seed: the same ones whatever the order or
-    the other questions; a smaller selection is part of a larger one of the same label. Order is kept.
+    """Select at most ``most`` questions of each task, by their names and the seed, in their order.
 
-    Each label that there is has at least one, if ``most`` is 2 or more.
+    The selection does not depend on the order or on the other questions; a smaller one is part of a larger one of the
+    same label. Each existing label has at least one, if ``most`` is 2 or more.
     """
     given = list(questions)
     by_task: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
@@ -195,7 +195,7 @@ def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Que
 
 
 def _shares(there: dict[str, int], most: int) -> dict[str, int]:
-    """How many of each label: their share, but one at least."""
+    """Return the number of each label: its share, but at least one."""
     total = sum(there.values())
     if total <= most or len(there) == 1:
         return {label: min(number, most) for label, number in there.items()}

@@ -1,5 +1,4 @@
-"""The failures of a run as one HTML page that needs nothing beside it: what was looked at, what was said, and
-what it should have been."""
+"""The failures of a run as one self-contained HTML page: pictures, texts, answers, and the right answer."""
 
 from __future__ import annotations
 
@@ -27,17 +26,17 @@ PER_KIND = 12
 _PAGE = Path(__file__).with_name(FILE)
 
 KINDS: Mapping[str, str] = {
-    "false positive": "said YES, the truth is NO",
-    "false negative": "said NO, the truth is YES",
-    "no answer": "no YES or NO in what was said",
-    "bad form": "not in the published form, whatever was meant",
+    "false positive": "answered YES, the truth is NO",
+    "false negative": "answered NO, the truth is YES",
+    "no answer": "no YES or NO in the answer",
+    "bad form": "not in the published form",
     "tool error": "a call that the tool answered with an error",
 }
 """What can go wrong, in the order in which it is shown; a question may be of several kinds."""
 
 
 def kinds(outcome: Outcome) -> tuple[str, ...]:
-    """What went wrong with one; empty if nothing did."""
+    """Return the kinds of failure of one outcome; empty if it is right."""
     is_kind = {
         "false positive": outcome.predicted == "YES" and outcome.label == "NO",
         "false negative": outcome.predicted == "NO" and outcome.label == "YES",
@@ -49,7 +48,7 @@ def kinds(outcome: Outcome) -> tuple[str, ...]:
 
 
 def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """How many there are of each kind."""
+    """Return the number of failures of each kind."""
     found = dict.fromkeys(KINDS, 0)
     for one in outcomes:
         for kind in kinds(one):
@@ -58,8 +57,9 @@ def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
-    """At most so many of each kind: task by task in turn, and of each task those with the highest
-    signal-to-noise first, because a mistake about a good spectrum is nobody else's fault.
+    """Select at most so many failures of each kind, the tasks in turn.
+
+    Within a task, the highest signal-to-noise first: a mistake about a good spectrum is not the fault of the data.
     """
     failures = [one for one in outcomes if kinds(one)]
     taken: dict[tuple[str, str], Outcome] = {}
@@ -86,11 +86,11 @@ def _place(one: Outcome) -> int:
 
 
 SpectrumOf = Callable[[Outcome], Spectrum | None]
-"""The spectrum of a question; None where it is not to be had any more."""
+"""Returns the spectrum of a question; None if it is no longer available."""
 
 
 def spectra_of(questions: Iterable[Question]) -> SpectrumOf:
-    """The spectra of these questions, read when they are asked for."""
+    """Return a function that reads the spectra of these questions on demand."""
     known = {(one.task.key, one.key): one for one in questions}
 
     def spectrum_of(outcome: Outcome) -> Spectrum | None:
@@ -104,7 +104,7 @@ def spectra_of(questions: Iterable[Question]) -> SpectrumOf:
 
 
 def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> int:
-    """Write the gallery into the run's folder; how many failures it shows. Pictures are drawn again.
+    """Write the gallery into the folder of the run; return the number of failures shown. Pictures are drawn again.
 
     :param most: of each kind
     :raises JournalError: it cannot be written
@@ -124,7 +124,7 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
 
 
 def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     counts = totals(row.outcomes)
     there = [kind for kind in KINDS if counts[kind]]
     shown_of = {kind: sum(kind in kinds(one) for one in shown) for kind in there}
@@ -248,6 +248,6 @@ def _many(count: int, kind: str) -> str:
 
 
 def _text(words: str) -> str:
-    """Words of models and files as text: no markup comes of them, and nothing that is not to be seen."""
+    """Escape text of models and files: no markup, no invisible characters."""
     visible = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in words)
     return escape(visible, quote=True)

@@ -1,8 +1,7 @@
 """The outcome of each question of a bench, answered by a model, the baseline or a specialist.
 
-The scored class is the one that the published reward reads from everything the assistant wrote
-(``training.reward``), with its oddities; the answer as the loop of live vetting reads it is kept too, and the report
-gives the F1 for that reading as well.
+The scored class is read as the published reward does (``training.reward``), including its oddities. The answer as the
+loop of live vetting reads it is stored too, and the report gives its F1 as well.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ class OutcomesError(OneLine):
 class Outcome:
     """One question and its outcome.
 
-    :param source: which spectrum; what is resampled
+    :param source: identifies the spectrum; the unit of resampling
     :param predicted: as the published reward reads it; None where that is neither YES nor NO
     :param answered: as the loop reads it; None without an answer, or with one that is neither YES nor NO
-    :param format_ok: the published form; None for whoever writes nothing, as specialists
-    :param ended: why the inspection ended, as ``agent.loop`` says it, or "policy failed"
-    :param calls: of the tool, answered with a picture or not; None for whoever has none
+    :param format_ok: whether it has the published form; None for systems without text, e.g. specialists
+    :param ended: why the inspection ended, as in ``agent.loop``, or "policy failed"
+    :param calls: tool calls, answered with a picture or not; None for systems without a tool
     :param errors: calls that the tool answered with an error
-    :param seconds: from the question to the answer, whatever else ran at the time
-    :param probability: of YES, where whoever answered gives one
+    :param seconds: from the question to the answer, with everything else that ran at the time
+    :param probability: of YES, if the system gives one
     """
 
     key: str
@@ -67,22 +66,22 @@ class Outcome:
         return self.predicted == self.label
 
     def read_by(self, reading: Reading) -> Outcome:
-        """The same with that reading as the one to be scored."""
+        """Return the outcome with that reading of the answer as the scored one."""
         if reading == "published":
             return self
         return Outcome(**{**_values(self), "predicted": self.answered})
 
     def to_json(self) -> dict[str, Any]:
-        """A line of a predictions file."""
+        """Return the object for a line of a predictions file."""
         return asdict(self)
 
 
 def judged(
     question: Mapping[str, Any], texts: Iterable[str], trajectory: Trajectory, ended: str, **counted: Any
 ) -> Outcome:
-    """The outcome of an inspection.
+    """Return the outcome of an inspection.
 
-    :param question: as ``asked`` gives it
+    :param question: as ``question_fields`` gives it
     :param texts: what the assistant wrote, one text per turn
     :param counted: ``seconds``, ``prompt_tokens``, ``completion_tokens``
     """
@@ -101,14 +100,14 @@ def judged(
 
 
 def failed(question: Mapping[str, Any]) -> Outcome:
-    """The outcome where the policy could not go on: no answer, and no form to be asked for."""
+    """Return the outcome if the policy failed: no answer, and no form to judge."""
     return Outcome(**question, predicted=None, answered=None, format_ok=None, ended="policy failed")
 
 
 def question_fields(question: Question, spectrum: Spectrum | None = None) -> dict[str, Any]:
-    """What an outcome says of its question.
+    """Return the fields of an outcome that come from its question.
 
-    :param spectrum: once it has been read, it tells more: files are not opened to be listed
+    :param spectrum: fills fields that the list of questions lacks, because files are not opened to be listed
     """
     row = {
         "key": question.key,
@@ -129,7 +128,7 @@ def question_fields(question: Question, spectrum: Spectrum | None = None) -> dic
 def predicted(
     question: Question, verdict: Verdict, probability: float, spectrum: Spectrum | None = None, **more: Any
 ) -> Outcome:
-    """The outcome of a classifier that says no words.
+    """Return the outcome of a classifier that writes no text.
 
     :param probability: of YES
     :param more: ``seconds``
@@ -139,15 +138,17 @@ def predicted(
 
 
 def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
-    """A file that ``bench table`` takes. :raises JournalError: it cannot be written"""
+    """Write a file for ``bench table``. :raises JournalError: it cannot be written"""
     write_atomic(path, "".join(json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in found))
 
 
 def read_predictions(path: Path) -> list[Outcome]:
-    """Outcomes of a file of JSON lines, as specialists leave them: ``key``, ``source``, ``task``, ``label``
-    and ``predicted`` in each, and if wanted the other fields of ``Outcome``. Further keys are passed over.
+    """Read outcomes from JSON lines, as specialists write them.
 
-    :raises OutcomesError: it cannot be read, or a line lacks something or says what cannot be
+    Each line has ``key``, ``source``, ``task``, ``label`` and ``predicted``, and optionally the other fields of
+    ``Outcome``. Further keys are ignored.
+
+    :raises OutcomesError: it cannot be read, or a field is missing or wrong
     """
     try:
         return [_outcome(line.row, f"{path}: line {line.number}") for line in json_lines(path)]

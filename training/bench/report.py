@@ -18,7 +18,7 @@ SCHEMA = "spec-o3/bench/1"
 
 
 def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str, Any]:
-    """Write both files into the run's folder; what ``scores.json`` holds.
+    """Write both files into the folder of the run; return the content of ``scores.json``.
 
     :param gallery: the name of the gallery's file, "" if there is none
     :raises JournalError: they cannot be written
@@ -36,7 +36,7 @@ def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str,
 
 
 def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gallery: str = "") -> str:
-    """The report."""
+    """Return the report as Markdown."""
     scores = row.scores
     sections = [f"# {escaped(row.name)}"]
     if row.note:
@@ -54,8 +54,8 @@ def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gall
         sections += [f"## By {by}", _groups([one for one in parts if one.by == by])]
     sections += ["## Beside the published figures", table.markdown([row]).rstrip()]
     if gallery:
-        sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with what was looked at and said."]
-    sections += ["## Data", "[data_card.md](data_card.md) counts what was asked."]
+        sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with pictures and texts."]
+    sections += ["## Data", "[data_card.md](data_card.md) counts the questions."]
     sections += ["## To repeat it", markdown_table(["", ""], _settings(settings))]
     return "\n\n".join(sections) + "\n"
 
@@ -81,7 +81,7 @@ def _conduct(row: Row) -> list[tuple[str, str]]:
     found = [
         ("In the published form", percent(scores.format_rate)),
         ("Answered YES or NO, as the loop reads it", percent(scores.answer_rate)),
-        ("Said YES", percent(scores.yes_rate)),
+        ("Answered YES", percent(scores.yes_rate)),
         ("Mean F1 if the loop's reading were scored", percent(scores.f1_by_loop)),
         ("Calls of the tool, mean", number(scores.calls, 2)),
     ]

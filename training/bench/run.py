@@ -1,5 +1,5 @@
-"""Every question put to a policy, through the loop that live vetting has: in threads for those that wait for
-a server, in processes for those that compute. What is in the journal is not asked again.
+"""Put every question to a policy, through the loop of live vetting: in threads for policies that wait for a server, in
+processes for those that compute. Questions that are in the journal are not repeated.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from agent.tasks import Task
 from training.bench.answers import Answers, place
 from training.data.records import Question
 
-KEPT = 5  # sentences on failures; the journal has them all
+KEPT = 5  # messages of failures; the journal has them all
 
 
 @dataclass(frozen=True)
 class InspectionOptions:
-    """How every question of a run is asked; as published: greedy, at most 8 turns, with the tool."""
+    """How every question of a run is inspected; as published: greedy, at most 8 turns, with the tool."""
 
     policy_for: PolicyFor
     max_turns: int = MAX_TURNS
@@ -48,8 +48,9 @@ class InspectionOptions:
 
 @dataclass
 class SessionResult:
-    """The result of a session: questions asked, failures (the first messages), and the message that ended it
-    early, if any."""
+    """Result of a session: questions answered, failures (the first messages), and the message that ended it early, if
+    any.
+    """
 
     answered: int = 0
     failed: int = 0
@@ -67,11 +68,11 @@ def ask_all(
     stop: Stop | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> SessionResult:
-    """Ask what the journal lacks, and write down each answer as it comes.
+    """Answer the questions that the journal lacks, and record each answer as it arrives.
 
     :param concurrency: conversations at a time, in threads
-    :param processes: ask in so many processes instead; for policies that compute
-    :param stop: set from another thread, it ends the session; unfinished questions are asked again the next time
+    :param processes: use so many processes instead; for policies that compute
+    :param stop: set from another thread, it ends the session; unfinished questions are repeated the next time
     :param progress: called with the number of questions done in this session
     """
     made, since = SessionResult(), monotonic()
@@ -110,7 +111,7 @@ class _PreparedQuestion:
             except SpectrumError as error:
                 self._found = error
             except Exception as error:
-                # One row that breaks is not to end the others.
+                # An error in one row must not end the others.
                 found = f"{type(error).__name__}: {error}"
                 self._found = SpectrumError(self.job.key, found, "a spectrum")
             self._read = None
@@ -123,7 +124,7 @@ class _PreparedQuestion:
 
 
 class _Worker:
-    """What a thread or a process does with a question; the policy is kept."""
+    """Answers a question in a thread or a process; the policy is kept."""
 
     def __init__(self, options: InspectionOptions) -> None:
         self.options = options
@@ -145,7 +146,7 @@ def _outcomes(
     prepared = (_PreparedQuestion(one) for one in questions)
     with stop.waking(inner.set):
         if processes:
-            # How a question gets its spectrum (an open table, a closure) need not be fit to be sent.
+            # The reader of a spectrum (an open table, a closure) may not be picklable.
             outcomes = worked_off((one.read() for one in prepared), worker, processes, inner)
         else:
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
@@ -176,7 +177,7 @@ WITHOUT_TOOL = "without the tool"
 
 @dataclass(frozen=True)
 class System:
-    """Weights to be loaded, what to call them, and how they came to be ("" where that is not known)."""
+    """Weights to load, their name, and their training stage ("" if unknown)."""
 
     name: str
     model: str
@@ -185,7 +186,7 @@ class System:
 
 
 def system_of(model: str, adapter: str | None = None) -> System:
-    """The weights that ``--model`` means: those of a training run where it is one's folder.
+    """Return the weights that ``--model`` names; for the folder of a training run, those of the run.
 
     :raises ModelError: an adapter that does not name its base, or one on another
     """
@@ -203,12 +204,12 @@ def system_of(model: str, adapter: str | None = None) -> System:
 
 
 def stage(runs: Sequence[Mapping[str, Any]]) -> str:
-    """What the runs from the base to here amount to; a stage that was run twice counts once."""
+    """Return the stage that these runs lead to, from the base; a kind that was run twice counts once."""
     kinds = tuple(dict.fromkeys(str(one.get("kind")) for one in runs if one.get("kind") != "base"))
     return STAGES.get(kinds, " + ".join(kinds))
 
 
 def row_name(name: str, stage: str, with_tool: bool) -> str:
-    """The row's name: who, and in brackets what was done or left out."""
+    """Return the name of the row: the system, and in brackets the stage and what was left out."""
     details = ", ".join(filter(None, (stage, "" if with_tool else WITHOUT_TOOL)))
     return f"{name} ({details})" if details else name

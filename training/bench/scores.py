@@ -1,13 +1,7 @@
-"""Scores of a bench: per task, and their means over tasks.
+"""Scores of a bench: per task, and their means over tasks, with percentile bootstrap intervals (Efron 1979).
 
-What the paper calls macro-F1 is the F1 of the positive class (YES) in each task, then the mean over tasks;
-accuracy is given beside it, also as the mean over tasks. A question without a YES or NO counts as wrong: it
-costs accuracy, and is a miss where the truth is YES. It is no false positive where the truth is NO.
-
-A score that is not defined (precision where nothing was called positive) has no number, and says why.
-
-Intervals are percentile bootstrap (Efron 1979, Ann. Stat. 7, 1), resampled by spectrum within each task, because two
-questions about one spectrum are not independent. A score of exactly 0 or 100 % has an interval without width.
+Macro-F1 of the paper is the mean over tasks of the F1 of YES. A question without YES or NO counts as wrong: a miss if
+the truth is YES, no false positive if it is NO. A score that is not defined has no number but a reason.
 """
 
 from __future__ import annotations
@@ -31,12 +25,14 @@ SEED = DEFAULT.seed
 Counts = FloatArray
 
 N, RIGHT, TP, FP, FN, FORMED, WRITTEN, ANSWERED, YES = range(9)
-"""What is counted of each spectrum; WRITTEN: those of whom a form can be asked."""
+"""Counted for each spectrum; WRITTEN: outcomes whose form can be judged."""
 
 
 def ratio(above: Sequence[int], below: Sequence[int]) -> Callable[[Counts], Counts]:
-    """The score that is a ratio of sums of columns; NaN where nothing stands below. A column may be named
-    twice: F1 = 2 TP / (2 TP + FP + FN)."""
+    """Return a score that is a ratio of sums of columns; NaN if the denominator is 0.
+
+    A column may be named twice: F1 = 2 TP / (2 TP + FP + FN).
+    """
 
     def of(counts: Counts) -> Counts:
         top: Counts = counts[..., list(above)].sum(axis=-1)
@@ -133,7 +129,7 @@ class TaskCounts:
 
 
 def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = SEED) -> Scores:
-    """The scores of outcomes, in whatever order they are given. :raises ValueError: there are none"""
+    """Score outcomes, in any order. :raises ValueError: there are none"""
     given = list(outcomes)
     if not given:
         raise ValueError("outcomes: found none, expected one or more")
@@ -162,7 +158,7 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
 
 
 def counted(outcomes: Sequence[Outcome], resamples: int = RESAMPLES, seed: int = SEED) -> list[TaskCounts]:
-    """Each task's counts by spectrum, with resamples; sorted by task."""
+    """Return each task's counts by spectrum, with resamples; sorted by task."""
     by_task: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: np.zeros(YES + 1)))
     for one in outcomes:
         by_task[one.task][one.source] += _row(one)
@@ -178,6 +174,9 @@ def counted(outcomes: Sequence[Outcome], resamples: int = RESAMPLES, seed: int =
 
 def resampled_counts(counts: Counts, task: str, resamples: int = RESAMPLES, seed: int = SEED) -> Counts:
     """Return sums over spectra sampled with replacement, (resamples, k).
+
+    Resampled by spectrum within a task, because two questions about one spectrum are not independent. A score of
+    exactly 0 or 100 % has an interval without width.
 
     :param counts: (spectra, k); the order of spectra matters to the random numbers, so give them sorted
     :param task: names the stream of random numbers, so that a task's numbers do not depend on the other tasks
@@ -211,7 +210,7 @@ def estimate(score: float, resamples: Counts, spectra: int, undefined: str) -> V
 
 
 def mean_f1(tasks: Sequence[TaskCounts]) -> tuple[Value, tuple[str, ...]]:
-    """The mean of the tasks' F1, and the tasks in which it is defined."""
+    """Return the mean of the tasks' F1, and the tasks in which it is defined."""
     return _mean(tasks, F1)
 
 
@@ -281,7 +280,7 @@ By = Literal["survey", "S/N", "task, survey"]
 
 @dataclass(frozen=True)
 class Group:
-    """A part of the questions: by what they were parted, its name there, its scores."""
+    """A part of the questions: the criterion, the name of the part, its scores."""
 
     by: By
     name: str
@@ -289,7 +288,7 @@ class Group:
 
 
 def groups(outcomes: Iterable[Outcome]) -> list[Group]:
-    """The parts, each kind in its order. A kind with a single part is left out: that is the whole."""
+    """Return the scores of the parts, each criterion in its order. A criterion with a single part is left out."""
     given = list(outcomes)
     kinds: tuple[tuple[By, Callable[[Outcome], tuple[int, str]]], ...] = (
         ("survey", lambda one: (0, survey(one))),
@@ -309,12 +308,12 @@ def groups(outcomes: Iterable[Outcome]) -> list[Group]:
 
 
 def survey(outcome: Outcome) -> str:
-    """As the groups call it."""
+    """Return the survey name for the groups."""
     return outcome.survey or NOT_KNOWN
 
 
 def _snr(outcome: Outcome) -> tuple[int, str]:
-    """The place of its bin, and the bin's name."""
+    """Return the index of the bin, and its name."""
     if outcome.snr is None:
         return len(SNR_EDGES) + 1, NOT_KNOWN
     place = sum(outcome.snr >= edge for edge in SNR_EDGES)
@@ -329,7 +328,7 @@ Simulated = Literal["no", "yes", "partly"]
 
 
 def percent(value: Value) -> str:
-    """``81.0 [78.2, 83.6]``; ``81.0 (no interval: one spectrum)``; ``not defined: no positives``."""
+    """Format ``81.0 [78.2, 83.6]``; ``81.0 (no interval: one spectrum)``; ``not defined: no positives``."""
     if value.value is None:
         return value.words
     if value.lo is None or value.hi is None:
@@ -338,7 +337,7 @@ def percent(value: Value) -> str:
 
 
 def short(value: Value) -> str:
-    """As ``percent`` for a narrow column: a dash where there is no value, no interval where there is none."""
+    """Format as ``percent`` for a narrow column: a dash without a value, no interval if there is none."""
     if value.value is None:
         return "–"
     if value.lo is None or value.hi is None:
@@ -347,7 +346,7 @@ def short(value: Value) -> str:
 
 
 def points(value: Value) -> str:
-    """A difference in percentage points, with its sign and interval."""
+    """Format a difference in percentage points, with its sign and interval."""
     if value.value is None:
         return value.words
     if value.lo is None or value.hi is None:
@@ -360,20 +359,20 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def simulated(outcomes: Iterable[Outcome]) -> Simulated:
-    """Whether the spectra were made by a program."""
+    """Return whether the spectra are simulated."""
     kinds = {one.simulated for one in outcomes}
     return "partly" if len(kinds) > 1 else "yes" if kinds == {True} else "no"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first system against the second, on the questions that both were asked.
+    """The first system against the second, on the questions that both have.
 
-    :param n: questions that both were asked; ``only_first``, ``only_second``: those left out
+    :param n: questions that both have; ``only_first``, ``only_second``: those left out
     :param f1: mean F1 of the first minus that of the second, with its interval from the same resamples of spectra
     :param better: questions that only the first has right; ``worse``: that only the second has
-    :param p: McNemar's exact test: how often a split at least as uneven comes of chance where neither is
-        better. Of single questions, so right only where no spectrum is asked about twice.
+    :param p: McNemar's exact test: probability of a split at least as uneven by chance if neither is
+        better. Of single questions, so right only if no spectrum has two questions.
     """
 
     n: int
@@ -399,7 +398,7 @@ def compare(
     ones, others = _placed(first), _placed(second)
     shared = sorted(ones.keys() & others.keys())
     if not shared:
-        raise ValueError("found no question that both were asked")
+        raise ValueError("found no question in common")
     for place in shared:
         if ones[place].label != others[place].label:
             task, source, _ = place
@@ -421,16 +420,19 @@ def compare(
 
 
 def mcnemar(better: int, worse: int) -> float:
-    """The two-sided exact test (McNemar 1947, Psychometrika 12, 153): twice the binomial tail at one half, at
-    most 1."""
+    """Return p of the two-sided exact test (McNemar 1947, Psychometrika 12, 153): twice the binomial tail at one half,
+    at most 1.
+    """
     n, fewer = better + worse, min(better, worse)
     tail = sum(comb(n, k) for k in range(fewer + 1))
     return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
 
 
 def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: int, seed: int) -> Value:
-    """Of the tasks in which both have an F1. Both have the same resamples of spectra: they depend on
-    task and seed alone."""
+    """Return the difference of the mean F1 over the tasks in which both have one.
+
+    Both have the same resamples of spectra, which depend on task and seed alone.
+    """
     pairs = [
         (a, b)
         for a, b in zip(counted(first, resamples, seed), counted(second, resamples, seed), strict=True)

@@ -50,7 +50,7 @@ class Published:
 
 @cache
 def published() -> tuple[Published, ...]:
-    """All rows, in the file's order; ``source`` in words."""
+    """Return all published rows, in the file's order; ``source`` in words."""
     data = tomllib.loads(PUBLISHED_FILE.read_text(encoding="utf-8"))
     return tuple(
         Published(
@@ -72,7 +72,7 @@ def _questions() -> Mapping[str, int]:
 
 
 def is_specvi(outcomes: Iterable[Outcome]) -> bool:
-    """Whether these are answers to SpecVI-Bench, as far as the number of questions of each task tells."""
+    """Return whether these are answers to SpecVI-Bench, judged by the number of questions of each task."""
     given = list(outcomes)
     return not any(one.simulated for one in given) and Counter(one.task for one in given) == _questions()
 
@@ -82,12 +82,12 @@ PREDICTIONS = "predictions.jsonl"
 
 @dataclass(frozen=True)
 class Row:
-    """A system and what it scored.
+    """A system and its scores.
 
-    :param name: with the stage of training, and "without the tool", where that is so
-    :param data: what was asked, in words
-    :param open: questions not asked yet; ``unread``: those whose spectrum could not be read
-    :param wall: seconds a question while the run ran, many at a time; None if not measured
+    :param name: with the stage of training, and "without the tool" if so
+    :param data: a description of the questions
+    :param open: questions not answered yet; ``unread``: those whose spectrum could not be read
+    :param wall: seconds per question during the run, many at a time; None if not measured
     """
 
     name: str
@@ -107,7 +107,7 @@ class Row:
 
     @property
     def note(self) -> str:
-        """What keeps it from being a whole run over real spectra; "" if nothing does."""
+        """Why it is not a whole run over real spectra; "" if it is one."""
         there = {
             f"unfinished: {self.open} questions not asked": self.open,
             f"{self.unread} spectra not read": self.unread,
@@ -133,7 +133,7 @@ class Row:
 
 
 def row(path: Path) -> Row:
-    """The row of a run's folder, or of a file of predictions (or a folder that holds one).
+    """Return the row of a run's folder, or of a file of predictions (or a folder with one).
 
     :raises OutcomesError: it is neither, or is damaged, or holds nothing yet
     """
@@ -149,7 +149,7 @@ def row(path: Path) -> Row:
 
 
 def of_run(run: Run) -> Row:
-    """The row of a run. :raises OutcomesError: nothing was answered yet"""
+    """Return the row of a run. :raises OutcomesError: nothing was answered yet"""
     settings = run.settings
     policy = settings["policy"]
     name = row_name(settings["name"], settings["stage"], settings["with_tool"])
@@ -174,7 +174,7 @@ def _scores(outcomes: tuple[Outcome, ...], path: Path) -> Scores:
 
 
 def _data(outcomes: tuple[Outcome, ...]) -> str:
-    """Surveys, most frequent first, or the benchmark's name."""
+    """Return the surveys, most frequent first, or the benchmark's name."""
     if is_specvi(outcomes):
         return "SpecVI-Bench"
     surveys = [one.survey or "survey not known" for one in outcomes]
@@ -189,19 +189,19 @@ _ORDER = ("cv", "cc", "ss", "gm", "wd", "o", "b", "a")
 
 
 def tasks_of(rows: Iterable[Row]) -> list[str]:
-    """The tasks that any row was asked, the published ones first and in the paper's order."""
+    """Return the tasks of all rows, the published ones first and in the paper's order."""
     there = {task.task for row in rows for task in row.scores.tasks}
     return [task for task in _ORDER if task in there] + sorted(there - set(_ORDER))
 
 
 def published_shown(rows: Sequence[Row]) -> list[Published]:
-    """The paper's rows that have a task in common with these."""
+    """Return the paper's rows that have a task in common with these."""
     tasks = set(tasks_of(rows))
     return [one for one in published() if tasks & set(one.tasks)]
 
 
 def text(rows: Sequence[Row], with_published: bool = True) -> str:
-    """For a terminal."""
+    """Return the table as text for a terminal."""
     headings, cells = _cells(rows, with_published)
     widths = [max(len(line[n]) for line in [headings, *cells]) for n in range(len(headings))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in cells]
@@ -224,7 +224,7 @@ def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
 
 
 def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
-    """What there is to say beneath: meanings, notes on rows, comparisons, sources."""
+    """Return the notes below the table: definitions, remarks on rows, comparisons, sources."""
     lines = [MEANING]
     lines += [f"{row.name}: {row.note}" for row in rows if row.note]
     lines += [
@@ -246,7 +246,7 @@ def notes(rows: Sequence[Row], with_published: bool) -> list[str]:
 
 
 def compared(first: Row, second: Row) -> str:
-    """The first row against another, in a sentence."""
+    """Describe the first row against another, in a sentence."""
     found = comparison(first, second)
     if isinstance(found, str):
         return f"{first.name} against {second.name}: {found}"
@@ -260,7 +260,7 @@ def compared(first: Row, second: Row) -> str:
 
 
 def comparison(first: Row, second: Row) -> Comparison | str:
-    """Of two rows on the questions that both were asked; else why there is none."""
+    """Compare two rows on the questions that both have; otherwise return why there is no comparison."""
     try:
         return compare(first.outcomes, second.outcomes)
     except ValueError as error:
@@ -268,7 +268,7 @@ def comparison(first: Row, second: Row) -> Comparison | str:
 
 
 def csv_text(rows: Sequence[Row], with_published: bool = True) -> str:
-    """A line a system and task, and one for each mean; percent."""
+    """Return one line per system and task, and one for each mean; percent."""
     out = io.StringIO()
     measures = ("f1", "precision", "recall", "accuracy")
     ends = [f"{measure}{end}" for measure in measures for end in ("", "_lo", "_hi")]

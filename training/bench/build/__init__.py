@@ -1,14 +1,7 @@
-"""How a benchmark is made: positives from a catalogue, hard negatives by rejection sampling.
+"""Build a benchmark as published (arXiv:2601.06498): positives from a catalogue, hard negatives by rejection sampling.
 
-As published (arXiv:2601.06498): spectra of the archive are scored by a weak classifier and kept as negatives
-where it says P > 0.8, so that what is asked is hard; training set about 1:1, test set about 1:5, two fifths
-of the positives in the test set. The published weak classifier is not known; here it is
-``training.specialist``, trained on the training positives against as many random candidates, which are then
-set aside, or whatever wrote a file of predictions.
-
-A candidate that the labels do not mention counts as NO: a class member that the catalogue has missed becomes
-a wrong label, and rejection sampling looks for just those. Every split is by source, and by the numbers
-themselves: one spectrum under two names is one.
+A weak classifier (``training.specialist``, or a file of predictions) scores spectra of an archive; those above P = 0.8
+become negatives. A candidate without a label counts as NO, so missed class members become wrong labels.
 """
 
 from __future__ import annotations
@@ -35,11 +28,11 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a benchmark is to be made; the defaults are the published proportions.
+    """Settings of a benchmark; the defaults are the published proportions.
 
     :param keep: negatives are candidates with a probability above this
     :param test_share: of the positives
-    :param snr_min: least signal-to-noise a pixel, of positives and candidates alike
+    :param snr_min: least signal-to-noise per pixel, of positives and candidates alike
     :param fill: take random candidates if there are too few hard ones, and mark them
     """
 
@@ -55,7 +48,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Entry:
-    """A spectrum that may be taken; ``key`` names its file in messages."""
+    """A spectrum that may be selected; ``key`` names its file in messages."""
 
     key: str
     source: str
@@ -83,19 +76,18 @@ class WeakClassifier(Protocol):
     """The weak classifier."""
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
-        """Learn from the training positives against candidates, which are taken from ``candidates`` and not
-        used otherwise."""
+        """Train on the positives against candidates, which are taken from ``candidates`` and not used otherwise."""
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
-        """P(YES) of each; None where it has nothing to say."""
+        """Return P(YES) of each; None if it is unknown."""
 
     def description(self) -> dict[str, object]:
-        """What it is, for the card: JSON values."""
+        """Return a description for the card: JSON values."""
 
 
 @dataclass
 class Built:
-    """A benchmark as found: what is in each part, in its order, and what it took.
+    """A finished selection: the content of each part, in its order, and how it was found.
 
     :param needed: negatives that each part wants; ``scored``: candidates scored; ``accepted``: of them, with
         a probability above the bar
@@ -122,7 +114,7 @@ class Built:
 
     @property
     def short(self) -> int:
-        """The number of missing negatives."""
+        """Number of missing negatives."""
         return self.missing("train") + self.missing("test")
 
     @property
@@ -144,10 +136,9 @@ def build(
     placed: Mapping[str, Part] | None = None,
     done: Callable[[int], None] = lambda _: None,
 ) -> Built:
-    """Select a benchmark. One seed and one set of inputs give one benchmark.
+    """Select a benchmark. Equal seeds and inputs give equal benchmarks.
 
-    :param placed: sources that another task's part of the benchmark has in its training or test set: here
-        they may be in the same only
+    :param placed: the part of each source in the benchmark of another task; here it may only be in the same part
     :param done: called with the number of negatives found
     :raises DataError: fewer than two positives that can be used
     """
@@ -193,7 +184,7 @@ class _Builder:
         return [ordered[i] for i in self.rng.permutation(len(ordered))]
 
     def _usable(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Spectrum]]:
-        """Each spectrum once, if it can be read and is good enough."""
+        """Yield each spectrum once, if it can be read and is good enough."""
         for entry in entries:
             if entry.source in self.sources:
                 self.found.leave_out(entry.key, "the same source again")
@@ -214,7 +205,7 @@ class _Builder:
                 yield entry, spectrum
 
     def _place_positives(self, positives: Sequence[Selected]) -> None:
-        """Two fifths into the test set, those first that have to be there; at least one into each part."""
+        """Put two fifths into the test set, required ones first; at least one into each part."""
         wanted = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
         free = [one for one in positives if one.entry.source not in self.placed]
         bound = [one for one in positives if one.entry.source in self.placed]
@@ -249,7 +240,9 @@ class _Builder:
             self.found.leave_out(candidate.entry.key, "in another task's part of the benchmark")
 
     def _put(self, negative: Selected) -> bool:
-        """Into the test set first; a source of another task's into the part in which it is there."""
+        """Put entries into the test set first; a source of another task's benchmark goes into the same part as
+        there.
+        """
         bound = self.placed.get(negative.entry.source)
         parts: tuple[Part, ...] = ("test", "train") if bound is None else (bound,)
         for part in parts:

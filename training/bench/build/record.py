@@ -32,7 +32,7 @@ def file_name(part: Part, task: str) -> str:
 
 
 def build_record(built: Built, recipe: Recipe, weak: Mapping[str, object]) -> dict[str, Any]:
-    """Everything there is to say of how it was made, JSON values; nothing of when or where."""
+    """Return how the benchmark was made, as JSON values, without time and place."""
     return {
         "schema": SCHEMA,
         "made_by": f"spec-o3 {version('spec-o3')}",
@@ -52,7 +52,7 @@ def build_record(built: Built, recipe: Recipe, weak: Mapping[str, object]) -> di
 
 
 def placed(folder: Path, task: str) -> dict[str, Part]:
-    """Which sources other tasks' builds in ``folder`` have in which part.
+    """Return the part of each source in the benchmarks of other tasks in ``folder``.
 
     :raises DataError: a build's JSON is damaged, or there is one of this task already
     """
@@ -69,7 +69,7 @@ def placed(folder: Path, task: str) -> dict[str, Part]:
 
 
 def markdown(values: Mapping[str, Any], task: Task) -> str:
-    """The card."""
+    """Return the card as Markdown."""
     recipe, weak, candidates = values["recipe"], values["weak_classifier"], values["candidates"]
     lines = [
         f"# {task.title}: a benchmark made with `spec-o3 bench build`",
@@ -136,7 +136,7 @@ _GROUP = 64  # rows a row group: about 20 MB unpacked
 
 
 def write_parquet(path: Path, rows: Sequence[Selected], task: Task, done: Callable[[], None] = lambda: None) -> None:
-    """Write the rows in their order; there is the whole file or none. Spectra are read once more.
+    """Write the rows in their order; the file is complete or absent. Spectra are read once more.
 
     :param done: called after each row
     :raises OSError: it cannot be written
@@ -161,7 +161,7 @@ def write_parquet(path: Path, rows: Sequence[Selected], task: Task, done: Callab
 
 
 def row(taken: Selected, task: Task) -> dict[str, Any]:
-    """One row of the layout, as Python values."""
+    """Return one row of the layout, as Python values."""
     spectrum = taken.entry.spectrum()
     redshift = spectrum.redshift if spectrum.frame == "observed" else None
     shown = {

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 
 class Predictions:
-    """Probabilities of YES read from JSON lines: ``source`` (or ``key``), ``probability``, and if wanted
-    ``task``."""
+    """Probabilities of YES from JSON lines: ``source`` (or ``key``), ``probability``, and optionally ``task``."""
 
     def __init__(self, path: Path, task: Task) -> None:
-        """:raises DataError: it cannot be read, or a line says what cannot be"""
+        """:raises DataError: it cannot be read, or a line has a wrong value"""
         self._path = path
         self._p: dict[str, float] = {}
         try:
@@ -39,7 +38,7 @@ class Predictions:
             raise DataError(f"{path}: found no prediction for the task {task.key}")
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
-        """Nothing is to be learned, so no candidate is set aside."""
+        """Do nothing: there is nothing to train, so no candidate is set aside."""
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
         return [self._p.get(one.source, self._p.get(one.key)) for one in entries]
@@ -58,7 +57,7 @@ class TrainedClassifier:
         self._description: dict[str, object] = {}
 
     def learn(self, positives: Sequence[Spectrum], candidates: Iterator[tuple[Entry, Spectrum]]) -> None:
-        """:raises SpecialistError: too few of either"""
+        """:raises SpecialistError: too few positives or candidates"""
         from training.specialist import train
         from training.specialist.grid import Sampled, sample
 
