@@ -75,7 +75,7 @@ def _form_problems(trajectory: Trajectory) -> list[str]:
     """Whether the published reward would find fault with the form of what is about to be taught."""
     response = "\n".join(turn_text(turn) for turn in trajectory.turns())
     well_formed, _ = read_response(response)
-    return [] if well_formed else ["the reward finds fault with its form"]
+    return [] if well_formed else ["its form is not the published one"]
 
 
 def _picture(approved: ApprovedItem, arguments: Mapping[str, Any], sha256: str | None) -> Picture:

@@ -304,7 +304,7 @@ def test_only_labelled_trajectories_are_asked_each_spectrum_once(tmp_path: Path)
     assert (question.source, question.label, question.task.key) == ("a.fits", "NO", "cv")
     assert question.spectrum() == one
     assert sorted(one.reason for one in dropped) == [
-        "another trajectory of a spectrum that is asked about already",
+        "another trajectory of the same spectrum and task",
         "no label",
     ]
 

@@ -1,4 +1,7 @@
-"""The training commands of the ``spec-o3`` program, one module each, imported when they are needed."""
+"""The training commands of the ``spec-o3`` program, one module each.
+
+They import what they need when they run, so that ``--help`` does not wait for torch.
+"""
 
 from agent.cli.command import lazy
 

@@ -65,7 +65,7 @@ def add(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the scores as one JSON object")
     add_policy_options(parser)
-    commands = parser.add_subparsers(metavar="", title="besides")
+    commands = parser.add_subparsers(metavar="", title="other commands")
     for command in (TABLE_COMMAND, bench_build.COMMAND):
         one = commands.add_parser(command.name, help=command.help, description=command.help)
         command.add(one)
@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> int:
     from training.data import DataError, card
 
     if not arguments.data:
-        raise CannotRun("--data: found nothing, expected what to ask (or `spec-o3 bench table RUN...`)")
+        raise CannotRun("--data: found nothing, expected the questions (or `spec-o3 bench table RUN...`)")
     stop = Stop()
     try:
         dropped: list[Dropped] = []
@@ -105,8 +105,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _contender(arguments: Namespace) -> System | None:
-    """The weights that a local policy is to load, which ``arguments`` then name; a training run's folder
-    stands for what it learned."""
+    """Return the weights that a local policy loads; ``arguments`` then name them. A training run's folder means its
+    result.
+    """
     from training.bench.run import system_of
     from training.model import ModelError
     from training.run import LINEAGE, Run
@@ -127,7 +128,7 @@ def _contender(arguments: Namespace) -> System | None:
 
 
 def _inspection_options(arguments: Namespace, who: System | None) -> tuple[InspectionOptions, dict[str, Any]]:
-    """Return how questions are asked, and what of it may not change from one session to the next."""
+    """Return the options of the inspections, and the settings that must not change between sessions."""
     from agent.cli.inspect import MACHINE_SETTINGS, baseline
     from agent.cli.policy_options import choice_from, roster_from
     from training.bench.run import InspectionOptions
@@ -191,11 +192,11 @@ def _ask(
 
 
 def _processes(arguments: Namespace, questions: int) -> int:
-    """How many processes to ask in, 0 for threads in this one: the baseline computes, others wait."""
+    """Return the number of processes, 0 for threads in this one: the baseline computes, other policies wait."""
     if arguments.policy != "baseline":
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    # A process takes a second or two to start; so few questions would be answered by then.
+    # A process takes a second or two to start; fewer questions are answered in that time.
     return min(arguments.concurrency or cores, questions // 4)
 
 
@@ -289,11 +290,11 @@ if TYPE_CHECKING:
 
 
 def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Question]:
-    """What is to be asked, held against what was trained on.
+    """Return the questions of the command line, checked against the training data.
 
-    :param dropped: what was left out is added to it
-    :raises DataError: it cannot be used, or has a spectrum in common with what was trained on
-    :raises CannotRun: a task that is not known, or of which there is no question
+    :param dropped: questions that were left out are added
+    :raises DataError: it cannot be used, or has a spectrum in common with the training data
+    :raises CannotRun: an unknown task, or one without questions
     """
     from training.bench.answers import limited
     from training.data import questions, refuse_leaks
@@ -320,7 +321,7 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
 
 
 def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
-    """All tasks that are known, and the keys of those that are wanted; none for all."""
+    """Return all known tasks, and the keys of the wanted ones; none means all."""
     from agent import tasks
 
     known, problems = tasks.load_all([arguments.tasks] if arguments.tasks else [])
@@ -335,7 +336,7 @@ def _tasks(arguments: Namespace) -> tuple[dict[str, Task], list[str]]:
 
 
 def _trained_on(arguments: Namespace, known: Mapping[str, Task]) -> list[Example | Question]:
-    """Trajectories or questions, whichever each path holds. :raises DataError: it holds neither"""
+    """Return the trajectories or questions of each path. :raises DataError: it has neither"""
     from training.data import DataError, examples, questions
 
     found: list[Example | Question] = []

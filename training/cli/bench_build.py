@@ -30,7 +30,7 @@ def add(parser: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="PATH",
-        help="an archive to select negatives from, beside the spectra labelled NO",
+        help="an archive to select negatives from, in addition to the spectra labelled NO",
     )
     parser.add_argument(
         "--weak",
@@ -140,7 +140,7 @@ def _weak(arguments: Namespace, task: Task) -> WeakClassifier:
 
 
 def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]]:
-    """The positives, and the candidates for negatives. :raises DataError: there are none to be used"""
+    """Return the positives, and the candidates for negatives. :raises DataError: there are none to use"""
     from agent.batch.sources import sources_from, spectra_in
     from agent.spectrum import read
     from training.bench.build import Entry
@@ -170,7 +170,7 @@ def _known(arguments: Namespace) -> dict[str, Task]:
 
 
 def _write(folder: Path, built: Built, task: Task, description: dict[str, Any]) -> None:
-    """The two files, then what says how they were made: where that is, the benchmark is whole."""
+    """Write the two files, then the record of how they were made: it exists only if the benchmark is complete."""
     import json
 
     from agent.batch.journal import write_atomic

@@ -1,4 +1,4 @@
-"""``spec-o3 grpo``: learn from labels alone, by inspecting."""
+"""``spec-o3 grpo``: reinforcement learning from labels alone, by inspecting spectra."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(arguments: Namespace) -> int:
 
 
 def settings_of(arguments: Namespace) -> GrpoSettings:
-    """:raises SettingsError: see there"""
+    """Return the settings of the command line. :raises SettingsError: as ``training.settings.read``"""
     from training.cli.sft import config_file
     from training.grpo.settings import GrpoSettings
     from training.settings import read

@@ -1,4 +1,4 @@
-"""``spec-o3 sft``: the cold start, from a file of settings."""
+"""``spec-o3 sft``: supervised fine-tuning (the cold start), from a file of settings."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> int:
 
 
 def settings_of(arguments: Namespace) -> SftSettings:
-    """:raises SettingsError: see there"""
+    """Return the settings of the command line. :raises SettingsError: as ``training.settings.read``"""
     from training.settings import read
     from training.sft import SftSettings
 
@@ -72,7 +72,7 @@ def settings_of(arguments: Namespace) -> SftSettings:
 
 
 def config_file(given: str) -> Path:
-    """The file that is named; of shipped settings the name is enough, with or without its ending."""
+    """Return the named file; for shipped settings the name is enough, with or without its extension."""
     if not (path := Path(given)).exists() and path.name == given:
         for name in (given, f"{given}.yaml"):
             if (SHIPPED / name).is_file():
@@ -131,7 +131,7 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
 
 
 def _would(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
-    """How much would learn, and in how many steps."""
+    """Describe how many numbers would be trained, and in how many steps."""
     from training.model import load, trainable
     from training.sft import steps
 
@@ -155,7 +155,7 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
 
 
 class _Watch:
-    """A progress bar on a terminal; elsewhere one line per step, for log files."""
+    """A progress bar on a terminal; otherwise one line per step, for log files."""
 
     def __init__(self) -> None:
         self._bar = ProgressBar(None, "learning")

@@ -67,7 +67,7 @@ def _add_data(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """Never called: argparse asks for one of the two."""
+    """Never called: argparse requires one of the two subcommands."""
     raise CannotRun("specialist: found no command, expected train or predict")
 
 
@@ -124,7 +124,7 @@ def run_predict(arguments: Namespace) -> int:
 
 
 def _answers(arguments: Namespace, specialist: Specialist) -> Iterator[Outcome]:
-    """What one specialist says to the questions of its task."""
+    """Return the answers of one specialist to the questions of its task."""
     questions = _questions(arguments, specialist.task, "test")
     _refuse_what_it_learned(specialist, questions)
     yield from progress(_judged(specialist, questions), len(questions), specialist.task)
@@ -144,7 +144,7 @@ def _questions(arguments: Namespace, task: str, part: str) -> list[Question]:
 
 
 def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
-    """The questions with what their spectra say of themselves, and the spectra on the grid.
+    """Return the questions completed from their spectra, and the spectra on the grid.
 
     :raises CannotRun: a spectrum cannot be read
     """

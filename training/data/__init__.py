@@ -1,7 +1,7 @@
 """Training data: approved exports, JSON lines, the published cold-start set, SpecVI-Bench, and labelled spectra.
 
-``examples`` are learned from, ``questions`` are asked. A row that cannot be used is either an error that stops
-(``DataError``: which file, row and field) or is left out and counted (``Dropped``).
+``examples`` are for training, ``questions`` for the bench and GRPO. A row that cannot be used is an error that stops
+(``DataError``: file, row and field), or is left out and counted (``Dropped``).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _Key = TypeVar("_Key", str, int)
 
 @dataclass(frozen=True)
 class Spread:
-    """How numbers are spread: how many are known, their mean, and ``QUANTILES`` of them."""
+    """Distribution of numbers: how many are known, their mean, and ``QUANTILES`` of them."""
 
     known: int
     mean: float
@@ -37,7 +37,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows that were left out for one reason, the first of them by key."""
+    """Rows that were left out for one reason, and the first of them by key."""
 
     reason: str
     rows: int
@@ -46,12 +46,12 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class TrajectoryStatistics:
-    """What the trajectories did, and who made them; counts are of trajectories unless stated otherwise.
+    """Statistics of the trajectories and their drafters; counts are of trajectories unless stated otherwise.
 
-    :param windows: by task the windows most often asked for, whole Å in the frame shown, and how often
-    :param calls: trajectories by how often they call the tool; ``turns`` by how often the assistant speaks
-    :param against_label: whose answer is not their label
-    :param faults: what was forgiven in reading them, by kind
+    :param windows: by task, the windows most often requested, whole Å in the frame shown, and how often
+    :param calls: trajectories by number of tool calls; ``turns`` by number of assistant turns
+    :param against_label: trajectories whose answer is not their label
+    :param faults: faults that were accepted when they were read, by kind
     """
 
     windows: Mapping[str, Sequence[tuple[str, int]]]
@@ -65,7 +65,7 @@ class TrajectoryStatistics:
 
 @dataclass(frozen=True)
 class Tokens:
-    """How long the examples are in tokens, pictures included; ``too_long`` are longer than ``limit``."""
+    """Lengths of the examples in tokens, pictures included; ``too_long`` are longer than ``limit``."""
 
     spread: Spread
     limit: int | None
@@ -74,8 +74,10 @@ class Tokens:
 
 @dataclass(frozen=True)
 class DataCard:
-    """What the records are. ``looks`` and ``tokens`` are None where there are no trajectories, or nothing to
-    count tokens with. ``snr`` is None where no row says it."""
+    """The content of the records.
+
+    ``looks`` and ``tokens`` are None without trajectories, or without a tokenizer. ``snr`` is None if no row has it.
+    """
 
     kind: str
     rows: int
@@ -89,17 +91,17 @@ class DataCard:
     dropped: Sequence[LeftOut]
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, fit for JSON."""
+        """Return plain values for JSON."""
         plain: dict[str, Any] = _plain(asdict(self))
         return plain
 
     def text(self) -> str:
-        """For a terminal."""
+        """Return text for a terminal."""
 
         return text(self)
 
     def markdown(self) -> str:
-        """As a Markdown document."""
+        """Return a Markdown document."""
 
         return markdown(self)
 
@@ -110,11 +112,11 @@ def card(
     limit: int | None = None,
     dropped: Iterable[Dropped] = (),
 ) -> DataCard:
-    """Count what there is.
+    """Count the records.
 
-    :param tokens: how many tokens an example has; every example is rendered for that, pictures included
+    :param tokens: number of tokens of an example; every example is rendered for it, pictures included
     :param limit: the most that are allowed
-    :param dropped: what was left out on the way here
+    :param dropped: rows that were left out while reading
     """
     examples = [record for record in records if isinstance(record, Example)]
     classes: dict[str, Counter[str]] = defaultdict(Counter)
@@ -161,7 +163,7 @@ def _tokens(examples: Sequence[Example], count: Callable[[Example], int], limit:
 
 
 def _kind(fault: str) -> str:
-    """A fault without where it was and how often, so that faults of one kind are counted together."""
+    """Return a fault without place and number, so that faults of one kind are counted together."""
     fault = re.sub(r"^conversations\[\d+\]: ", "", fault)
     fault = re.sub(r"U\+[0-9A-F]{4,6}", "a character", fault)
     fault = re.sub(r"(, in)? ?(['\"]).*\2", "", fault, flags=re.DOTALL)
@@ -219,7 +221,7 @@ class _Table:
 
 
 def text(card: DataCard) -> str:
-    """For a terminal: tables lined up by spaces."""
+    """Return text for a terminal: tables aligned by spaces."""
     parts = [_summary(card)]
     for table in _tables(card):
         columns = [_lined_up(column) for column in zip(table.head, *table.rows, strict=True)]
@@ -229,7 +231,7 @@ def text(card: DataCard) -> str:
 
 
 def markdown(card: DataCard) -> str:
-    """As a document with a heading."""
+    """Return a document with a heading."""
     parts = ["# Data card", _summary(card)]
     for table in _tables(card):
         lines = [table.head, ["---"] * len(table.head), *table.rows]
@@ -283,10 +285,10 @@ def _trajectory_tables(statistics: TrajectoryStatistics) -> Iterator[_Table]:
         for task, windows in statistics.windows.items()
     ]
     if rows:
-        yield _Table("Windows most looked at (Å, how often)", ["task", "windows"], rows)
+        yield _Table("Most frequent zooms (Å, how often)", ["task", "windows"], rows)
     yield _counts("Drafters", "drafter", statistics.drafters)
     if statistics.faults:
-        yield _counts("Faults forgiven", "fault", statistics.faults)
+        yield _counts("Faults accepted", "fault", statistics.faults)
 
 
 def _counts(title: str, of: str, counts: Mapping[str, int] | Mapping[int, int]) -> _Table:
@@ -302,7 +304,7 @@ def _quantile(q: float) -> str:
 
 
 def _lined_up(column: Sequence[str]) -> list[str]:
-    """The cells of a column in one width: numbers to the right, words to the left."""
+    """Align the cells of a column: numbers right, text left."""
     width = max(map(len, column))
     numbers = all(cell.translate(_NOT_DIGITS).isdigit() for cell in column[1:])
     return [cell.rjust(width) if numbers else cell.ljust(width) for cell in column]

@@ -1,8 +1,7 @@
 """An export folder of ``spec-o3 export``: its manifest and hashes, and the check that its tool is ours.
 
-``manifest.json`` is written last and has the SHA-256 of every file: a folder without it is incomplete, and a changed
-file is found before a row is used. Data made with a different tool are refused, because our tool block would describe
-it wrongly.
+``manifest.json`` is written last and has the SHA-256 of every file: without it the folder is incomplete. Data made
+with a different tool are refused, because our tool block would describe it wrongly.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ _BLOCK = re.compile(r"<tools>(?!</tools>)(.*?)</tools>", re.DOTALL)
 
 
 class ToolSchemas:
-    """The tool schemas met so far, by who stated them; one that differs from another is refused."""
+    """The tool schemas of the inputs, by input; a schema that differs is refused."""
 
     def __init__(self) -> None:
         self._stated: dict[str, str] = {}
 
     def meet(self, schema: object, where: str) -> None:
-        """:raises DataError: another was met before (a mixture), or it is not ours"""
+        """Add a schema. :raises DataError: it differs from an earlier one (a mixture), or it is not ours"""
         canonical = json.dumps(schema, sort_keys=True)
         for other, place in self._stated.items():
             if other != canonical:
@@ -48,9 +47,9 @@ class ToolSchemas:
 
 
 def stated_in(system: str) -> object | None:
-    """The tool schema in a system turn, None where it states none; ours where it allows the same calls.
+    """Return the tool schema in a system turn; None without one; ours if it allows the same calls.
 
-    :raises ValueError: there is a tool block, but no single tool in it
+    :raises ValueError: the tool block does not have exactly one tool
     """
     block = _BLOCK.search(system)
     if block is None:
@@ -63,7 +62,7 @@ def stated_in(system: str) -> object | None:
 
 
 def _calls(schema: object) -> object:
-    """What decides which calls are allowed: names, types, and what must be there."""
+    """Return the parts of a schema that decide which calls are allowed: names, types, and required fields."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("function"), Mapping):
         return schema
     function: Mapping[str, Any] = schema["function"]
@@ -81,14 +80,14 @@ def _types(value: object) -> object:
 
 
 def _named_types(properties: object) -> object:
-    """The same of properties, one of which may itself be called ``description``."""
+    """Return the same for properties, one of which may itself be named ``description``."""
     if not isinstance(properties, Mapping):
         return properties
     return {name: _types(inner) for name, inner in properties.items()}
 
 
 def _called(canonical: str) -> str:
-    """A schema in a word: the tool's name, and enough of a hash to tell two apart."""
+    """Return a short name of a schema: the tool's name, and the beginning of a hash."""
     schema = json.loads(canonical)
     function = schema.get("function") if isinstance(schema, Mapping) else None
     name = function.get("name") if isinstance(function, Mapping) else None
@@ -150,7 +149,7 @@ class ExportFolder:
         return named
 
     def _check(self, name: object) -> Path:
-        """The file of that name. :raises DataError: it is missing, or another than was exported"""
+        """Return the file of that name. :raises DataError: it is missing, or differs from the manifest"""
         wanted = self._hashes.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or wanted is None:
             raise DataError(f"{self.folder / MANIFEST}: files: found nothing for {name!r:.80}, expected its hash")

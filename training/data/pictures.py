@@ -19,7 +19,7 @@ FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 def picture_file(rows: Path, path: object) -> Path:
-    """The picture file that a row of the file ``rows`` names. :raises DataError: it is not in its folder"""
+    """Return the picture file that a row of the file ``rows`` names. :raises DataError: it is outside its folder"""
     if not isinstance(path, str):
         raise DataError(f"found {path!r:.60}, expected the path of a picture")
     folder = rows.parent.resolve()
@@ -47,7 +47,7 @@ class PictureFiles:
     hashes: Sequence[str | None]
 
     def __call__(self) -> Sequence[Image.Image]:
-        """:raises DataError: one cannot be read, or is another than the trajectory was made with"""
+        """:raises DataError: a file cannot be read, or is not the picture of the trajectory"""
         return [self._read(path, sha256) for path, sha256 in zip(self.paths, self.hashes, strict=True)]
 
     def _read(self, path: Path, sha256: str | None) -> Image.Image:
@@ -70,7 +70,7 @@ class PictureFiles:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Pictures drawn by the agent's own tool from the spectrum.
+    """Pictures drawn from the spectrum by the agent's own tool.
 
     :param stored: files of some of them by SHA-256 of their pixels; these are read instead
     """

@@ -1,4 +1,4 @@
-"""From what is named on a command line to examples and questions."""
+"""Read the inputs of a command line as examples and questions."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ def examples(
     spectra: Path | None = None,
     dropped: list[Dropped] | None = None,
 ) -> list[Example]:
-    """What can be learned from in export folders, JSON lines of ours and ShareGPT files.
+    """Read examples from export folders, our JSON lines and ShareGPT files.
 
-    Everything is checked that can be without reading a picture or a spectrum: those are fetched, and checked,
-    when they are asked for.
+    All checks that need no picture and no spectrum are made now; those are read, and checked, on demand.
 
-    :param tasks: the tasks that are known, by key; None: those that come with the program
-    :param spectra: a folder in which spectra are found that rows of ours only name
-    :param dropped: what was left out is added to it
-    :raises DataError: an input cannot be used, or nothing is left to learn from
+    :param tasks: the known tasks, by key; None: those of the program
+    :param spectra: a folder with the spectra of rows that only name them
+    :param dropped: rows that were left out are added
+    :raises DataError: an input cannot be used, or there is no example
     """
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
@@ -57,16 +56,16 @@ def questions(
     spectra: Path | None = None,
     dropped: list[Dropped] | None = None,
 ) -> list[Question]:
-    """What can be asked of SpecVI-Bench files, of spectra with a label table, and of labelled trajectories.
+    """Read questions from SpecVI-Bench files, from spectra with a label table, and from labelled trajectories.
 
-    :param tasks: the tasks that are known, by key; None: those that come with the program
+    :param tasks: the known tasks, by key; None: those of the program
     :param labels: a table as ``agent.batch.labels`` has it, for spectrum files and folders of them; None: the
         ``labels.csv`` in each folder, or a list of files that has the labels itself
-    :param task: ask this one only, or these; needed where the label table has no column ``task``
+    :param task: only this one, or these; needed if the label table has no column ``task``
     :param part: which files of a folder of the benchmark are wanted, ``train_*`` or ``test_*``
-    :param spectra: a folder in which spectra are found that rows of ours only name
-    :param dropped: what was left out is added to it
-    :raises DataError: an input cannot be used, two labels of one spectrum differ, or there is nothing to ask
+    :param spectra: a folder with the spectra of rows that only name them
+    :param dropped: rows that were left out are added
+    :raises DataError: an input cannot be used, two labels of one spectrum differ, or there is no question
     """
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
@@ -97,9 +96,9 @@ def questions(
 def _trajectories(
     paths: Sequence[Path], known: Mapping[str, Task], spectra: SpectraFolder | None, pictures: bool
 ) -> Iterator[TrajectoryRow]:
-    """Every row of export folders and of files of trajectories; all must have been made with our tool."""
+    """Yield every row of export folders and of files of trajectories; all must have been made with our tool."""
     tools = ToolSchemas()
-    # All exports are looked at before the first row is read: a mixture is found in a moment.
+    # All exports are checked before the first row is read, so that a mixture is found at once.
     exports = {path: ExportFolder(path, tools) for path in paths if _is_export(path)}
     for path in paths:
         if path in exports:
@@ -148,7 +147,7 @@ def _holds_trajectories(path: Path) -> bool:
 
 
 def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[Path], list[Path]]:
-    """Files of the benchmark, files of trajectories, and the rest: spectra."""
+    """Sort the inputs: files of the benchmark, files of trajectories, and the rest (spectra)."""
     benchmark: list[Path] = []
     kept: list[Path] = []
     surveys: list[Path] = []
@@ -167,7 +166,7 @@ def _sorted(paths: Sequence[Path], part: Part | None) -> tuple[list[Path], list[
 
 
 def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -> list[str] | None:
-    """The keys of the tasks, by whatever names; None for all."""
+    """Return the keys of the tasks, given by key or alias; None for all."""
     if names is None:
         return None
     keys = []
@@ -180,7 +179,7 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
 
 
 def _once(listed: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
-    """Each spectrum once for each task, however many trajectories there are of it."""
+    """Yield each spectrum once per task, however many trajectories it has."""
     seen: dict[tuple[str, str], Question] = {}
     for one in listed:
         before = seen.setdefault((one.source, one.task.key), one)
@@ -191,7 +190,7 @@ def _once(listed: Sequence[Question], dropped: list[Dropped]) -> Iterator[Questi
                 f"{one.key}: label: found {one.label} for {one.source}, which {before.key} calls {before.label}"
             )
         else:
-            dropped.append(Dropped(one.key, "another trajectory of a spectrum that is asked about already"))
+            dropped.append(Dropped(one.key, "another trajectory of the same spectrum and task"))
 
 
 def _folder(spectra: Path | None) -> SpectraFolder | None:

@@ -22,11 +22,11 @@ from agent.trajectory.steps import Verdict
 
 @dataclass(frozen=True)
 class Example:
-    """A trajectory with its pictures: the overview, then one per zoom that produced one.
+    """A trajectory with its pictures: the overview, then one per zoom that has one.
 
     :param key: identifies the row in messages: its file and row number
-    :param source: which spectrum it is of
-    :param pictures: gives the pictures, RGB or RGBA
+    :param source: identifies its spectrum
+    :param pictures: returns the pictures, RGB or RGBA
     :param survey: from its row or the file's name, else ""
     :param snr: signal-to-noise per pixel if the row has it
     """
@@ -47,10 +47,10 @@ class Question:
     missing until the spectrum has been read: ``known`` adds them.
 
     :param task: its ``prompt`` is what the model reads: a published row's own words where it has them
-    :param survey: as the report is to group it: LAMOST, SDSS, DESI, "simulated LAMOST", ...; "" where only
+    :param survey: name for the groups of the report: LAMOST, SDSS, DESI, "simulated LAMOST", ...; "" where only
         the spectrum says it
     :param snr: median signal-to-noise per pixel; None if unknown until the spectrum is read
-    :param spectrum: gives the spectrum
+    :param spectrum: returns the spectrum
     """
 
     key: str

@@ -1,7 +1,6 @@
-"""Rows of a JSON file, one at a time: JSON lines, or a JSON list that is never in memory as a whole.
+"""Rows of a JSON file, one at a time: JSON lines, or a JSON list that is never completely in memory.
 
-A row of JSON lines knows where it stands in its file, so that a large part of it (the spectrum) can be read
-again when it is asked for, and need not be kept.
+A row of JSON lines knows its place in the file, so that a large part of it (the spectrum) can be read again on demand.
 """
 
 from __future__ import annotations
@@ -23,8 +22,11 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True)
 class Row:
-    """One row. ``number`` counts from 1: a line of JSON lines, an entry of a list. ``start`` is the line's
-    place in the file in bytes, None in a list."""
+    """One row.
+
+    ``number`` counts from 1: a line of JSON lines, an entry of a list. ``start`` is the line's byte position, None in
+    a list.
+    """
 
     path: Path
     number: int
@@ -33,7 +35,7 @@ class Row:
 
     @property
     def key(self) -> str:
-        """Names the row wherever it is spoken of: the end of its path says which set it is of."""
+        """Name of the row in messages; the end of its path identifies the data set."""
         return f"{self.path.parent.name}/{self.path.name}:{self.number}"
 
     def wrong(self, message: object) -> DataError:
@@ -41,7 +43,7 @@ class Row:
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Every row of a file. :raises DataError: it cannot be read, or a row is no JSON object"""
+    """Yield every row of a file. :raises DataError: it cannot be read, or a row is no JSON object"""
     try:
         with path.open(encoding="utf-8") as file:
             is_list = file.read(64).lstrip(_SPACE).startswith("[")
@@ -54,7 +56,7 @@ def rows(path: Path) -> Iterator[Row]:
 
 
 def read_again(path: Path, number: int, start: int) -> Mapping[str, Any]:
-    """A line of JSON lines by its place. :raises DataError: the file has changed since"""
+    """Read a line of JSON lines by its position. :raises DataError: the file has changed since"""
     try:
         with path.open("rb") as file:
             file.seek(start)
@@ -87,7 +89,7 @@ def _object(path: Path, number: int, value: object) -> Mapping[str, Any]:
 
 
 def _listed(path: Path, file: TextIO) -> Iterator[Row]:
-    """The entries of a JSON list; never more than a chunk and one entry are in memory."""
+    """Yield the entries of a JSON list; at most a chunk and one entry are in memory."""
     if file.read(1) != "\ufeff":
         file.seek(0)
     entries = elements(file, strict=False)

@@ -34,7 +34,7 @@ _IMAGE = "<image>"
 
 
 def is_specvi(path: Path) -> bool:
-    """Whether a file is a Parquet file in the benchmark's layout."""
+    """Return whether a file is a Parquet file in the benchmark's layout."""
     import pyarrow.parquet as pq
 
     try:
@@ -48,7 +48,7 @@ def is_specvi(path: Path) -> bool:
 
 
 def files_in(folder: Path, part: Part | None) -> list[Path]:
-    """The benchmark's files in a folder, or in ``data`` below it; [] where there are none.
+    """Return the benchmark's files in a folder, or in ``data`` below it; [] if there are none.
 
     :raises DataError: there are training and test files and ``part`` does not say which are wanted
     """
@@ -67,7 +67,7 @@ def files_in(folder: Path, part: Part | None) -> list[Path]:
 
 
 def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
-    """Yield a question for each row, in the row's own words.
+    """Yield a question for each row, with the row's own prompt.
 
     :raises DataError: the file is damaged or no benchmark, or a field of a row is wrong
     """
@@ -124,7 +124,7 @@ def _label(reward_model: object) -> Verdict:
 
 
 def _words(prompt: object) -> str:
-    """What the user says, without the mark of the picture that it begins with."""
+    """Return the text of the user turn, without the picture tag at its beginning."""
     turns = prompt if isinstance(prompt, list) else []
     texts = [t.get("content") for t in turns if isinstance(t, Mapping) and t.get("role") == "user"]
     if len(texts) != 1 or not isinstance(texts[0], str) or not texts[0].replace(_IMAGE, "").strip():
@@ -185,7 +185,7 @@ class _Spectra:
 
 
 def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
-    """The same rows in batches of ``_BATCH``: pyarrow's may be shorter where a row group ends."""
+    """Yield the rows in batches of ``_BATCH``: pyarrow's may be shorter at the end of a row group."""
     import pyarrow as pa
 
     waiting = pa.Table.from_batches([], schema)
@@ -200,7 +200,7 @@ def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[None]:
-    """What pyarrow raises over a damaged file becomes a ``DataError``."""
+    """Within the block, turn the errors of pyarrow over a damaged file into ``DataError``."""
     import pyarrow as pa
 
     try:

@@ -1,6 +1,6 @@
-"""Splits in which no spectrum is on two sides, and checks for spectra shared between training and test data.
+"""Splits in which each spectrum is on one side only, and checks for spectra shared between training and test data.
 
-Everything goes by ``source``: rows of one spectrum stay together, whatever their task, file or key.
+Records are identified by ``source``: rows of one spectrum stay together, whatever their task, file or key.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _SHOWN = 3
 def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) -> dict[str, list[Record]]:
     """Split the records into parts, each in the given order.
 
-    Sources are stratified by the tasks and labels of their rows: of every kind of source each part gets its
-    fraction, to within one. Which ones depends on the seed and the names of the sources alone, not on the
-    order of the rows, and stays what it was as far as possible when rows are added.
+    Sources are stratified by the tasks and labels of their rows: each part gets its fraction of every stratum,
+    to within one. The selection depends only on the seed and the names of the sources, not on the order of the
+    rows, and changes as little as possible when rows are added.
 
-    :param fractions: of the sources, by the part's name; together 1
-    :raises ValueError: they are not
+    :param fractions: of the sources, by the part's name; their sum is 1
+    :raises ValueError: it is not
     """
     if any(part < 0 for part in fractions.values()) or not math.isclose(sum(fractions.values()), 1.0):
         raise ValueError(f"fractions: found {dict(fractions)}, expected parts of 0 or more that make 1")
@@ -47,7 +47,7 @@ def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) 
 
 
 def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
-    """:raises DataError: a spectrum is in both, naming the first few"""
+    """Check that no spectrum is in both. :raises DataError: one is; the message names the first few"""
     shared = shared_sources(train, test)
     if not shared:
         return
@@ -75,12 +75,12 @@ def without(records: Iterable[Record], sources: Iterable[str]) -> tuple[list[Rec
 
 
 def task_of(record: AnyRecord) -> str:
-    """The key of its task."""
+    """Return the key of its task."""
     return record.task.key if isinstance(record, Question) else record.trajectory.task
 
 
 def label_of(record: AnyRecord) -> str:
-    """Its label; of a trajectory without one its answer; "" where there is neither."""
+    """Return its label; for a trajectory without one its answer; "" if there is neither."""
     if isinstance(record, Question):
         return record.label
     trajectory = record.trajectory
@@ -88,8 +88,10 @@ def label_of(record: AnyRecord) -> str:
 
 
 def _dealt(sources: Sequence[str], fractions: Mapping[str, float], seed: int, offset: float) -> dict[str, str]:
-    """The part of each source of one stratum: shuffled, then dealt at even steps, of which the first begins
-    at ``offset``, so that strata of one source do not all go to the first part."""
+    """Return the part of each source of one stratum: shuffled, then dealt at even steps.
+
+    The first step begins at ``offset``, so that strata of one source do not all go to the first part.
+    """
     shuffled = sorted(sources, key=lambda source: (_number(seed, source), source))
     names = [name for name, fraction in fractions.items() if fraction > 0]
     dealt = {}
@@ -105,6 +107,6 @@ def _dealt(sources: Sequence[str], fractions: Mapping[str, float], seed: int, of
 
 
 def _number(seed: int, text: str) -> float:
-    """A number in [0, 1) that depends on nothing else, on any machine."""
+    """Return a number in [0, 1) that depends only on the arguments, on any machine."""
     digest = hashlib.sha256(f"{seed}\0{text}".encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48

@@ -29,12 +29,12 @@ def labelled_spectra(
     wanted: Sequence[str] | None,
     dropped: list[Dropped],
 ) -> list[Question]:
-    """A question for each labelled spectrum and task of the table.
+    """Return a question for each labelled spectrum and task of the table.
 
     :param paths: files, folders, and lists as ``agent.batch.sources`` has them
     :param table: the labels, as ``agent.batch.labels`` has them
-    :param wanted: keys of the only tasks to be asked; if one, what the labels are about where the table does
-        not say
+    :param wanted: keys of the wanted tasks; a single one is the task of the labels if the table does not
+        state it
     :raises DataError: there is no such file, no table, no task, or the table cannot be used
     """
     labels_by_task = _labels(table, known, wanted)
@@ -57,7 +57,7 @@ def labelled_spectra(
 
 
 def own_table(path: Path) -> Path:
-    """The labels that come with the spectra: ``labels.csv`` in their folder, or the list itself.
+    """Return the labels that come with the spectra: ``labels.csv`` in their folder, or the list itself.
 
     :raises DataError: there are none
     """
@@ -89,7 +89,7 @@ def _questions(
 
 
 def _snr(row: Row, table: Path) -> float | None:
-    """:raises DataError: what the table gives is no number"""
+    """:raises DataError: the value in the table is no number"""
     value = row.also.get("snr", "")
     try:
         return float(value) if value else None
@@ -103,8 +103,9 @@ def _inside(
     labels: Sequence[Labels],
     dropped: list[Dropped],
 ) -> Iterator[tuple[Source, str]]:
-    """The spectra of a file that the table may speak of, and their identities; a file that cannot be opened
-    is dropped with the reason."""
+    """Yield the spectra of a file that may be in the table, with their identities; a file that cannot be opened is
+    dropped with the reason.
+    """
     labelled = [(one, target) for one in labels for target in one.targets(source.path.name)]
     try:
         names = names_of(source.path)
@@ -127,7 +128,7 @@ def _names(path: Path) -> tuple[str, ...]:
 
 
 def _labels(table: Path, known: Mapping[str, Task], wanted: Sequence[str] | None) -> dict[str, Labels]:
-    """The labels by task. :raises DataError: the table cannot be used, or does not say which task it is of"""
+    """Return the labels by task. :raises DataError: the table cannot be used, or does not state its task"""
     met: dict[str, None] = {}
 
     def note(name: str) -> bool | None:
@@ -163,5 +164,5 @@ def _read(path: Path, target: str) -> Spectrum:
 
 @lru_cache(_KEPT_OPEN)
 def _file(path: Path) -> SpectrumFile:
-    """A survey file, of which the last few stay open: a DESI file holds hundreds of spectra."""
+    """Return a survey file. The last few stay open, because a DESI file has hundreds of spectra."""
     return SpectrumFile(path)

@@ -1,4 +1,4 @@
-"""Rows of trajectories, in our form or the published cold-start layout, to examples and questions.
+"""Rows of trajectories, in our form or the published cold-start layout, as examples and questions.
 
 A row of ours has its spectrum in ``spectrum_data`` or in a folder; a published row has picture files and no spectrum.
 """
@@ -26,10 +26,10 @@ from training.reward import score
 
 @dataclass(frozen=True)
 class TrajectoryRow:
-    """One row, read and checked. ``trajectory`` is under our key for its task.
+    """One row, read and checked. ``trajectory`` has our key for its task.
 
-    :param files: the picture files that the row, or an export, names for it; empty where there are none
-    :param approved: people have approved it, so its answer is a label where no other is known
+    :param files: its picture files, named by the row or the export; empty if there are none
+    :param approved: people have approved it, so its answer is the label if no other is known
     """
 
     row: Row
@@ -48,9 +48,9 @@ class TrajectoryRow:
             raise self.row.wrong(f"spectrum: {error}") from error
 
     def example(self) -> Example | Dropped:
-        """To be learned from, if it is fit for that.
+        """Return an example for training, or why it cannot be one.
 
-        :raises DataError: its pictures are nowhere, or it names no spectrum
+        :raises DataError: its pictures are missing, or it names no spectrum
         """
         if why := unfit(self.trajectory):
             return Dropped(self.row.key, why)
@@ -59,9 +59,9 @@ class TrajectoryRow:
         return Example(self.row.key, self.source, self.trajectory, pictures, survey, snr)
 
     def question(self) -> Question | Dropped:
-        """To be asked, in the words in which the trajectory was.
+        """Return a question with the prompt of the trajectory.
 
-        :raises DataError: its spectrum is nowhere
+        :raises DataError: its spectrum is missing
         """
         label = self._label()
         if label is None:
@@ -101,7 +101,7 @@ class TrajectoryRow:
         return Drawn(self.row.key, self.trajectory, self._spectrum(), stored)
 
     def _stored(self) -> dict[str, Path]:
-        """The picture files that a row of ours names, by the SHA-256 of their pixels."""
+        """Return the picture files that a row of ours names, by the SHA-256 of their pixels."""
         named = self.row.values.get("pictures") or {}
         if not isinstance(named, Mapping):
             raise self.row.wrong(f"pictures: found {named!r:.60}, expected paths by SHA-256")
@@ -128,7 +128,7 @@ class TrajectoryRow:
 
 
 def own_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | None) -> TrajectoryRow:
-    """A row of ours. :raises DataError: a field is wrong, or the task unknown"""
+    """Read a row of ours. :raises DataError: a field is wrong, or the task unknown"""
     try:
         trajectory = Trajectory.from_json(row.values)
     except TrajectoryError as error:
@@ -137,7 +137,7 @@ def own_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | None) 
 
 
 def published_row(row: Row, known: Mapping[str, Task], spectra: SpectraFolder | None) -> TrajectoryRow:
-    """A row of the cold-start layout. :raises DataError: a field is wrong, a picture missing"""
+    """Read a row of the cold-start layout. :raises DataError: a field is wrong, a picture missing"""
     try:
         trajectory = Trajectory.from_sharegpt(row.values)
         files = tuple(picture_file(row.path, path) for path in row.values["images"])
@@ -158,12 +158,12 @@ def _checked(
 
 
 def unfit(trajectory: Trajectory) -> str:
-    """Why a trajectory cannot be learned from, "" if it can."""
+    """Return why a trajectory cannot be an example, "" if it can."""
     if problems := trajectory.problems(pictures=False):
         return "; ".join(problems)
     text = "\n".join(turn_text(turn) for turn in trajectory.turns())
     verdict = trajectory.answer.verdict if trajectory.answer else None
-    return "" if score(text, verdict or "").format_ok else "the reward finds fault with its form"
+    return "" if score(text, verdict or "").format_ok else "its form is not the published one"
 
 
 def _read_again(place: tuple[Path, int, int], key: str, trajectory: Trajectory) -> Spectrum:
