@@ -29,7 +29,7 @@ PACKAGES = (
 
 
 def environment() -> dict[str, Any]:
-    """When, Python, the libraries' versions, this program's commit, the devices and how many processes."""
+    """Return time, Python, versions of the libraries, commit of this program, devices and number of processes."""
     return {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "python": platform.python_version(),
@@ -65,7 +65,7 @@ def is_first_process() -> bool:
 
 
 def launch_problem() -> str | None:
-    """Why this process cannot train as it was started; None if it can."""
+    """Return why this process cannot train as it was started; None if it can."""
     import torch
 
     count = torch.cuda.device_count()
@@ -88,7 +88,7 @@ def _versions() -> dict[str, str]:
 
 
 def _commit() -> str | None:
-    """Of the checkout that this program runs from, "-dirty" if it was edited; None where there is none."""
+    """Return the commit of the checkout of this program, with "-dirty" if it was edited; None without a checkout."""
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return None

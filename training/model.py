@@ -48,13 +48,12 @@ class Loaded:
 
 
 def load(settings: ModelSettings) -> Loaded:
-    """The model and what of it learns. Under DeepSpeed call it after the training arguments are made, so that
-    its weights are spread over the GPUs as they are read.
+    """Load the model and select the parts to train.
 
     A start adapter is merged into the weights under ``full``, and learns on under ``lora``. The folder of a
     run may be given as ``name``; if it holds an adapter, that is the start adapter and its base the model.
 
-    :raises ModelError: what is missing, cut or of another model, and what to do about it
+    :raises ModelError: what is missing, incomplete or of another model, and what to do
     """
     settings = _there(settings)
     reads = processor(settings)
@@ -70,7 +69,7 @@ def load(settings: ModelSettings) -> Loaded:
 
 
 def processor(settings: ModelSettings) -> Any:
-    """What reads for the model, and says how many tokens a picture takes; quick, without the weights.
+    """Load the processor, without the weights; it also gives the number of tokens of a picture.
 
     :raises ModelError: as ``load``
     """
@@ -89,7 +88,7 @@ def processor(settings: ModelSettings) -> Any:
 
 
 def resolved(settings: ModelSettings) -> ModelSettings:
-    """The same with a run's folder replaced by the weights in it: a model, or a base and its adapter.
+    """Replace a run's folder by the weights in it: a model, or a base and its adapter.
 
     :raises ModelError: an adapter that does not name its base, or one on an adapter
     """
@@ -108,13 +107,15 @@ def resolved(settings: ModelSettings) -> ModelSettings:
 
 
 def trainable(model: Any) -> tuple[int, int]:
-    """How many numbers learn, and how many there are. Under ZeRO-3 too, which leaves only a share here."""
+    """Return how many numbers are trained, and how many there are; also under ZeRO-3, where a process has only a
+    share.
+    """
     counted = [(getattr(p, "ds_numel", p.numel()), p.requires_grad) for p in model.parameters()]
     return sum(n for n, learns in counted if learns), sum(n for n, _ in counted)
 
 
 def part_of(parameter: str) -> Part | None:
-    """Which part a parameter belongs to, by its name; None: the language model."""
+    """Return the part that a parameter belongs to, by its name; None: the language model."""
     names = parameter.split(".")
     if _VISION not in names:
         return None
@@ -123,13 +124,13 @@ def part_of(parameter: str) -> Part | None:
 
 
 def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merge: bool = False) -> None:
-    """Write what live vetting, vLLM and the bench load: weights in ``dtype``, processor with chat template
-    and limits, generation settings; of an adapter itself, with its base named.
+    """Write the files that live vetting, vLLM and the bench load: weights in ``dtype``, processor with chat template
+    and limits, generation settings; for an adapter the adapter itself, with the name of its base.
 
-    The folder is there when it is complete, and replaces one that was.
+    The folder appears when it is complete, and replaces an older one.
 
-    :param state: all weights by name, where they are spread over several processes
-    :param merge: write an adapter as full weights with it worked in; the model can then learn no further
+    :param state: all weights by name, if they are spread over several processes
+    :param merge: write an adapter merged into full weights, which cannot be trained further as an adapter
     """
     unfinished = folder.with_name(folder.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -156,7 +157,7 @@ def save(loaded: Loaded, folder: Path, state: dict[str, Any] | None = None, merg
 
 
 def out_of_memory(what: str) -> str:
-    """What to say, and what to do, when the GPU is full."""
+    """Return the message for a full GPU: what happened and what to do."""
     return (
         f"the GPU has too little memory for {what}: make the batch smaller and accumulate more, switch "
         "gradient_checkpointing on, choose `method: lora`, or spread the model over more GPUs with DeepSpeed"
@@ -164,7 +165,7 @@ def out_of_memory(what: str) -> str:
 
 
 def save_learned(trainer: Any, loaded: Loaded, folder: Path, merge: bool = False) -> None:
-    """``save`` at the end of training; every process calls it, the first writes.
+    """Call ``save`` at the end of training; every process calls it, the first one writes.
 
     :param trainer: a trainer of transformers or TRL, whose weights may be spread over processes
     """
@@ -219,7 +220,7 @@ def _with_adapter(model: Any, settings: ModelSettings) -> Any:
 
 
 def _learning(model: Any, settings: ModelSettings) -> Any:
-    """What learns is set to, and is held in float32."""
+    """Mark the parameters that are trained, and hold them in float32."""
     import torch
 
     if settings.method == "lora":
@@ -258,7 +259,9 @@ def _deepspeed() -> bool:
 
 @contextmanager
 def _in_one_line(name: str) -> Iterator[None]:
-    """The libraries raise whatever they like for a file that is missing, cut or of another kind."""
+    """Within the block, turn any error of the libraries (a file missing, incomplete or of another kind) into
+    ``ModelError``.
+    """
     import torch
 
     try:
@@ -287,7 +290,7 @@ def _one_line(error: BaseException) -> str:
 
 
 class Resumable:
-    """Goes before a trainer of transformers or TRL among the classes that a trainer is made of."""
+    """Mixin for trainers of transformers or TRL; put it before the trainer among the base classes."""
 
     model: Any
     is_fsdp_enabled: bool
@@ -301,7 +304,7 @@ class Resumable:
 
 
 def put_back(model: Any, checkpoint: str) -> None:
-    """Give ``model`` all weights of ``checkpoint``, each held as the model holds it.
+    """Load all weights of ``checkpoint`` into ``model``, each in the type that the model has.
 
     :raises ModelError: one is missing there, or of another shape
     """

@@ -1,8 +1,7 @@
-r"""A conversation as the token ids that a Spec-o3 model reads, each marked as spoken by the assistant or not.
+r"""Render a conversation as the token ids that a Spec-o3 model reads, with a mask of the assistant's tokens.
 
-One rendering serves SFT, GRPO and the printed mask. The published chat template is tokenized in pieces, at line feeds
-and special tokens, so the ids are those of the whole text. Spoken tokens are the assistant's text and its
-``<|im_end|>``; the published SFT also trained on the line feed after it, which no model generates.
+Used by SFT, GRPO and the printed mask. The chat template is tokenized in pieces, at line feeds and special tokens, so
+the ids are those of the whole text. Unlike the published SFT, the line feed after ``<|im_end|>`` is not trained.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ UNSPOKEN = -100
 
 
 def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
-    """Rows padded on the right, with labels: ``labels`` is the id where the assistant spoke, else -100.
+    """Pad rows on the right and add labels: ``labels`` is the id at tokens of the assistant, else -100.
 
     :param processor: a ``Qwen2_5_VLProcessor``
     :returns: ``input_ids``, ``attention_mask``, ``labels`` (rows, longest); what ``pixels`` gives; and
@@ -134,13 +133,15 @@ def for_learning(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tens
 
 
 def for_writing(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
-    """Rows padded on the left, ready for ``generate``; the same but for ``labels``."""
+    """Pad rows on the left for ``generate``; the same without ``labels``."""
     return _padded(rendered, processor, left=True)
 
 
 def pixels(rendered: Sequence[Rendered], processor: Any) -> dict[str, Tensor]:
-    """``pixel_values`` (patches of all pictures, values) and ``image_grid_thw`` (pictures, 3); empty without
-    pictures. The patches of a picture are the product of its row of ``image_grid_thw``.
+    """Return ``pixel_values`` (patches of all pictures, values) and ``image_grid_thw`` (pictures, 3); empty without
+    pictures.
+
+    The number of patches of a picture is the product of its row of ``image_grid_thw``.
     """
     images = [image for one in rendered for image in one.images]
     return dict(processor.image_processor(images=images, return_tensors="pt")) if images else {}

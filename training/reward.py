@@ -1,8 +1,7 @@
-r"""The published reward, including its oddities, because the models were trained against exactly this.
+r"""The published reward, including its oddities, because the models were trained with exactly this one.
 
-``recipe/spec_o3/spec_o3.py`` of github.com/Maxwell-Jia/spec-o3 (commit dd6eb91): 1 for the right class, less
-``alpha`` for wrong form, nothing for using the tool. Without a box YES is searched before NO: "no, not yes" is read
-as YES.
+``recipe/spec_o3/spec_o3.py`` of github.com/Maxwell-Jia/spec-o3 (commit dd6eb91): 1 for the right class, less ``alpha``
+for wrong form. Without a box, YES is searched before NO: "no, not yes" reads as YES.
 """
 
 from __future__ import annotations

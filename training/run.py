@@ -104,17 +104,17 @@ class Run:
         self._refuse_other(settings)
 
     def keep_card(self, plain: Mapping[str, Any], markdown: str) -> None:
-        """The data card, as JSON and to read."""
+        """Save the data card, as JSON and Markdown."""
         _write_json(self.folder / "data_card.json", plain)
         _write(self.folder / "data_card.md", markdown)
 
     def checkpoint(self) -> Path | None:
-        """The last complete checkpoint."""
+        """The last complete checkpoint; None if there is none."""
         complete = [one for one in self._checkpoints() if (one / COMPLETE).is_file()]
         return max(complete, key=_step, default=None)
 
     def logged(self) -> list[dict[str, Any]]:
-        """The lines of the log; a last one that was cut is left out."""
+        """Return the lines of the log, without an incomplete last one."""
         if not self.log.is_file():
             return []
         whole = self.log.read_text("utf-8").rpartition("\n")[0]
@@ -125,7 +125,7 @@ class Run:
         return _callback(self)
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """One line to the log. What is no number (NaN, infinite) is null: JSON knows no others."""
+        """Append a line to the log. NaN and infinite become null, because JSON has no such numbers."""
         plain = {key: _plain(value) for key, value in line.items()}
         with self.log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n")
@@ -159,8 +159,8 @@ class Run:
 
 
 def lineage(model: ModelSettings) -> list[dict[str, Any]]:
-    """From the base to what ``model`` starts from: the entries of the run that its adapter or its weights are
-    of, or the one of a base.
+    """Return the stages from the base to the start of ``model``: the entries of the run that its adapter or weights
+    come from, or the one of a base.
     """
     for given in filter(None, (model.adapter, model.name)):
         for folder in (Path(given).expanduser(), Path(given).expanduser().parent):
@@ -180,7 +180,7 @@ def _callback(run: Run) -> TrainerCallback:
     from transformers import TrainerCallback
 
     class Log(TrainerCallback):  # type: ignore[misc]
-        """Writes each step's numbers, with the seconds since the last, and marks complete checkpoints."""
+        """Logs each step's numbers, with the seconds since the last one, and marks complete checkpoints."""
 
         def __init__(self) -> None:
             self._since = time.monotonic()
@@ -212,7 +212,7 @@ def _step(checkpoint: Path) -> int:
 
 
 def _difference(found: Any, wanted: Any, where: str = "") -> str:
-    """The first setting that differs, with both values; empty if none does."""
+    """Return the first setting that differs, with both values; empty if none does."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         for key in [*wanted, *(key for key in found if key not in wanted)]:
             inner = _difference(found.get(key), wanted.get(key), f"{where}.{key}" if where else str(key))

@@ -1,7 +1,7 @@
 """Settings of a training run: one YAML file to one frozen settings object, strictly checked.
 
 An unknown key is refused with the nearest known one, because a misspelt learning rate that silently keeps its
-default costs a day. ``to_yaml`` writes every setting, defaults included, beside the weights.
+default costs a day. ``to_yaml`` writes every setting, defaults included, next to the weights.
 """
 
 from __future__ import annotations

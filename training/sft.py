@@ -44,7 +44,7 @@ class SftSettings:
     """A cold start. Published: ``cold_start/examples/spec_o3/qwen2_5_sft_full.yaml`` of
     github.com/Maxwell-Jia/spec-o3, run with LLaMA-Factory.
 
-    :param data: exports, our JSON lines, or the published set; what ``training.data.examples`` reads
+    :param data: exports, our JSON lines, or the published set; input of ``training.data.examples``
     :param spectra: a folder with the spectra that rows of ours only name, to draw their pictures from
     :param test: test data; examples of its spectra are refused, or dropped with ``drop_leaks``
     :param output: the folder of the run
@@ -140,7 +140,7 @@ def prepare(settings: SftSettings, renderer: Renderer, progress: Progress[Exampl
 
 
 def rendered(example: Example, renderer: Renderer, with_tool: bool) -> Rendered:
-    """:raises DataError: a picture is missing, or there are more than zooms"""
+    """Render an example. :raises DataError: a picture is missing, or there are more than zooms"""
     try:
         return renderer.example(example.trajectory, example.pictures(), with_tool)
     except DataError:
@@ -173,9 +173,7 @@ OnStep = Callable[[int, int, Mapping[str, Any]], None]
 
 
 class Collator:
-    """Rows of a data set that holds nothing but the examples' places, as a batch: pictures are fetched when
-    their batch is made.
-    """
+    """Makes a batch from the numbers of the examples; pictures are read when their batch is made."""
 
     def __init__(self, examples: Sequence[Example], processor: Any, with_tool: bool) -> None:
         self._examples = examples
@@ -196,7 +194,7 @@ def train(
     start: Start = "new",
     on_step: OnStep | None = None,
 ) -> Run:
-    """Learn from ``examples``; the finished run. With several processes all of them call it.
+    """Train on ``examples`` and return the finished run. With several processes all of them call it.
 
     :param examples: none longer than ``max_length``
     :raises ModelError: the model cannot be loaded, or does not fit
@@ -286,7 +284,7 @@ def trainer_of(
     held_out: Sequence[Example],
     arguments: SFTConfig,
 ) -> SFTTrainer:
-    """TRL's trainer over ``examples``."""
+    """Return TRL's trainer for ``examples``."""
     from datasets import Dataset
     from transformers import PrinterCallback
     from trl import SFTTrainer
@@ -314,7 +312,7 @@ def trainer_of(
 
 
 def steps(settings: SftSettings, examples: int) -> dict[str, int]:
-    """How many steps it would take as it is started now, and how many examples a step has."""
+    """Return the number of steps with the present number of processes, and the examples per step."""
     processes = int(os.environ.get("WORLD_SIZE", "1"))
     batches = math.ceil(examples / (settings.batch_size * processes))
     total = math.ceil(settings.epochs * math.ceil(batches / settings.accumulation))
@@ -367,7 +365,7 @@ def token_counts(rendered: Rendered, tokenizer: Any) -> TokenCounts:
 
 
 def mask_text(rendered: Rendered, tokenizer: Any, colours: bool) -> str:
-    """The text token for token; a picture's run of tokens as one and their number."""
+    """Return the text token by token; the tokens of a picture as one, with their number."""
     return "".join(_marked(kind, text, colours) for kind, text in _runs(rendered, tokenizer))
 
 

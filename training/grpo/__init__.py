@@ -1,1 +1,1 @@
-"""GRPO: a model learns from labels alone, by inspecting with the agent's own loop and tool."""
+"""GRPO: reinforcement learning from labels alone, with inspections by the agent's own loop and tool."""

@@ -32,7 +32,7 @@ def stop_ids(trainer: Any) -> frozenset[int]:
 
 
 def forbidden_ids(tokenizer: Any) -> list[int]:
-    """Return the ids that stand for pixels."""
+    """Return the ids of picture tokens."""
     known = tokenizer.get_vocab()
     return [known[token] for token in (IMAGE, VIDEO) if token in known]
 
@@ -203,5 +203,5 @@ class VllmGenerator:
 
 
 def vllm_options(tokenizer: Any) -> dict[str, Any]:
-    """Return sampling options for vLLM beside TRL's settings."""
+    """Return sampling options for vLLM in addition to TRL's settings."""
     return {"logit_bias": dict.fromkeys(forbidden_ids(tokenizer), _FORBIDDEN_BIAS)}

@@ -1,11 +1,7 @@
-"""GRPO itself: TRL's trainer, with our inspections in the place of its generation and nothing else changed.
+"""GRPO training: TRL's trainer, with our inspections in place of its generation and no other change.
 
-The loss is TRL's ``dapo`` unless settings say otherwise: the sum over all spoken tokens of an update, divided
-by the round's number of spoken tokens over its number of updates. Published is verl's token-mean, which at
-the time was a mean over each process's micro-batch, and these means averaged; later versions divide by the
-tokens of the whole update, as here but for the updates of one round being taken as equally long. TRL's
-``delta`` is verl's dual clip: the ratio counts up to it where an advantage is negative, and where one is
-positive the upper clip has long taken hold.
+The default loss is TRL's ``dapo``: the sum over all assistant tokens of an update, divided by the round's mean number
+per update. verl's published token-mean averaged over micro-batches. TRL's ``delta`` is verl's dual clip.
 """
 
 from __future__ import annotations
@@ -35,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def trainer_class(runner: RoundRunner) -> Any:
-    """The trainer's class; its ``writer`` has to be set before it trains."""
+    """Return the trainer's class; set its ``writer`` before training."""
     from trl import GRPOTrainer
 
     class Inspecting(Resumable, GRPOTrainer):  # type: ignore[misc]
@@ -48,7 +44,7 @@ def trainer_class(runner: RoundRunner) -> Any:
             output: dict[str, Any] = super()._generate_and_score_completions(inputs)
             if "pixel_values" not in output:
                 raise RuntimeError("TRL dropped the round's pictures: it counts their tokens otherwise")
-            # A round's pixels are gigabytes. They wait in main memory until their turn.
+            # The pixels of a round are gigabytes: keep them in main memory until they are needed.
             output["pixel_values"] = output["pixel_values"].cpu()
             self._divergence = [0.0, 0.0]
             return output
@@ -88,21 +84,21 @@ def trainer_class(runner: RoundRunner) -> Any:
             super().log(logs, start_time)
 
         def create_model_card(self, *args: Any, **options: Any) -> None:
-            """None: a run says what it is in its own files."""
+            """Omitted: a run describes itself in its own files."""
 
     return Inspecting
 
 
 def _divergence(old: Tensor, new: Tensor, mask: Tensor) -> float:
-    """Sum over the spoken tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r, with
-    r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
+    """Return the sum over the assistant tokens of an estimate of KL(old || new) that is never negative: r - 1 - log r,
+    with r = new / old (Schulman, http://joschu.net/blog/kl-approx.html).
     """
     gap = (new - old) * mask
     return float((gap.exp() - 1 - gap).sum())
 
 
 def _log_line(trainer: Any, runner: RoundRunner, logs: Mapping[str, float]) -> dict[str, Any]:
-    """The round's line in the log: what was asked, and what TRL says of learning from it."""
+    """Return the round's line of the log: the inspections, and TRL's numbers of the update."""
     import torch
 
     metrics = trainer._metrics["train"]
@@ -300,8 +296,9 @@ def _writer(settings: GrpoSettings, trainer: Any) -> RoundGenerator:
 
 
 def _rows(settings: GrpoSettings, questions: int) -> Dataset:
-    """The run as one long epoch, so that going on from a checkpoint finds its place by counting. ``prompt``
-    is a stand-in that TRL wants: the conversation begins in ``training.render``.
+    """Return the run as one long epoch, so that a resumed run finds its place by counting.
+
+    ``prompt`` is a placeholder required by TRL: the conversation begins in ``training.render``.
     """
     from datasets import Dataset
 

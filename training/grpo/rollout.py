@@ -1,8 +1,7 @@
-"""Many inspections at the same time: each is ``agent.loop.inspect`` itself; one call generates all their turns.
+"""Many inspections at the same time, each by ``agent.loop.inspect``, with all their turns generated in one call.
 
-The policy of an inspection yields an empty text when a turn is requested, which suspends the inspection; when all are
-suspended, a ``Generator`` samples all turns in one batch. No threads are needed, and the order is always the same.
-Sampled token ids are never tokenized again, because the loss needs the probabilities of exactly those ids.
+The policy of an inspection yields an empty text to suspend it; when all are suspended, a ``Generator`` samples all
+turns in one batch. Sampled ids are never tokenized again: the loss needs their probabilities.
 """
 
 from __future__ import annotations
@@ -69,10 +68,10 @@ class Generator(Protocol):
 
 @dataclass(frozen=True)
 class Rollout:
-    """One inspection, as token ids for training and as a trajectory for people.
+    """One inspection, as token ids for training and as a trajectory.
 
     :param prompt: the question, up to where the assistant's turn begins
-    :param completion: everything after it; ``spoken`` marks the assistant's tokens
+    :param completion: everything after it; ``spoken``: a mask of the assistant's tokens
     :param logprobs: of each id in ``completion``, 0 for tokens of the tool; None if the generator gave none
     :param turns: the assistant's turns as text
     :param truncated: a token limit cut it
@@ -98,7 +97,7 @@ class Rollout:
 
     @property
     def tool_calls(self) -> tuple[Zoom, ...]:
-        """The calls that were run."""
+        """Number of tool calls that were run."""
         return tuple(zoom for zoom in self.trajectory.zooms if zoom.observation != NOT_RUN)
 
 
@@ -141,7 +140,7 @@ def run_rollouts(
 
 
 class _SuspendedPolicy:
-    """The policy of one inspection: keeps its token ids, and waits until its turns are generated."""
+    """The policy of one inspection: holds its token ids, and waits until its turns are generated."""
 
     def __init__(self, renderer: Renderer, ends: frozenset[int], limits: Limits, drafter: Drafter) -> None:
         self.drafter = drafter

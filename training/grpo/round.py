@@ -22,7 +22,7 @@ from training.settings import SettingsError
 
 @dataclass(frozen=True)
 class TrajectoryMetrics:
-    """One trajectory in numbers, small enough to be sent to the other processes.
+    """The numbers of one trajectory, small enough to be sent to the other processes.
 
     :param answered: it ended with the answer YES or NO
     :param predicted: the class as the reward reads it, or the text in its place
@@ -118,7 +118,7 @@ class RoundBatch:
 
 
 class RoundRunner:
-    """Runs rounds, and keeps the numbers of the last one."""
+    """Runs rounds, and holds the metrics of the last one."""
 
     def __init__(self, settings: GrpoSettings, questions: Sequence[Question], renderer: Renderer, run: Run) -> None:
         self.round = 0

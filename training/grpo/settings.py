@@ -57,8 +57,8 @@ class GrpoSettings:
     """One run. A round asks ``prompts`` questions, each inspected ``rollouts`` times, and is learned from in
     as many updates as it has mini-batches.
 
-    :param data: what ``training.data.questions`` reads; ``labels``, a table for spectrum files in it;
-        ``spectra_folder``, where spectra are that rows only name
+    :param data: input of ``training.data.questions``; ``labels``, a table for spectrum files in it;
+        ``spectra_folder``, the spectra of rows that only name them
     :param tasks: keys of the tasks that are used; None: all
     :param test: test data; questions about its spectra are refused, or dropped with ``drop_leaks``
     :param alpha: penalty for wrong form
@@ -147,7 +147,8 @@ class Batches:
 
 
 def batches(settings: GrpoSettings, processes: int) -> Batches:
-    """The same round whatever the number of processes: ``prompts`` times ``rollouts`` trajectories.
+    """Return the batches of a round, the same for any number of processes: ``prompts`` times ``rollouts``
+    trajectories.
 
     :raises SettingsError: it cannot be divided so
     """
@@ -198,7 +199,8 @@ def schedule(settings: GrpoSettings, questions: int) -> list[tuple[int, ...]]:
 
 
 def derived_seed(seed: int, *place: int) -> int:
-    """A seed for the random numbers of one place in a run (round, process, call): they are the same whatever
-    was sampled before, so that a resumed run samples what an uninterrupted one would have sampled.
+    """Return a seed for one place in a run (round, process, call).
+
+    It does not depend on what was sampled before, so a resumed run samples the same as an uninterrupted one.
     """
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -1,7 +1,7 @@
-"""Simulated spectra of the miniature proof, and what its model learns from: pictures, then whole inspections.
+"""Simulated spectra of the miniature proof, and the examples of its model: single pictures, then whole inspections.
 
-A script takes the place of an expert: it measures what a zoom shows and describes it in fixed words; its answer
-is the truth. Loop, tool, pictures and observations are those of live vetting.
+A script replaces the expert: it measures what a zoom shows and describes it in fixed words; its answer is the truth.
+Loop, tool, pictures and observations are those of live vetting.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ Shrink = Callable[[Image.Image], Image.Image]
 
 @dataclass(frozen=True)
 class ZoomTarget:
-    """A window in Å and the features of the task file that are measured in it: one for strength, and for a
-    line one for breadth.
-    """
+    """A window in Å and the features that are measured in it: one for strength, and for a line one for width."""
 
     name: str
     window: tuple[int, int]
@@ -111,7 +109,7 @@ class Script:
 
 
 def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
-    """The script's inspection, as an approved trace would be."""
+    """Return the script's inspection, like an approved trace."""
     pictures: list[Image.Image] = []
     for event in inspect(question.spectrum(), question.task, Script(question.label), with_tool=with_tool):
         if isinstance(event, Started):
@@ -125,7 +123,7 @@ def inspected(question: Question, shrink: Shrink, with_tool: bool) -> Example:
 
 
 def described(question: Question, shrink: Shrink, overviews: bool) -> list[Example]:
-    """Single pictures and what they show of each zoom target: its zoom, and the overview too if that is wanted."""
+    """Return single pictures with descriptions: each zoom target, and optionally the overview."""
     spectrum, task = question.spectrum(), question.task
     found = []
     for target in ZOOM_TARGETS[task.key]:
@@ -190,9 +188,9 @@ SNR = (10.0, 40.0)
 
 @dataclass(frozen=True)
 class Mix:
-    """What is asked of a task.
+    """The spectra of a task.
 
-    :param kind: the simulator's name of the class, and ``states``: those that are simulated; none: all
+    :param kind: the simulator's name of the class, and ``states``: the simulated ones; none: all
     :param others: the look-alikes
     """
 
@@ -203,18 +201,17 @@ class Mix:
 
 
 MIXES = (
-    # In outburst and in its low state a cataclysmic variable hides the signs that are asked for here.
+    # In outburst and in the low state a cataclysmic variable hides the features of this task.
     Mix("mini_cv", "cv", ("be", "hii", "sd", "dme", "tts", "a"), ("quiescent",)),
     Mix("mini_cc", "cc", ("gba", "gm", "dm", "ss", "fgk")),
 )
 
 
 def questions(part: Part, count: int) -> list[Question]:
-    """The first ``count`` questions of a part; equal arguments give equal questions. Of four in a row each
-    task has two, one of them of its own class.
+    """Return the first ``count`` questions of a part; equal arguments give equal questions.
 
-    The tasks are the proof's own, in ``TASKS``: those of the program with a guide of one line, because a
-    model as small as this one uses no more.
+    Of four in a row each task has two, one of them of its own class. The tasks are in ``TASKS``: those of the program
+    with a guide of one line, because this small model uses no more.
     """
     known = {mix.task: read(TASKS / f"{mix.task}.toml") for mix in MIXES}
     return [_question(part, number, known) for number in range(count)]
@@ -243,7 +240,7 @@ def _question(part: Part, number: int, known: Mapping[str, Task]) -> Question:
 
 
 def _seed(mix: Mix, kind: str, survey: str, first: int) -> int:
-    """The first seed from there on that draws the class in one of the wanted states."""
+    """Return the first seed from there on that samples the class in one of the wanted states."""
     for seed in range(first, first + _ROOM, _STEP):
         if not mix.states or simulate(kind, survey, SNR[0], seed).meta["state"] in mix.states:
             return seed

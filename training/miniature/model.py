@@ -1,8 +1,7 @@
-"""Qwen2.5-VL with all its parts, cut down to what a CPU trains in minutes.
+"""A complete Qwen2.5-VL, small enough to be trained on a CPU in minutes.
 
-The architecture, the processor, the special tokens, the chat rendering and the generation settings are the
-big one's; width, depth, vocabulary and pictures are small, the weights random. torch and transformers are
-imported when a model is made.
+Architecture, processor, special tokens, chat rendering and generation settings are the original's; width, depth,
+vocabulary and pictures are small, the weights random. torch and transformers are imported when a model is made.
 """
 
 from __future__ import annotations
@@ -66,15 +65,15 @@ CHAT_TEMPLATE = (
 
 @dataclass(frozen=True)
 class Size:
-    """What is small about it.
+    """The dimensions of the model.
 
-    :param width: of the layers that read, a multiple of 32; an attention head is 32 wide
+    :param width: of the language layers, a multiple of 32; an attention head is 32 wide
     :param keys: attention heads that hold keys and values; divides the number of heads
-    :param sight_width: of the layers that see, a multiple of 32 too
-    :param whole: of the layers that see, those in which each patch sees the whole picture; in the others it
-        sees a window of 8 × 8 patches
+    :param sight_width: of the vision layers, also a multiple of 32
+    :param whole: the vision layers in which each patch attends to the whole picture; in the others to a
+        window of 8 × 8 patches
     :param picture: least and most tokens of a picture as the model gets it
-    :param vocabulary: tokens that the tokenizer learns, at most; the special ones come on top
+    :param vocabulary: tokens that the tokenizer learns, at most, without the special ones
     :param context: tokens of a whole inspection, at most
     :param paper: pixels are counted from white, so that empty paper is 0 and ink is not, instead of from the
         mean colour of photographs; weights that have seen no photograph learn to see a line far sooner
@@ -95,7 +94,7 @@ class Size:
 
 
 def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
-    """Qwen2.5-VL's processor, with a vocabulary of what ``texts`` say."""
+    """Return Qwen2.5-VL's processor, with a vocabulary learned from ``texts``."""
     from transformers import Qwen2_5_VLProcessor, Qwen2VLImageProcessorPil, Qwen2VLVideoProcessor
 
     least, most = size.picture
@@ -110,7 +109,7 @@ def processor_for(texts: Sequence[str], size: Size) -> Qwen2_5_VLProcessor:
 
 
 def shrunk(image: Image.Image, size: Size) -> Image.Image:
-    """A picture as small as the processor makes it, which then leaves it as it is, to the last bit."""
+    """Reduce a picture to the size of the processor, which then leaves it bit for bit unchanged."""
     import torch
     from torchvision.transforms import InterpolationMode
     from torchvision.transforms.v2 import functional
@@ -124,7 +123,7 @@ def shrunk(image: Image.Image, size: Size) -> Image.Image:
 
 
 def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditionalGeneration:
-    """The architecture with random weights, drawn by torch's own random numbers."""
+    """Return the architecture with random weights from torch's own generator."""
     from transformers import GenerationConfig, Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
 
     ids = {token: tokenizer.convert_tokens_to_ids(token) for token in SPECIAL}
@@ -174,7 +173,7 @@ def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditional
 
 
 def _tokenizer(texts: Sequence[str], size: Size) -> Qwen2Tokenizer:
-    """Byte-level BPE with Qwen's way of splitting: whatever is written, in any script, has tokens."""
+    """Return a byte-level BPE that splits as Qwen's does: any text in any script has tokens."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import AddedToken, Qwen2Tokenizer
 

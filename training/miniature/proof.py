@@ -29,11 +29,11 @@ BETWEEN = 10.0
 
 
 class ProofError(ValueError):
-    """A folder that this proof cannot be kept in: what is there, and what to do about it."""
+    """A folder that cannot hold this proof: its content, and what to do."""
 
 
 def prove(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
-    """Do what is not done yet; what ``figures.write`` makes of it.
+    """Run the missing parts; return the result of ``figures.write``.
 
     :raises ProofError: the folder holds something else, or a proof of another scale
     """
@@ -84,7 +84,7 @@ def _do(folder: Path, seed: int, scale: str, at_once: int = 1) -> None:
 
 
 class _Lines:
-    """Says on stderr how far a seed has come, not too often."""
+    """Reports the progress of a seed on stderr, not too often."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -116,7 +116,7 @@ LINES = ("-", "--", ":", "-.")
 
 @dataclass(frozen=True)
 class Line:
-    """One model of one seed on the bench: shares, F1 with its interval, reward, calls a question."""
+    """The scores of one model of one seed: shares, F1 with its interval, reward, tool calls per question."""
 
     model: str
     seed: int
@@ -131,7 +131,7 @@ class Line:
 
 
 def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
-    """Write table, curves and result to the proof's folder; the result as plain values.
+    """Write table, curves and result to the proof's folder; return the result as plain values.
 
     :raises OutcomesError: a bench is not there
     :raises JournalError: a file cannot be written
@@ -154,7 +154,7 @@ def write(folder: Path, seeds: Sequence[int], scale: Scale) -> dict[str, Any]:
 
 
 def table(lines: Sequence[Line]) -> str:
-    """One row per model and seed, and the mean of several seeds."""
+    """Return one row per model and seed, and the mean of several seeds."""
     headings = ["model", "seed", "format", "reward", "accuracy", "F1", "calls"]
     rows = []
     for model in dict.fromkeys(line.model for line in lines):

@@ -1,10 +1,7 @@
-"""The stages of one seed of the proof, each a folder that is there once the stage is done.
+"""The stages of one seed of the proof, each a folder that exists once the stage is done.
 
-``random`` holds the random initial weights and the tokenizer; ``zooms`` the run in which they learned to
-name what single zooms show, ``overviews`` the one in which overviews joined them; ``base`` what came of it,
-from which all else starts; ``sft`` and ``grpo`` the two published stages, with ``-no-tool`` the same without
-the tool; ``bench`` an answer journal, scores and report of each. What learns is ``training.sft`` and
-``training.grpo`` with settings; what asks is ``training.bench`` with the local policy of live vetting.
+``random`` (initial weights, tokenizer), ``zooms`` and ``overviews`` (learning to describe pictures), ``base``, then
+``sft`` and ``grpo``, with ``-no-tool`` variants; ``bench`` has a report of each. Uses training.sft, .grpo and .bench.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from training.settings import ModelSettings
 
 @dataclass(frozen=True)
 class Learning:
-    """One supervised stage: from how many spectra, for how many steps of how many examples, at which rate."""
+    """One supervised stage: number of spectra, steps, examples per step, and learning rate."""
 
     spectra: int
     steps: int
@@ -37,7 +34,7 @@ class Learning:
 
 @dataclass(frozen=True)
 class Rounds:
-    """The GRPO stage: as ``training.grpo.GrpoSettings`` has it."""
+    """The GRPO stage, with fields as in ``training.grpo.GrpoSettings``."""
 
     spectra: int
     rounds: int
@@ -48,7 +45,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Scale:
-    """Everything about a proof but its seeds.
+    """All settings of a proof but its seeds.
 
     :param turns: assistant turns that an inspection may take, in training and on the bench
     :param turn_tokens: most tokens of one turn
@@ -117,7 +114,7 @@ OnMessage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Seed:
-    """One seed's share of the proof, in its folder. ``do`` does what is not done yet."""
+    """One seed's part of the proof, in its folder. ``do`` runs what is missing."""
 
     folder: Path
     seed: int
@@ -135,7 +132,7 @@ class Seed:
             self._bench(model)
 
     def _once(self, name: str, make: Callable[[Path], None]) -> None:
-        """A folder that is there when it is whole."""
+        """Return the folder; it exists once it is complete."""
         folder = self.folder / name
         if folder.is_dir():
             return

@@ -1,9 +1,7 @@
-"""A spectrum as the specialist reads it: on one grid, whatever the survey, in three rows.
+"""A spectrum on the specialist's grid, for any survey: flux, error and coverage.
 
-The grid is 3,000 pixels, equal in ln λ, from 3700 to 9000 Å in vacuum at rest by the catalogue's redshift
-(as the tool draws it): 89 km/s a pixel, a little more than LAMOST's own 69. Flux is averaged over each
-pixel, so a finer spectrum loses noise and not lines. What a survey does not cover, or has no data for, is 0
-and marked.
+3,000 pixels, equal in ln λ, from 3700 to 9000 Å in vacuum, at rest by the catalogue's redshift: 89 km/s per pixel
+(LAMOST: 69). Flux is averaged over each pixel, so a finer spectrum loses noise and not lines.
 """
 
 from __future__ import annotations
@@ -31,9 +29,9 @@ _SMOOTH = 151  # pixels, 13,400 km/s: wider than a disc line, narrower than a mo
 class Sampled:
     """Spectra on the grid; all arrays are (spectra, PIXELS), float32.
 
-    :param flux: over the spectrum's own median, 0 where nothing was seen
-    :param sigma: the error of ``flux``, 0 where nothing was seen
-    :param seen: the fraction of the pixel that holds data
+    :param flux: over the spectrum's own median, 0 without data
+    :param sigma: the error of ``flux``, 0 without data
+    :param seen: the fraction of the pixel that has data
     """
 
     flux: Float32
@@ -48,12 +46,12 @@ class Sampled:
 
     @classmethod
     def stack(cls, parts: list[Sampled]) -> Sampled:
-        """Several as one. :raises ValueError: of none"""
+        """Join several into one. :raises ValueError: of none"""
         return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("flux", "sigma", "seen")))
 
 
 def sample(spectrum: Spectrum) -> Sampled:
-    """One spectrum on the grid. One without data in its range is zeros throughout."""
+    """Resample one spectrum to the grid. One without data in the range is zeros throughout."""
     at_rest = rest(spectrum, medium="vacuum")
     good = at_rest.ivar > 0
     if good.sum() < 2:
@@ -75,11 +73,10 @@ def sample(spectrum: Spectrum) -> Sampled:
 
 
 def channels(sampled: Sampled) -> Float32:
-    """What the network reads: (spectra, CHANNELS, PIXELS).
+    """Return the input of the network: (spectra, CHANNELS, PIXELS).
 
-    The shape (flux over its median, less 1); the lines (flux over its running mean, less 1); and how far to
-    believe them (0 no data, towards 1 at a high signal-to-noise). The first two as
-    arsinh, so that a line a hundred times the continuum does not drown the others.
+    Flux over its median, less 1; flux over its running mean, less 1; and a confidence (0 without data, near 1 at a
+    high signal-to-noise). The first two as arsinh, so that a very strong line does not dominate.
     """
     seen = (sampled.seen > 0).astype(np.float32)
     width = _running(seen)
@@ -98,7 +95,9 @@ def _nothing() -> Sampled:
 
 
 def _mean(wavelength: FloatArray, values: FloatArray) -> FloatArray:
-    """Mean over each pixel of the grid of the straight lines through ``values``; held beyond the ends."""
+    """Return the mean over each pixel of the grid of the straight lines through ``values``; constant beyond the
+    ends.
+    """
     total = np.concatenate([[0.0], np.cumsum(0.5 * (values[1:] + values[:-1]) * np.diff(wavelength))])
     at = np.interp(_EDGES, wavelength, total)
     width = np.clip(_EDGES, wavelength[0], wavelength[-1])
@@ -107,14 +106,14 @@ def _mean(wavelength: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _pixels_each(wavelength: FloatArray) -> FloatArray:
-    """How many of the spectrum's pixels are averaged in one of the grid's; 1 at least."""
+    """Return how many of the spectrum's pixels are averaged in one of the grid's; at least 1."""
     position = np.interp(_EDGES, wavelength, np.arange(wavelength.size, dtype=np.float64))
     each: FloatArray = np.maximum(np.diff(position), 1.0)
     return each
 
 
 def _running(values: Float32) -> Float32:
-    """Running mean over ``_SMOOTH`` pixels along the last axis, with zeros beyond the ends."""
+    """Return the running mean over ``_SMOOTH`` pixels along the last axis, with zeros beyond the ends."""
     half = _SMOOTH // 2
     padded = np.pad(values.astype(np.float64), ((0, 0), (half + 1, half)))
     summed = np.cumsum(padded, axis=1)

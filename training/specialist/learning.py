@@ -23,13 +23,13 @@ NotNegative = Annotated[Real, Field(ge=0, lt=math.inf, description="a number, 0 
 
 @settings_dataclass(frozen=True, config=CLOSED)
 class SpecialistSettings:
-    """The defaults are those of the shipped ``training/configs/specialist.yaml``.
+    """Settings; the defaults are those of the shipped ``training/configs/specialist.yaml``.
 
     :param epochs: at most; ``patience`` epochs without a better validation loss end it
-    :param steps: batches an epoch at least: a small set is gone through several times, each time varied anew
+    :param steps: least batches per epoch: a small set is repeated, varied anew each time
     :param held_out: part of the sources kept for validation: early stopping and the threshold
-    :param noise: each spectrum is shown with up to so many times its own noise added
-    :param shift: and moved by up to so many pixels of the grid (89 km/s each) to either side
+    :param noise: up to so many times its own noise is added to each spectrum
+    :param shift: and it is shifted by up to so many pixels of the grid (89 km/s each) to either side
     :param tilt: and multiplied by exp(a x + b x²), x from -1 to 1 over the grid, a and b normal with this
         standard deviation: unknown reddening and calibration
     """
@@ -54,8 +54,8 @@ _GROUP = 8
 
 
 def network(dropout: float) -> Any:
-    """A ``torch.nn.Module`` from (batch, CHANNELS, PIXELS) to (batch,) log odds, as torch's generator has
-    it.
+    """Return a ``torch.nn.Module`` from (batch, CHANNELS, PIXELS) to (batch,) log odds, initialised by torch's
+    generator.
     """
     from torch import nn
 
@@ -147,7 +147,7 @@ def learn(
 
 
 def log_odds(net: Any, rows: Float32, batch: int = 128) -> NDArray[np.float64]:
-    """What the network says of rows (spectra, CHANNELS, PIXELS): log odds of YES (spectra,)."""
+    """Return the log odds of YES (spectra,) for rows (spectra, CHANNELS, PIXELS)."""
     import torch
 
     net.eval()
@@ -157,8 +157,9 @@ def log_odds(net: Any, rows: Float32, batch: int = 128) -> NDArray[np.float64]:
 
 
 def threshold_for(p: NDArray[np.float64], yes: Bools) -> tuple[float, float]:
-    """The threshold of YES with the best F1 of the positive class, and that F1; of equal ones that nearest to
-    one half."""
+    """Return the threshold of YES with the best F1 of the positive class, and that F1; among equal ones that nearest to
+    one half.
+    """
     values = np.unique(p)
     cuts = np.concatenate([[0.5], 0.5 * (values[1:] + values[:-1])])
     scores = [_f1(p >= cut, yes) for cut in cuts]
@@ -167,7 +168,7 @@ def threshold_for(p: NDArray[np.float64], yes: Bools) -> tuple[float, float]:
 
 
 def varied(rows: Sampled, rng: np.random.Generator, settings: SpecialistSettings) -> Sampled:
-    """The same objects seen again: noisier, at another velocity, with another slope."""
+    """Return the same objects observed again: noisier, at another velocity, with another slope."""
     number = len(rows)
     x = np.linspace(-1, 1, PIXELS)
     slope, bend = rng.normal(0, settings.tilt, (2, number, 1))
@@ -184,7 +185,7 @@ def varied(rows: Sampled, rng: np.random.Generator, settings: SpecialistSettings
 
 
 class _Course:
-    """The optimiser and what it goes by."""
+    """The optimiser and the training data."""
 
     def __init__(self, net: Any, settings: SpecialistSettings, share: float) -> None:
         import torch
@@ -197,7 +198,7 @@ class _Course:
         self.share = share
 
     def epoch(self, rows: Sampled, yes: Bools, train: NDArray[np.intp], rng: np.random.Generator) -> float:
-        """Through the training rows in a new order, several times where they are few; the mean loss."""
+        """Train on the rows in a new order, several times if they are few; return the mean loss."""
         import torch
 
         self.net.train()
@@ -221,7 +222,7 @@ class _Course:
 
 
 def _shifted(values: Float32, shifts: NDArray[np.int64]) -> Float32:
-    """Each row moved by its number of pixels; what comes in from beyond the end is 0."""
+    """Shift each row by its number of pixels; pixels from beyond the end are 0."""
     moved = np.zeros_like(values)
     for row, by in enumerate(shifts):
         to = slice(max(by, 0), PIXELS + min(by, 0))
@@ -230,7 +231,7 @@ def _shifted(values: Float32, shifts: NDArray[np.int64]) -> Float32:
 
 
 def _loss(odds: NDArray[np.float64], yes: Bools) -> float:
-    """Mean log loss of each class, then of both."""
+    """Return the mean log loss of each class, then of both."""
     wrong = np.logaddexp(0, np.where(yes, -odds, odds))
     return 0.5 * float(wrong[yes].mean() + wrong[~yes].mean())
 

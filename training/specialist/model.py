@@ -1,7 +1,7 @@
-"""A trained specialist: asked, saved and loaded. Its folder holds
+"""A trained specialist: predict, save and load. Its folder has
 
-- ``weights.pt``: the network's state, read back as plain tensors and nothing else;
-- ``specialist.json``: task, threshold, settings, and the card: what it was trained on, epoch by epoch.
+- ``weights.pt``: the network's state, read back as plain tensors only;
+- ``specialist.json``: task, threshold, settings, and the card: its training data and log.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Specialist:
     """A network for one task.
 
     :param threshold: P at or above it is YES: the best F1 on the held-out part of the training data
-    :param card: what it was trained on and how that went, JSON values
+    :param card: its training data and log, JSON values
     """
 
     task: str
@@ -47,7 +47,7 @@ class Specialist:
     card: dict[str, Any]
 
     def predict(self, spectra: Iterable[Spectrum]) -> NDArray[np.float64]:
-        """P(YES) of each spectrum (n,), for a spectrum as likely YES as NO before it is seen."""
+        """Return P(YES) of each spectrum (n,), with equal prior probabilities of YES and NO."""
         parts = []
         waiting = iter(spectra)
         while some := list(islice(waiting, _AT_ONCE)):
@@ -55,7 +55,7 @@ class Specialist:
         return np.concatenate([np.zeros(0), *parts])
 
     def of_sampled(self, rows: Sampled) -> NDArray[np.float64]:
-        """P(YES) of spectra already on the grid."""
+        """Return P(YES) of spectra already on the grid."""
         p: NDArray[np.float64] = 1 / (1 + np.exp(-log_odds(self.network, channels(rows))))
         return p
 
@@ -87,7 +87,7 @@ class Specialist:
 
     @classmethod
     def load(cls, folder: Path) -> Specialist:
-        """The specialist that was saved there. :raises SpecialistError: there is none, or it is damaged"""
+        """Load a specialist. :raises SpecialistError: there is none, or it is damaged"""
         import torch
 
         card = _card(folder / CARD)
@@ -132,7 +132,7 @@ def train(
 
 
 def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: SpecialistSettings) -> NDArray[np.bool_]:
-    """Which are for validation: a part of the sources of each class, every row of a source together."""
+    """Select the validation rows: a part of the sources of each class, all rows of a source together."""
     fractions = {"train": 1 - settings.held_out, "held out": settings.held_out}
     sources = {one.source for one in split(questions, fractions, settings.seed)["held out"]}
     held_out = np.array([one.source in sources for one in questions])
@@ -149,7 +149,7 @@ def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: S
 def _training_card(
     questions: Sequence[Question], yes: NDArray[np.bool_], held_out: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """What it was trained on, in numbers; the sources, so that a test on them is refused."""
+    """Return the numbers of the training data, and the sources, so that a test on them is refused."""
 
     def counted(which: NDArray[np.bool_]) -> dict[str, int]:
         return {"YES": int((yes & which).sum()), "NO": int((~yes & which).sum())}
