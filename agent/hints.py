@@ -119,7 +119,7 @@ def _entries(view: _View, task: Task | None) -> tuple[Line | Band | None, list[L
         by_label = sorted((e for e in inside if e.species in species), key=lambda e: not e.major)
     of_task = [e for f in (task.features if task else ()) for e in _entries_of(f) if e in inside]
     middle = sum(view.window) / 2
-    # A band that the question is not about says nothing where a task is known.
+    # With a known task, a band that the task does not use is not informative.
     notable = (e for e in inside if e.major and (task is None or isinstance(e, Line)))
     major = sorted(notable, key=lambda e: abs(e.at(view.spectrum.medium) - middle))
     ordered = list(dict.fromkeys([*by_label, *of_task, *major]))

@@ -207,7 +207,7 @@ class _Inspection:
                 if self.stop.is_set:
                     break
                 if isinstance(piece, str):
-                    # One piece alone may be longer than a turn.
+                    # A single piece may be longer than a turn may be.
                     piece = _HALF.sub("\ufffd", piece[: MAX_CHARACTERS + 1 - len(text)])
                     text += piece
                     yield Text(piece, self.number)

@@ -105,7 +105,7 @@ def load_toml(path: Path, error: MakeError) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as broken:
-        # Beside tomllib's own errors: a number of 5,000 digits, brackets a thousand levels deep.
+        # In addition to tomllib's own errors: a number of 5,000 digits, brackets a thousand levels deep.
         _refuse_syntax(path, "TOML", broken, error)
 
 
@@ -191,7 +191,7 @@ def _followed(
 ) -> tuple[list[int | str], object, FieldInfo | None, list[str]]:
     """Follow an error's location through the data, up to the first field with a description.
 
-    Return the path, the value there (None if missing), the field, and the names of the fields beside it.
+    Return the path, the value there (None if missing), the field, and the names of its sibling fields.
     Names that pydantic adds for the members of a union are left out of the path.
     """
     path: list[int | str] = []

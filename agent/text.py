@@ -59,7 +59,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 MOST_DIGITS = 18
-"""What fits into 64 bits, and so into a database."""
+"""More do not fit in 64 bits, and so not in a database."""
 
 
 def whole_number(text: str) -> int | None:
@@ -83,7 +83,7 @@ class CsvTable:
 
     def row(self, cells: Iterable[object]) -> None:
         line = io.StringIO(newline="")
-        # csv quotes a carriage return only where lines end in one; unquoted it would begin a row of its own.
+        # csv quotes a carriage return only if lines end in one; unquoted it would begin a new row.
         csv.writer(line, lineterminator="\r\n").writerow([cell(value) for value in cells])
         self._out.write(line.getvalue().removesuffix("\r\n") + "\n")
 

@@ -63,7 +63,7 @@ def load(settings: ModelSettings) -> Loaded:
         with _in_one_line(f"{settings.adapter} on {settings.name}"):
             model = _with_adapter(model, settings)
     model = _learning(model, settings)
-    # What is kept for the next token is of no use to learning and does not go with checkpointing.
+    # The cache for the next token is of no use in training and incompatible with checkpointing.
     model.config.use_cache = False
     return Loaded(model, reads, settings, settings.name)
 
@@ -210,7 +210,7 @@ def _with_adapter(model: Any, settings: ModelSettings) -> Any:
     from peft import PeftModel
 
     with warnings.catch_warnings():
-        # PEFT only warns of an adapter some of whose weights are not there, and leaves those untrained.
+        # PEFT only warns if some weights of an adapter are missing, and leaves those untrained.
         warnings.filterwarnings("error", message="Found missing adapter keys")
         lora = settings.method == "lora"
         model = PeftModel.from_pretrained(
@@ -240,7 +240,7 @@ def _with_new_lora(model: Any, settings: ModelSettings) -> Any:
         lora_alpha=settings.lora.alpha,
         lora_dropout=settings.lora.dropout,
         target_modules=list(settings.lora.targets),
-        # Its layers have a gate_proj too; vLLM cannot adapt them, and published they are frozen.
+        # The vision layers have a gate_proj too; vLLM cannot adapt them, and in the paper they are frozen.
         exclude_modules=rf".*\b{_VISION}\b.*",
         task_type="CAUSAL_LM",
     )
@@ -296,7 +296,7 @@ class Resumable:
     is_fsdp_enabled: bool
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        # An adapter's names are its own, and FSDP's and DeepSpeed's files have the names of today.
+        # Adapters have their own names, and files of FSDP and DeepSpeed already have the current names.
         if self.is_fsdp_enabled or hasattr(self.model, "peft_config"):
             super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
         else:

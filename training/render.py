@@ -160,6 +160,6 @@ def _padded(rendered: Sequence[Rendered], processor: Any, left: bool) -> dict[st
         mask[row, place] = 1
     batch = {"input_ids": ids, "attention_mask": mask, **pixels(rendered, processor)}
     if "mm_token_type_ids" in processor.model_input_names:
-        # Without it transformers 5 places the tokens of a picture, and all that follow, as words.
+        # Without it transformers 5 gives the tokens of a picture, and all that follow, the positions of words.
         batch["mm_token_type_ids"] = (ids == tokenizer.convert_tokens_to_ids(IMAGE)).int()
     return batch

@@ -30,7 +30,7 @@ Start = Literal["new", "resume", "again"]
 
 COMPLETE = "complete"
 SETTINGS, LOG, LINEAGE, ENVIRONMENT = "settings.yaml", "log.jsonl", "lineage.json", "environment.json"
-# A folder with settings is a run, so they are the first to come and the last to go.
+# A folder with settings is a run, so they are written first and deleted last.
 _OURS = ("data_card.json", "data_card.md", LOG, LINEAGE, ENVIRONMENT, SETTINGS)
 
 
@@ -189,7 +189,7 @@ def _callback(run: Run) -> TrainerCallback:
             self._since = time.monotonic()
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            # At the end a trainer also logs what the whole took; a line here is a step.
+            # At the end a trainer also logs the total time; here a line is a step.
             if not state.is_world_process_zero or not logs or "train_runtime" in logs:
                 return
             now = time.monotonic()

@@ -304,7 +304,7 @@ def trainer_of(
         train_dataset=places(0, len(examples)),
         eval_dataset=places(len(examples), len(held_out)) if held_out else None,
     )
-    # Qwen2.5-VL says that it takes no number of tokens of a whole batch, and transformers then counts none:
+    # Qwen2.5-VL declares that it takes no number of tokens of a whole batch, and transformers then counts none:
     # each forward pass would have the same weight, whatever its number of tokens. TRL divides by that number itself.
     trainer.model_accepts_loss_kwargs = True
     trainer.remove_callback(PrinterCallback)
@@ -389,7 +389,7 @@ def _runs(rendered: Rendered, tokenizer: Any) -> Iterator[tuple[Kind, str]]:
 
 def _marked(kind: Kind, text: str, colours: bool) -> str:
     if colours:
-        # Line by line: a pager forgets a colour at the end of a line.
+        # Line by line: a pager resets the colour at the end of a line.
         return "\n".join(f"\x1b[{_COLOURS[kind]}m{line}\x1b[0m" if line else "" for line in text.split("\n"))
     before, after = _BRACKETS[kind]
     return before + text + after

@@ -114,30 +114,30 @@ def _width(row: list[SheetPicture], images: Mapping[str, Image.Image]) -> int:
     return 2 * _MARGIN + sum(images[one.sha256].width for one in row) + _GAP * (len(row) - 1)
 
 
-def _header(pen: ImageDraw.ImageDraw, trajectory: Trajectory, spectrum: Spectrum, room: int) -> None:
+def _header(pen: ImageDraw.ImageDraw, trajectory: Trajectory, spectrum: Spectrum, width: int) -> None:
     answer = trajectory.answer
     verdict = "no answer" if answer is None else answer.verdict or "an answer that is neither YES nor NO"
     simulated = " · simulated spectrum" if trajectory.simulated else ""
     title = f"{spectrum.name} · {trajectory.task} · {verdict}{simulated}"
-    pen.text((_MARGIN, 18), _fitting(title, _font(_TITLE), room), fill=_INK, font=_font(_TITLE))
+    pen.text((_MARGIN, 18), _fitting(title, _font(_TITLE), width), fill=_INK, font=_font(_TITLE))
     by = f"by {trajectory.drafter.name} · {spectrum.survey or 'survey not known'}"
     below = 18 + _TITLE + 10
-    pen.text((_MARGIN, below), _fitting(by, _font(_TEXT), room), fill=_FAINT, font=_font(_TEXT))
+    pen.text((_MARGIN, below), _fitting(by, _font(_TEXT), width), fill=_FAINT, font=_font(_TEXT))
 
 
-def _caption(pen: ImageDraw.ImageDraw, one: SheetPicture, left: int, top: int, room: int) -> None:
+def _caption(pen: ImageDraw.ImageDraw, one: SheetPicture, left: int, top: int, width: int) -> None:
     font = _font(_TEXT)
-    pen.text((left, top + 4), _fitting(f"{one.number} · {one.what}", font, room), fill=_INK, font=font)
+    pen.text((left, top + 4), _fitting(f"{one.number} · {one.what}", font, width), fill=_INK, font=font)
     if one.label:
-        pen.text((left, top + 4 + _TEXT + 5), _fitting(one.label, font, room), fill=_FAINT, font=font)
+        pen.text((left, top + 4 + _TEXT + 5), _fitting(one.label, font, width), fill=_FAINT, font=font)
 
 
-def _fitting(text: str, font: ImageFont.FreeTypeFont, room: int) -> str:
-    """Fit the text on one line of at most ``room`` pixels, cut with an ellipsis."""
+def _fitting(text: str, font: ImageFont.FreeTypeFont, width: int) -> str:
+    """Fit the text on one line of at most ``width`` pixels, cut with an ellipsis."""
     line = " ".join(text[:_LONGEST].encode("utf-8", "replace").decode().split())
-    if font.getlength(line) <= room and len(text) <= _LONGEST:
+    if font.getlength(line) <= width and len(text) <= _LONGEST:
         return line
-    while line and font.getlength(line + "…") > room:
+    while line and font.getlength(line + "…") > width:
         line = line[:-1]
     return line + "…"
 
@@ -148,15 +148,15 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
 
 
-# What begins markup anywhere in a line. A link or an address that some readers make of bare text is broken at
+# Characters that begin markup anywhere in a line. Links that some readers make of bare text are broken at
 # the colon, the first dot or the @.
 _ANYWHERE = re.compile(r"[\\`*_~\[\]$|!@]|:(?=/)|\.(?=[^\W\d])")
-# A backslash before these is no escape to every reader of Markdown.
+# Not every reader of Markdown accepts a backslash before these.
 _ENTITIES = {"&": "&amp;", "<": "&lt;"}
-# What makes a heading, a list, a quote, a rule or an underline at the start of a line.
+# Characters that begin a heading, a list, a quote, a rule or an underline at the start of a line.
 _AT_START = re.compile(r"^(\d{0,9})([#+=.)>-])")
-# Not white space, and nothing to be seen: in a file that is read as text they hide what is there. Those that
-# turn the reading direction are among them.
+# Invisible characters, which can hide text in a file that is read as text, and those that
+# change the reading direction.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _LINE_ENDS = re.compile(r"\r\n?|\n")
 
@@ -171,7 +171,7 @@ def quoted(text: str) -> str:
     lines = [_escaped(line.strip()) for line in _LINE_ENDS.split(_printable(text))]
     written = []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        # A backslash keeps the line's end where one more line of the same paragraph follows.
+        # A backslash keeps the line end if another line of the same paragraph follows.
         written.append(f"> {line}\\" if line and following else f"> {line}".rstrip())
     return "\n".join(written)
 
@@ -188,7 +188,7 @@ def _escaped(line: str) -> str:
 
 
 def _printable(text: str) -> str:
-    # Half a character cannot be written as UTF-8.
+    # A lone surrogate cannot be written as UTF-8.
     return _CONTROLS.sub(" ", text.encode("utf-8", "replace").decode())
 
 

@@ -143,7 +143,7 @@ def inspect_many(
         if value < 1:
             raise ValueError(f"{name}: found {value}, expected 1 or more")
     plan = Plan(task, policy_for, max_turns, retries)
-    # A stop of our own: closing the iterator is not to set the caller's.
+    # Our own stop: closing the iterator must not set the caller's.
     inner = Stop()
     with (stop or Stop()).waking(inner.set):
         if processes:
@@ -283,7 +283,7 @@ class _Child:
     stop: Stop
 
 
-_child: _Child | None = None  # of this process, set once by ``_begin`` before any work comes
+_child: _Child | None = None  # of this process, set once by ``_begin`` before any work
 
 
 def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) -> Generator[Outcome, None, None]:

@@ -181,7 +181,7 @@ def _listed_path(name: str, folder: Path, source: str) -> Path:
 
 
 def _relative(absolute: Path, base: Path) -> str:
-    # ``base`` has no links in it; the file's own folder is to be compared like with like.
+    # ``base`` has no symbolic links, so those of the file's folder must be resolved before comparing.
     real = absolute.parent.resolve() / absolute.name
     try:
         return Path(os.path.relpath(real, base)).as_posix()

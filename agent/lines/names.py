@@ -7,7 +7,7 @@ from functools import cache
 
 from agent.lines import Band, Line, bands, lines
 
-# People name groups; each stands for a species of the lists.
+# Names of groups, each with its species in the lists.
 _GROUPS = {
     "balmer": "H I",
     "paschen": "H I",

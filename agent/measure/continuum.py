@@ -13,7 +13,7 @@ from agent.measure.values import Measured, Undefined, Window
 from agent.spectrum import Spectrum
 
 CLIP = 5.0  # robust σ beyond which a side-band pixel is taken for a cosmic ray or a line
-ENOUGH_SIDE = 0.5  # of a side band has to hold data
+ENOUGH_SIDE = 0.5  # of a side band must have data
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def running_continuum(spectrum: Spectrum, stretch: float = 150.0) -> FloatArray:
         for _ in range(5):
             middle = np.median(inside)
             spread = 1.4826 * np.median(np.abs(inside - middle))
-            # Lines are more often in absorption than not, so the lower side is clipped harder.
+            # Most lines are in absorption, so the lower side is clipped more.
             inside = inside[(inside >= middle - 1.5 * spread) & (inside <= middle + 3.0 * spread)]
         centres.append((lo + hi) / 2)
         levels.append(float(np.median(inside)))

@@ -83,7 +83,7 @@ def fit_line(spectrum: Spectrum, window: Window, side_bands: Sequence[Window] | 
     start = _start(profile)
     for band in bands:
         side = line_profile(spectrum, band, bands)
-        # A side band that is only partly covered has served the continuum already.
+        # A side band that is only partly covered was already used for the continuum.
         if not isinstance(side, Undefined):
             quiet = np.abs(side.depth) < 5.0 * np.maximum(side.sigma, np.std(side.depth))
             x, y, sigma = (

@@ -14,7 +14,7 @@ from agent.spectrum import Spectrum
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-ENOUGH = 0.9  # of a window has to hold data before anything is integrated over it
+ENOUGH = 0.9  # of a window must have data before anything is integrated over it
 
 
 @dataclass(frozen=True)

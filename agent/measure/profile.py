@@ -166,7 +166,7 @@ def _best_dip(bins: list[tuple[float, float, float]], step: float) -> TwoMaxima 
         left = max(bins[:middle], key=lambda b: b[1])
         right = max(bins[middle + 1 :], key=lambda b: b[1])
         lower = min(left, right, key=lambda b: b[1])
-        # Two bins of one flank are not two peaks: both have to be a third of the higher one at least.
+        # Two bins of one flank are not two peaks: both must be at least a third of the higher one.
         if lower[1] < max(left[1], right[1]) / 3:
             continue
         significance = (lower[1] - bins[middle][1]) / np.hypot(lower[2], bins[middle][2])

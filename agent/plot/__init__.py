@@ -40,7 +40,7 @@ def draw(
 
     :raises PlotError: lengths differ, nothing finite to draw, or no pixel lies in the window.
     """
-    # matplotlib takes half a second to import: programs that draw nothing do without.
+    # matplotlib takes half a second to import: not needed by programs that draw nothing.
     from agent.plot.exact import render
     from agent.plot.exact.layout import NotPromised
 
@@ -48,7 +48,7 @@ def draw(
     try:
         return Image.fromarray(render.pixels(curve, title))
     except NotPromised:
-        # Figures and axes take as long to import as everything else here together.
+        # Figures and axes take as long to import as everything else in this package.
         from agent.plot import reference
 
         return reference.picture(curve, title)

@@ -62,9 +62,9 @@ class Reply:
     def __init__(self) -> None:
         self.spoiled = False
         self._channel: Channel | None = None
-        self._begun = False  # something of this run of one channel is out
-        self._open = False  # a <think> that we wrote is open
-        self._own_tags = False  # the words are in the model's own tags: they pass as they are
+        self._begun = False  # some text of this run of one channel was returned
+        self._open = False  # our own <think> is open
+        self._own_tags = False  # the words are in the model's own tags and pass unchanged
         self._held = ""
         self._calls: list[_Call] = []
         self._at: dict[int, _Call] = {}
@@ -176,7 +176,7 @@ def assistant_message(text: str, call_id: str) -> dict[str, Any]:
         return {"role": "assistant", "content": text}
     words = text.partition("<tool_call>")[0].removesuffix("\n")
     function = {
-        # An API refuses the conversation over a name that it would not have allowed.
+        # An API rejects a conversation with a function name that it does not allow.
         "name": call.name if _NAME.fullmatch(call.name) else TOOL_NAME,
         "arguments": _as_written(text, call.arguments),
     }
@@ -229,7 +229,7 @@ _GIVEAWAYS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-# Every phrase above has one of these in it; most texts have none, and need not be searched.
+# Every phrase above contains one of these; most texts contain none and need no search.
 _IN_EVERY_PHRASE = re.compile(
     "truth|label|told|inform|instruct|given|state|provide|know|confirm|true|correct|expect|require|desire|"
     "system|catalog|supposed|asked",

@@ -19,14 +19,14 @@ def cataclysmic_variable(wavelength: FloatArray, rng: Generator) -> Recipe:
     """
     states = {"quiescent": 0.42, "novalike": 0.18, "outburst": 0.15, "polar": 0.12, "low": 0.13}
     state = str(rng.choice(list(states), p=list(states.values())))
-    draw = {
+    recipe = {
         "quiescent": _quiescent,
         "novalike": _novalike,
         "outburst": _outburst,
         "polar": _polar,
         "low": _low,
     }[state]
-    return draw(wavelength, rng), {"state": state, "e_bv": rng.uniform(0, 0.2)}
+    return recipe(wavelength, rng), {"state": state, "e_bv": rng.uniform(0, 0.2)}
 
 
 def t_tauri_star(wavelength: FloatArray, rng: Generator) -> Recipe:

@@ -25,7 +25,7 @@ PER_SEED = 1_000_000
 """Spectra that one seed can give."""
 
 LOOK_ALIKES_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    # The confusers of each task file, as far as they are simulated, and what the baseline took for one.
+    # The confusers of each task file, as far as they are simulated, and kinds that the baseline mistook for the class.
     {
         "cv": ("dme", "be", "tts", "qso", "hii", "pn", "wr", "wd"),
         "cc": ("gm", "dm", "ss", "gba", "fgk", "wd"),
@@ -86,9 +86,9 @@ def orders(
     for number, kind in enumerate(kinds):
         rng = np.random.default_rng([seed, number])
         survey = surveys[int(rng.integers(len(surveys)))]
-        drawn = round(float(np.exp(rng.uniform(np.log(snr[0]), np.log(snr[1])))), 2)
+        sampled_snr = round(float(np.exp(rng.uniform(np.log(snr[0]), np.log(snr[1])))), 2)
         z = round(float(rng.uniform(*redshift)), 5)
-        made.append(Order(kind, survey, drawn, seed * PER_SEED + number, z))
+        made.append(Order(kind, survey, sampled_snr, seed * PER_SEED + number, z))
     return made
 
 

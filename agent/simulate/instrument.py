@@ -114,7 +114,7 @@ def observe(wavelength: FloatArray, source: FloatArray, survey: Survey, snr: flo
     sky = _sky(survey.wavelength)
     variance = (np.maximum(truth, 0) / level + 0.7 + 0.35 * sky) / _throughput(survey)
     sigma = np.sqrt(variance)
-    # The same draws in the same order whatever snr is, so that one seed is one object at any S/N.
+    # The same random numbers in the same order for any snr, so that one seed is one object at any S/N.
     noise, residual = rng.normal(size=truth.size), rng.normal(0, 0.5, size=len(_SKY_LINES))
     sigma *= (0.05 * level) if empty else np.median(truth / sigma) / max(snr, 0.1)
     flux = truth + sigma * (noise + _sky_residuals(survey.wavelength, residual))

@@ -263,8 +263,8 @@ def hydrogen_white_dwarf(wavelength: FloatArray, temperature: float, strength: f
 def white_dwarf(wavelength: FloatArray, rng: Generator) -> Recipe:
     """A white dwarf of spectral type DA, DB, DC, DZ, DQ or DO (Sion et al. 1983, ApJ 269, 253)."""
     kind = str(rng.choice(["DA", "DB", "DC", "DZ", "DQ", "DO"], p=[0.62, 0.13, 0.06, 0.07, 0.07, 0.05]))
-    draw = {"DA": _da, "DB": _db, "DC": _dc, "DZ": _dz, "DQ": _dq, "DO": _do}[kind]
-    flux, temperature = draw(wavelength, rng)
+    recipe = {"DA": _da, "DB": _db, "DC": _dc, "DZ": _dz, "DQ": _dq, "DO": _do}[kind]
+    flux, temperature = recipe(wavelength, rng)
     return flux, {"temperature": temperature, "state": kind, "e_bv": rng.uniform(0, 0.06)}
 
 

@@ -23,11 +23,11 @@ from agent.text import OneLine, one_line
 
 # Turns the median of |2 f(i) - f(i-2) - f(i+2)| into σ for Gaussian noise: 1.482602 / √6.
 DER_SNR_FACTOR = 1.482602 / np.sqrt(6.0)
-STRETCH = 200  # pixels over which the noise is taken as constant: many for a median, few against a survey's arm
+STRETCH = 200  # pixels over which the noise is taken as constant: many for a median, few compared with a survey's arm
 
 
 SCHEMA = "spec-o3/spectrum/1"
-MAX_PIXELS = 10_000_000  # what a sender may make the receiver unpack
+MAX_PIXELS = 10_000_000  # limit for data from a sender
 
 ARRAYS = ("wavelength", "flux", "ivar", "mask")
 _TEXTS = ("medium", "frame", "flux_unit", "survey", "name", "catalogue_class", "errors")
@@ -179,7 +179,7 @@ class Spectrum:
         put(self, "ivar", _vector(self.name, "ivar", self.ivar))
         mask = np.zeros(self.flux.shape, dtype=bool) if self.mask is None else self.mask
         put(self, "mask", _read_only(np.asarray(mask, dtype=bool)))
-        # Survey headers have NaN and infinity where nothing was measured; JSON, which keeps it, has neither.
+        # Survey headers have NaN and infinity where nothing was measured; JSON has neither.
         put(self, "snr", {key: value for key, value in self.snr.items() if _is_finite(value)})
         put(self, "meta", {key: value if _is_finite(value) else None for key, value in self.meta.items()})
         for mapping in ("ids", "snr", "meta"):

@@ -66,7 +66,7 @@ def _text(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
-# By id: an image cannot be hashed. An id is an image's own for as long as it lives, and no longer than that
+# By id: an image cannot be hashed. An id is unique only while its image exists
 # is it kept here.
 _encoded: dict[int, bytes] = {}
 

@@ -37,7 +37,7 @@ _REPAIRS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ("\x08oxed(?=\\{)", r"\\boxed"),
     ("\x07lpha\\b", "α"),
     ("\x08eta\\b", "β"),
-    # Carbon is the one molecule of these texts that is written so.
+    # Carbon is the only molecule in these texts that is written so.
     ("(?<![A-Za-z])C(?:\x00(?:82|02|b2)|\x02082|\x02\x082|\x08(?:2|\x02)?)", "C₂"),
     ("\x03([9ab][0-9a-f]|c[0-9])", _greek),
     # Balmer lines: the last digit of the code point, or its place in the alphabet, is left.
@@ -48,7 +48,7 @@ _REPAIRS: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ("\x00([0-9a-f]{2})", _latin),
     ("\x02([0-9a-f]{3})", _symbol),
     ("(?<=\\d)(?:\x0213|[\x13\x14])(?=\\d)", "–"),
-    # What stands after a number and before no letter is its unit.
+    # After a number, and not before a letter, it is a unit.
     ("(?<=\\d)( ?)(?:\x005|\x0c5|\x1c5|[\x05\x15])(?![0-9A-Za-z])", r"\1Å"),
     ("(?<=[A-Za-z])\x19(?=[a-z])", "’"),
     ("\x1c([^\x1c\x1d\n]{1,80})\x1d", r"“\1”"),

@@ -132,7 +132,7 @@ def read_response(response: str) -> tuple[bool, str]:
     answers = list(between(response, "<answer>", "</answer>"))
     one_answer = response.count("<answer>") == response.count("</answer>") == len(answers) == 1
     thought = response.count("<think>") == response.count("</think>") > 0
-    answer = answers[-1].strip() if answers else ""  # of several the last counts
+    answer = answers[-1].strip() if answers else ""  # if there are several, the last counts
     box = _boxed(answer)
     predicted = _class_named(answer) if box is None else box
     if not predicted:
@@ -184,7 +184,7 @@ def _split(text: str) -> _Parts:
         if closing and inside in (name, None):
             if inside is None:
                 parts.faults.append(f"</{name}> without <{name}>")
-                # A stray second </think> closes nothing; only words before it can have been meant.
+                # A second </think> closes nothing; only the text before it can be a thought.
                 if not chunk.strip():
                     continue
             parts.put(name, chunk)

@@ -195,7 +195,7 @@ def command(service: Service, build: Build) -> list[str]:
         options["--mm-processor-kwargs"] = json.dumps({"max_pixels": service.pixels})
     if service.data_parallel > 1:
         options["--data-parallel-size"] = service.data_parallel
-    # `-m` and not the program `vllm`: the CPU wheel's refuses to start.
+    # `-m` and not the program `vllm`: that of the CPU wheel does not start.
     line = [str(build.python), "-m", "vllm.entrypoints.openai.api_server"]
     line += [word for option, value in options.items() for word in (option, str(value))]
     line += ["--enable-prefix-caching", *(["--enforce-eager"] if build.cpu else [])]
@@ -223,9 +223,9 @@ def _adapters(adapters: tuple[Adapter, ...]) -> list[str]:
     if not adapters:
         return []
     rank = max(adapter.rank for adapter in adapters)
-    room = next(allowed for allowed in LORA_RANKS if rank <= allowed)
+    max_rank = next(allowed for allowed in LORA_RANKS if rank <= allowed)
     modules = [f"{adapter.name}={adapter.path}" for adapter in adapters]
-    return ["--enable-lora", "--max-lora-rank", str(room), "--lora-modules", *modules]
+    return ["--enable-lora", "--max-lora-rank", str(max_rank), "--lora-modules", *modules]
 
 
 def _own_context(folder: Path) -> int | None:

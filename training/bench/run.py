@@ -198,7 +198,7 @@ def system_of(model: str, adapter: str | None = None) -> System:
     found = resolved(given)
     runs = lineage(given)
     is_of_a_run = any(one.get("kind") != "base" for one in runs)
-    # Of weights without a lineage the training data are unknown.
+    # For weights without a lineage the training data are unknown.
     name = Path(adapter or model).expanduser().name
     return System(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
 

@@ -178,7 +178,7 @@ def _spread(numbers: Sequence[float]) -> Spread | None:
     if not numbers:
         return None
     found = np.quantile(np.asarray(numbers, dtype=np.float64), QUANTILES)
-    # A sum in another order ends in other digits.
+    # A sum in another order differs in the last digits.
     mean = round(float(np.mean(sorted(numbers))), 3)
     return Spread(len(numbers), mean, tuple(round(float(q), 3) for q in found))
 

@@ -18,7 +18,7 @@ from agent.tool import TOOL_SCHEMA
 from training.data.records import DataError
 from training.data.rows import Row, rows
 
-# The block's own words speak of <tools></tools> before they give them.
+# The text of the block mentions <tools></tools> before the actual tags.
 _BLOCK = re.compile(r"<tools>(?!</tools>)(.*?)</tools>", re.DOTALL)
 
 

@@ -26,7 +26,7 @@ Part = Literal["train", "test"]
 PARTS: tuple[Part, ...] = ("train", "test")
 
 _LISTED = ("data_source", "prompt", "reward_model", "extra_info.name")
-# What ``bench build`` adds; the published files have none of it, and are of LAMOST.
+# Columns that ``bench build`` adds; the published files lack them, and are of LAMOST.
 _OURS = ("extra_info.survey", "extra_info.snr", "extra_info.simulated")
 _BATCH = 64
 _BUFFER = 2**20
@@ -153,17 +153,17 @@ class _Spectra:
             raise DataError(f"{self._path}: row {row}: {error}") from error
         if found.redshift is not None or values["extra_info"].get("spectrum"):
             return found
-        # Where a published row gives no redshift, 0 is meant.
+        # A published row without a redshift means 0.
         return replace(found, redshift=0.0)
 
     def __reduce__(self) -> tuple[type[_Spectra], tuple[Path]]:
-        return _Spectra, (self._path,)  # another process makes a copy of its own
+        return _Spectra, (self._path,)  # another process makes its own copy
 
     def _made(self) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        # Buffered beforehand, all that is compressed would be in memory at once.
+        # With buffering, all compressed data would be in memory at once.
         with (
             _damage_named(self._path),
             pq.ParquetFile(self._path, buffer_size=_BUFFER, pre_buffer=False) as file,
@@ -177,8 +177,8 @@ class _Spectra:
                 for batch in _of_one_size(file.iter_batches(_BATCH, columns=columns), schema):
                     writer.write_batch(batch)
             mapped = pa.memory_map(copy.name)
-            # Nothing is left behind however the program ends; where an open file cannot be removed
-            # (Windows) the system's cleaning of temporary files gets it.
+            # Removed now, so that nothing is left however the program ends; where an open file cannot be removed
+            # (Windows), the system's cleaning of temporary files removes it.
             with suppress(PermissionError):
                 Path(copy.name).unlink()
             return pa.ipc.open_file(mapped)

@@ -102,7 +102,7 @@ def _dealt(sources: Sequence[str], fractions: Mapping[str, float], seed: int, of
             reached += fractions[name]
             if at < reached:
                 break
-        dealt[source] = name  # the last one where rounding leaves a rest
+        dealt[source] = name  # the last one, if rounding leaves a rest
     return dealt
 
 

@@ -15,7 +15,7 @@ from training.grpo.settings import derived_seed
 from training.render import END, IMAGE, for_writing
 
 VIDEO = "<|video_pad|>"
-_FORBIDDEN_BIAS = -100.0  # as a bias on the logits, the most that vLLM's server takes
+_FORBIDDEN_BIAS = -100.0  # as a bias on the logits: the largest that vLLM's server accepts
 
 
 class RoundGenerator(Generator, Protocol):

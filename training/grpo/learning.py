@@ -79,7 +79,7 @@ def trainer_class(runner: RoundRunner) -> Any:
         def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
             if "loss" in logs:
                 logs = _log_line(self, runner, logs)
-            # Ours are in ``logs`` already, under one name each.
+            # Our numbers are in ``logs`` already.
             self._metrics["train"].clear()
             super().log(logs, start_time)
 
@@ -316,7 +316,7 @@ def _check_context(settings: GrpoSettings) -> None:
     """:raises SettingsError: question and response do not fit the model's context"""
     from transformers import AutoConfig
 
-    # Says what is wrong with a model that cannot be loaded.
+    # Reports why a model cannot be loaded.
     processor(settings.model)
     name = resolved(settings.model).name
     context = int(AutoConfig.from_pretrained(source(name)).get_text_config().max_position_embeddings)

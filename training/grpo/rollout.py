@@ -97,7 +97,7 @@ class Rollout:
 
     @property
     def tool_calls(self) -> tuple[Zoom, ...]:
-        """Number of tool calls that were run."""
+        """The tool calls that were run."""
         return tuple(zoom for zoom in self.trajectory.zooms if zoom.observation != NOT_RUN)
 
 

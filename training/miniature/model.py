@@ -160,7 +160,7 @@ def model_for(tokenizer: Qwen2Tokenizer, size: Size) -> Qwen2_5_VLForConditional
         tie_word_embeddings=True,
     )
     model = Qwen2_5_VLForConditionalGeneration(config)
-    # As Qwen2.5-VL has it, with the penalty that a server applies where nobody says otherwise.
+    # As in Qwen2.5-VL, with the penalty that a server applies by default.
     model.generation_config = GenerationConfig(
         do_sample=True,
         temperature=1e-6,

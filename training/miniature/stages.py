@@ -67,7 +67,7 @@ class Scale:
 
 SCALES: Mapping[str, Scale] = MappingProxyType(
     {
-        # Learns nothing; it shows that every stage runs and resumes.
+        # Too small to learn anything; it shows that every stage runs and resumes.
         "quick": Scale(
             "quick",
             Size(picture=(8, 12), vocabulary=700, context=2048, paper=True),
@@ -149,7 +149,7 @@ class Seed:
 
         self.report("tokenizer and random weights")
         size = self.scale.size
-        # All that the script can say is in a hundred of its examples.
+        # A hundred examples contain every text of the script.
         described = [*self._described(True, 100), *self._inspected(True, 100), *self._inspected(False, 100)]
         processor = processor_for(texts(described), size)
         torch.manual_seed(self.seed)

@@ -209,7 +209,7 @@ class _Course:
             picked = order[at : at + self.settings.batch]
             truth = torch.from_numpy(yes[picked].astype(np.float32))
             odds = self.net(torch.from_numpy(channels(varied(rows[picked], rng, self.settings))))
-            # Both classes weigh half, however many there are of each.
+            # Both classes have half of the weight, whatever their numbers.
             weight = torch.where(truth > 0, 0.5 / self.share, 0.5 / (1 - self.share))
             loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, truth, weight)
             self.optimiser.zero_grad()

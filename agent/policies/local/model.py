@@ -132,7 +132,7 @@ class Loaded:
             return cls._load(weights)
         except torch.OutOfMemoryError:
             raise _out_of_memory(weights.name) from None
-        # The libraries raise whatever they like for a file that is missing, cut or of another kind.
+        # The libraries raise any type of error for a file that is missing, incomplete or of another kind.
         except Exception as error:
             raise PolicyError(f"{weights.name} cannot be loaded: {_first_line(error)}") from error
 
@@ -152,7 +152,7 @@ class Loaded:
         model = AutoModelForImageTextToText.from_pretrained(where, dtype=dtype)
         stored = model.generation_config
         ends = stored.eos_token_id if isinstance(stored.eos_token_id, list) else [stored.eos_token_id]
-        # What Qwen2.5-VL brings (a repetition penalty of 1.05) was not there when Spec-o3 was trained.
+        # Qwen2.5-VL's own defaults (a repetition penalty of 1.05) were not used in the training of Spec-o3.
         model.generation_config = GenerationConfig(eos_token_id=ends, pad_token_id=stored.pad_token_id)
         config = model.config
         if weights.adapter:
@@ -206,12 +206,12 @@ class Loaded:
         import torch
 
         text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        # Opaque pictures: RGB holds all there is of them.
+        # The pictures are opaque: RGB loses nothing.
         pictures = [image.convert("RGB") for image in images]
         inputs = self.processor(text=[text], images=pictures, return_tensors="pt").to(self.device)
         read = int(inputs["input_ids"].shape[1])
-        room = self.context - read
-        if room < 1:
+        space = self.context - read
+        if space < 1:
             raise PolicyError(
                 f"the conversation has {read} tokens and the model holds {self.context}: allow fewer turns"
             )
@@ -220,7 +220,7 @@ class Loaded:
         else:
             torch.manual_seed(sampling.seed)
         writer = _Writer(self.processor.tokenizer, self.ends, put)
-        limit = min(sampling.max_tokens, room)
+        limit = min(sampling.max_tokens, space)
         try:
             self.model.generate(**inputs, **_chosen(sampling), max_new_tokens=limit, streamer=writer)
         except torch.OutOfMemoryError:
@@ -249,7 +249,7 @@ class _Writer:
 
     def put(self, ids: Any) -> None:
         if self._prompt:
-            # The first that is streamed is what was read.
+            # The first streamed value is the prompt.
             self._prompt = False
             return
         for token in ids.flatten().tolist():

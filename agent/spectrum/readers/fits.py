@@ -89,7 +89,7 @@ def _card_value(card: str) -> Value:
 BLOCK = 2880
 MAX_HEADER_BLOCKS = 1000
 MAX_HDUS = 2000
-# The most that is read at once. The largest table of one spectrum in any survey is a few MiB.
+# Most bytes read at once. The largest table of one spectrum in any survey is a few MiB.
 MAX_BYTES = 256 * 2**20
 
 _IMAGE_TYPES = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
@@ -317,7 +317,7 @@ class FitsFile:
         for _ in range(MAX_HEADER_BLOCKS):
             block = self._stream.read(BLOCK)
             if len(block) < BLOCK or (not raw and block[:8] not in (b"SIMPLE  ", b"XTENSION")):
-                # What follows the last HDU is padding or rubbish; before the first it is no FITS file.
+                # After the last HDU there is only padding or rubbish; without a first HDU it is no FITS file.
                 self._ended = True
                 if not self._found:
                     raise self.refusal("a FITS header that breaks off", "a complete FITS header")

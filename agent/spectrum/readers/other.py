@@ -39,7 +39,7 @@ def read(name: str, path: Path, reason: SpectrumError) -> Spectrum:
         except SpectrumError:
             raise
         except Exception:
-            # Not installed, does not import here, or cannot read the file: all the same to who has the file.
+            # Not installed, not importable here, or unable to read the file: the same result for the user.
             raise reason from None
     if np.ndim(flux) != 1:
         raise reason

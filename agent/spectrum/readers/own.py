@@ -22,7 +22,7 @@ from agent.spectrum.readers.fits import FitsFile, Hdu
 from agent.spectrum.record import ARRAYS, SCHEMA, FloatArray, Spectrum, facts, from_facts
 
 _MARK = "SPECO3"
-_LONGEST = 60  # characters of text that are sure to fit a card
+_LONGEST = 60  # characters of text that always fit a card
 
 
 def recognises(fits: FitsFile) -> bool:

@@ -97,7 +97,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             try:
                 pipe.close()
             except OSError:
-                continue  # what was still to be written has nobody to read it
+                continue  # the process has ended; unwritten output does not matter
 
 
 MAX_PIXELS = 10_000_000

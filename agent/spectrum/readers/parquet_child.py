@@ -23,7 +23,7 @@ def main(path: str) -> None:
     import pyarrow.parquet as pq
 
     _limit_memory()
-    # What the library itself prints must not get between the answers.
+    # Output of the library itself must not mix with the replies.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

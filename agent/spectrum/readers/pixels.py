@@ -173,6 +173,6 @@ class Targets:
 
 
 def _loaded(loader: Loader) -> Spectrum:
-    # Absurd numbers in a damaged file overflow on the way; what comes of them is checked.
+    # Absurd numbers in a damaged file overflow; the results are checked.
     with np.errstate(all="ignore"):
         return loader()

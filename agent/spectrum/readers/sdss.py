@@ -67,7 +67,7 @@ def _read_table(fits: FitsFile, coadd: Hdu) -> Spectrum:
         flux_unit=FLUX_UNIT,
         survey="SDSS",
         ids=_ids(header, catalogue),
-        # Where the fibre was, rather than the photometric match: SPALL has RA = 0 where nothing matched.
+        # The position of the fibre, not of the photometric match: SPALL has RA = 0 where nothing matched.
         ra=catalogue.number("PLUG_RA", "FIBER_RA", "RACAT", "RA"),
         dec=catalogue.number("PLUG_DEC", "FIBER_DEC", "DECCAT", "DEC"),
         redshift=redshift if redshift is not None and -0.9 < redshift < 20 else None,

@@ -131,8 +131,8 @@ def _weak_text(weak: Mapping[str, Any]) -> str:
 
 
 AGENT = "tool_agent"
-_DATA_SOURCES = {"cc": "carbon"}  # the one task whose published name is not its file's
-_GROUP = 64  # rows a row group: about 20 MB unpacked
+_DATA_SOURCES = {"cc": "carbon"}  # the only task whose published name differs from its file's
+_GROUP = 64  # rows per row group: about 20 MB uncompressed
 
 
 def write_parquet(path: Path, rows: Sequence[Selected], task: Task, done: Callable[[], None] = lambda: None) -> None:
