@@ -159,7 +159,7 @@ def _refuse_syntax(path: Path, language: str, broken: Exception, error: MakeErro
 def _problem(model: Any, data: object, invalid: ValidationError, source: str, prefix: str) -> Problem:
     problems = invalid.errors(include_url=False)
     # A misspelt name comes before the field that is missing because of it.
-    first = next((one for one in problems if one["type"] in _UNKNOWN), problems[0])
+    first = next((problem for problem in problems if problem["type"] in _UNKNOWN), problems[0])
     kind, location = first["type"], first["loc"]
     path, value, info, fields = _followed(model, data, location)
     name = _dotted(path)

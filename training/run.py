@@ -110,7 +110,7 @@ class Run:
 
     def checkpoint(self) -> Path | None:
         """The last complete checkpoint; None if there is none."""
-        complete = [one for one in self._checkpoints() if (one / COMPLETE).is_file()]
+        complete = [checkpoint for checkpoint in self._checkpoints() if (checkpoint / COMPLETE).is_file()]
         return max(complete, key=_step, default=None)
 
     def logged(self) -> list[dict[str, Any]]:

@@ -182,7 +182,7 @@ class Collator:
 
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Tensor]:
         examples = [self._examples[row["place"]] for row in rows]
-        read = [rendered(one, self._renderer, self._with_tool) for one in examples]
+        read = [rendered(example, self._renderer, self._with_tool) for example in examples]
         return for_learning(read, self._renderer.processor)
 
 

@@ -35,9 +35,9 @@ def place(question: Question) -> str:
 def questions_digest(questions: Iterable[Question]) -> dict[str, Any]:
     """Return the number of questions and their digest, which may not change from one session to the next."""
     digest, number = hashlib.sha256(), 0
-    for one in sorted(questions, key=place):
+    for question in sorted(questions, key=place):
         number += 1
-        row = (place(one), one.source, one.label, one.task.prompt)
+        row = (place(question), question.source, question.label, question.task.prompt)
         digest.update(json.dumps(row).encode())
     return {"questions": number, "questions_sha256": digest.hexdigest()}
 
@@ -52,11 +52,11 @@ class Answers:
         :raises JournalError: another process writes there, the settings differ, or the file is damaged
         """
         self.folder = folder
-        self._questions = {place(one): one for one in questions}
+        self._questions = {place(question): question for question in questions}
         if len(self._questions) < len(questions):
             raise ValueError("questions: found two of one key and task")
         self._journal = Journal(folder / FILE, {**settings, **questions_digest(questions)})
-        lines = (json.dumps(question_fields(one), ensure_ascii=False) + "\n" for one in questions)
+        lines = (json.dumps(question_fields(question), ensure_ascii=False) + "\n" for question in questions)
         write_atomic(folder / QUESTIONS, "".join(lines))
 
     @property
@@ -173,8 +173,8 @@ def _failures(folder: Path, done: Mapping[str, Outcome]) -> dict[str, tuple[str,
 
 def _wall(path: Path) -> float | None:
     sessions = list(_rows(path)) if path.is_file() else []
-    questions = sum(one["asked"] for one in sessions)
-    return sum(one["seconds"] for one in sessions) / questions if questions else None
+    questions = sum(session["asked"] for session in sessions)
+    return sum(session["seconds"] for session in sessions) / questions if questions else None
 
 
 def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Question]:
@@ -185,8 +185,8 @@ def limited(questions: Iterable[Question], most: int, seed: int = 0) -> list[Que
     """
     given = list(questions)
     by_task: dict[str, dict[str, list[Question]]] = defaultdict(lambda: defaultdict(list))
-    for one in given:
-        by_task[one.task.key][one.label].append(one)
+    for question in given:
+        by_task[question.task.key][question.label].append(question)
     taken: set[str] = set()
     for labels in by_task.values():
         for label, number in _shares({name: len(rows) for name, rows in labels.items()}, most).items():

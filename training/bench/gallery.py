@@ -50,8 +50,8 @@ def kinds(outcome: Outcome) -> tuple[str, ...]:
 def totals(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """Return the number of failures of each kind."""
     found = dict.fromkeys(KINDS, 0)
-    for one in outcomes:
-        for kind in kinds(one):
+    for outcome in outcomes:
+        for kind in kinds(outcome):
             found[kind] += 1
     return found
 
@@ -61,18 +61,18 @@ def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
 
     Within a task, the highest signal-to-noise first: a mistake about a good spectrum is not the fault of the data.
     """
-    failures = [one for one in outcomes if kinds(one)]
+    failures = [outcome for outcome in outcomes if kinds(outcome)]
     taken: dict[tuple[str, str], Outcome] = {}
     for kind in KINDS:
-        for one in _in_turn([one for one in failures if kind in kinds(one)])[:most]:
+        for one in _in_turn([failure for failure in failures if kind in kinds(failure)])[:most]:
             taken[one.task, one.key] = one
     return sorted(taken.values(), key=lambda one: (_place(one), one.task, _order(one)))
 
 
 def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
     by_task: dict[str, list[Outcome]] = defaultdict(list)
-    for one in sorted(failures, key=_order):
-        by_task[one.task].append(one)
+    for failure in sorted(failures, key=_order):
+        by_task[failure.task].append(failure)
     ranked = [(rank, task, one) for task, several in by_task.items() for rank, one in enumerate(several)]
     return [one for _, _, one in sorted(ranked, key=lambda entry: entry[:2])]
 
@@ -109,7 +109,7 @@ def write(run: Run, row: Row, spectrum_of: SpectrumOf, most: int = PER_KIND) -> 
     :param most: of each kind
     :raises JournalError: it cannot be written
     """
-    wanted = {(one.task, one.key): one for one in chosen(row.outcomes, most)}
+    wanted = {(outcome.task, outcome.key): outcome for outcome in chosen(row.outcomes, most)}
     traces = {
         (one.task, one.key): (trajectory, texts)
         for one, trajectory, texts in run.traces()
@@ -127,7 +127,7 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     """Return the whole page."""
     counts = totals(row.outcomes)
     there = [kind for kind in KINDS if counts[kind]]
-    shown_of = {kind: sum(kind in kinds(one) for one in shown) for kind in there}
+    shown_of = {kind: sum(kind in kinds(outcome) for outcome in shown) for kind in there}
     clauses = ", ".join(
         f"{_many(counts[kind], kind)}" + (f" ({shown_of[kind]} shown)" if shown_of[kind] < counts[kind] else "")
         for kind in there
@@ -137,7 +137,7 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
         "in several ways. Of each task those with the highest signal-to-noise come first."
     )
     kinds_shown = {kind: f"{kind} {shown_of[kind]}" for kind in there}
-    tasks = sorted({one.task for one in shown})
+    tasks = sorted({outcome.task for outcome in shown})
     filters = _filter("kind", "What went wrong", kinds_shown) if there else ""
     if len(tasks) > 1:
         filters += _filter("task", "Task", {task: task for task in tasks})

@@ -139,7 +139,9 @@ def predicted(
 
 def write_predictions(path: Path, found: Iterable[Outcome]) -> None:
     """Write a file for ``bench table``. :raises JournalError: it cannot be written"""
-    write_atomic(path, "".join(json.dumps(one.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for one in found))
+    write_atomic(
+        path, "".join(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False) + "\n" for outcome in found)
+    )
 
 
 def read_predictions(path: Path) -> list[Outcome]:

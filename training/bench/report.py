@@ -28,7 +28,7 @@ def write(row: Row, settings: Mapping[str, Any], gallery: str = "") -> dict[str,
         "schema": SCHEMA,
         **row.to_json(),
         "settings": dict(settings),
-        "groups": [{"by": one.by, "name": one.name, "scores": one.scores.to_json()} for one in parts],
+        "groups": [{"by": part.by, "name": part.name, "scores": part.scores.to_json()} for part in parts],
     }
     write_atomic(row.path / SCORES, json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
     write_atomic(row.path / REPORT, markdown(row, parts, settings, gallery))
@@ -50,8 +50,8 @@ def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gall
         "## How it went about it",
         markdown_table(["", ""], _conduct(row)),
     ]
-    for by in dict.fromkeys(one.by for one in parts):
-        sections += [f"## By {by}", _groups([one for one in parts if one.by == by])]
+    for by in dict.fromkeys(part.by for part in parts):
+        sections += [f"## By {by}", _groups([part for part in parts if part.by == by])]
     sections += ["## Beside the published figures", table.markdown([row]).rstrip()]
     if gallery:
         sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with pictures and texts."]
@@ -65,13 +65,13 @@ def _tasks(tasks: Sequence[TaskScores]) -> str:
     headings += ["TP", "FP", "FN", "TN", "no YES or NO"]
     rows = [
         [
-            escaped(one.task),
-            str(one.n),
-            str(one.positives),
-            *(percent(value) for value in (one.f1, one.precision, one.recall, one.accuracy)),
-            *(str(count) for count in (one.tp, one.fp, one.fn, one.tn, one.without)),
+            escaped(task.task),
+            str(task.n),
+            str(task.positives),
+            *(percent(value) for value in (task.f1, task.precision, task.recall, task.accuracy)),
+            *(str(count) for count in (task.tp, task.fp, task.fn, task.tn, task.without)),
         ]
-        for one in tasks
+        for task in tasks
     ]
     return markdown_table(headings, rows)
 
@@ -100,13 +100,13 @@ def _groups(parts: Sequence[Group]) -> str:
     headings = [parts[0].by, "n", "mean F1", "of", "mean accuracy", "in form", "answered"]
     rows = [
         [
-            escaped(one.name),
-            str(one.scores.n),
-            percent(one.scores.f1),
-            escaped(", ".join(one.scores.f1_of)),
-            *(percent(v) for v in (one.scores.accuracy, one.scores.format_rate, one.scores.answer_rate)),
+            escaped(part.name),
+            str(part.scores.n),
+            percent(part.scores.f1),
+            escaped(", ".join(part.scores.f1_of)),
+            *(percent(v) for v in (part.scores.accuracy, part.scores.format_rate, part.scores.answer_rate)),
         ]
-        for one in parts
+        for part in parts
     ]
     return markdown_table(headings, rows)
 

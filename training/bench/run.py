@@ -76,7 +76,7 @@ def ask_all(
     :param progress: called with the number of questions done in this session
     """
     made, since = SessionResult(), monotonic()
-    open_ones = [one for one in questions if not answers.has(one)]
+    open_ones = [question for question in questions if not answers.has(question)]
     with closing(_outcomes(open_ones, options, concurrency, processes, stop or Stop())) as outcomes:
         try:
             for number, outcome in enumerate(outcomes, start=1):
@@ -143,11 +143,11 @@ def _outcomes(
     questions: Iterable[Question], options: InspectionOptions, concurrency: int, processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     inner, worker = Stop(), _Worker(options)
-    prepared = (_PreparedQuestion(one) for one in questions)
+    prepared = (_PreparedQuestion(question) for question in questions)
     with stop.waking(inner.set):
         if processes:
             # The reader of a spectrum (an open table, a closure) may not be picklable.
-            outcomes = worked_off((one.read() for one in prepared), worker, processes, inner)
+            outcomes = worked_off((question.read() for question in prepared), worker, processes, inner)
         else:
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
             outcomes = drained(pool, _submitted(pool, worker, prepared, inner), 2 * concurrency, inner)
@@ -161,8 +161,8 @@ def _outcomes(
 def _submitted(
     pool: ThreadPoolExecutor, worker: _Worker, prepared: Iterable[_PreparedQuestion], stop: Stop
 ) -> Iterator[Future[list[Outcome]]]:
-    for one in prepared:
-        yield pool.submit(worker, one, stop)
+    for question in prepared:
+        yield pool.submit(worker, question, stop)
 
 
 STAGES: Mapping[tuple[str, ...], str] = {
@@ -197,7 +197,7 @@ def system_of(model: str, adapter: str | None = None) -> System:
     given = ModelSettings(model, adapter)
     found = resolved(given)
     runs = lineage(given)
-    is_of_a_run = any(one.get("kind") != "base" for one in runs)
+    is_of_a_run = any(run.get("kind") != "base" for run in runs)
     # For weights without a lineage the training data are unknown.
     name = Path(adapter or model).expanduser().name
     return System(name, found.name, found.adapter, stage(runs) if is_of_a_run else "")
@@ -205,7 +205,7 @@ def system_of(model: str, adapter: str | None = None) -> System:
 
 def stage(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the stage that these runs lead to, from the base; a kind that was run twice counts once."""
-    kinds = tuple(dict.fromkeys(str(one.get("kind")) for one in runs if one.get("kind") != "base"))
+    kinds = tuple(dict.fromkeys(str(run.get("kind")) for run in runs if run.get("kind") != "base"))
     return STAGES.get(kinds, " + ".join(kinds))
 
 

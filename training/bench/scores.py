@@ -112,7 +112,7 @@ class Scores:
     completion_tokens: float
 
     def task(self, key: str) -> TaskScores | None:
-        return next((one for one in self.tasks if one.task == key), None)
+        return next((task for task in self.tasks if task.task == key), None)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -134,10 +134,10 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
     if not given:
         raise ValueError("outcomes: found none, expected one or more")
     tasks = counted(given, resamples, seed)
-    all_spectra = len({one.source for one in given})
+    all_spectra = len({outcome.source for outcome in given})
     f1, f1_of = mean_f1(tasks)
-    by_loop, _ = mean_f1(counted([one.read_by("loop") for one in given], resamples, seed))
-    total, sums = sum(one.totals for one in tasks), sum(one.sums for one in tasks)
+    by_loop, _ = mean_f1(counted([outcome.read_by("loop") for outcome in given], resamples, seed))
+    total, sums = sum(task.totals for task in tasks), sum(task.sums for task in tasks)
 
     def rate(of: int, among: int, words: str) -> Value:
         return value(np.asarray(total), np.asarray(sums), ratio([of], [among]), all_spectra, words)
@@ -145,7 +145,7 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
     return Scores(
         n=len(given),
         spectra=all_spectra,
-        tasks=tuple(_task(one, given) for one in tasks),
+        tasks=tuple(_task(task, given) for task in tasks),
         accuracy=_mean(tasks, ACCURACY)[0],
         f1=f1,
         f1_of=f1_of,
@@ -160,8 +160,8 @@ def scores(outcomes: Iterable[Outcome], resamples: int = RESAMPLES, seed: int = 
 def counted(outcomes: Sequence[Outcome], resamples: int = RESAMPLES, seed: int = SEED) -> list[TaskCounts]:
     """Return each task's counts by spectrum, with resamples; sorted by task."""
     by_task: dict[str, dict[str, Counts]] = defaultdict(lambda: defaultdict(lambda: np.zeros(YES + 1)))
-    for one in outcomes:
-        by_task[one.task][one.source] += _row(one)
+    for outcome in outcomes:
+        by_task[outcome.task][outcome.source] += _row(outcome)
     found = []
     for task in sorted(by_task):
         spectra = by_task[task]
@@ -215,12 +215,12 @@ def mean_f1(tasks: Sequence[TaskCounts]) -> tuple[Value, tuple[str, ...]]:
 
 
 def _mean(tasks: Sequence[TaskCounts], of: Any) -> tuple[Value, tuple[str, ...]]:
-    there = [one for one in tasks if not np.isnan(of(one.totals))]
+    there = [task for task in tasks if not np.isnan(of(task.totals))]
     if not there:
         return Value(None, words=NO_TASK), ()
-    found = float(np.mean([of(one.totals) for one in there]))
-    resamples = np.mean([of(one.sums) for one in there], axis=0)
-    return estimate(found, resamples, sum(one.spectra for one in there), NO_TASK), tuple(t.task for t in there)
+    found = float(np.mean([of(outcome.totals) for outcome in there]))
+    resamples = np.mean([of(outcome.sums) for outcome in there], axis=0)
+    return estimate(found, resamples, sum(outcome.spectra for outcome in there), NO_TASK), tuple(t.task for t in there)
 
 
 def _row(one: Outcome) -> Counts:
@@ -260,14 +260,14 @@ def _task(one: TaskCounts, outcomes: Sequence[Outcome]) -> TaskScores:
 
 
 def _means(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    seconds = [one.seconds for one in outcomes if one.seconds is not None]
-    calls = [one.calls for one in outcomes if one.calls is not None]
+    seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
+    calls = [outcome.calls for outcome in outcomes if outcome.calls is not None]
     return {
         "calls": float(np.mean(calls)) if calls else None,
-        "errors": sum(one.errors for one in outcomes) / sum(calls) if sum(calls) else None,
+        "errors": sum(outcome.errors for outcome in outcomes) / sum(calls) if sum(calls) else None,
         "seconds": float(np.median(seconds)) if seconds else None,
-        "prompt_tokens": float(np.mean([one.prompt_tokens for one in outcomes])),
-        "completion_tokens": float(np.mean([one.completion_tokens for one in outcomes])),
+        "prompt_tokens": float(np.mean([outcome.prompt_tokens for outcome in outcomes])),
+        "completion_tokens": float(np.mean([outcome.completion_tokens for outcome in outcomes])),
     }
 
 
@@ -300,8 +300,8 @@ def groups(outcomes: Iterable[Outcome]) -> list[Group]:
         if by == "task, survey" and len({survey(one) for one in given}) < 2:
             continue
         parts: dict[tuple[int, str], list[Outcome]] = defaultdict(list)
-        for one in given:
-            parts[part(one)].append(one)
+        for outcome in given:
+            parts[part(outcome)].append(outcome)
         if len(parts) > 1:
             found += [Group(by, name, scores(parts[order, name])) for order, name in sorted(parts)]
     return found
@@ -360,7 +360,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 def simulated(outcomes: Iterable[Outcome]) -> Simulated:
     """Return whether the spectra are simulated."""
-    kinds = {one.simulated for one in outcomes}
+    kinds = {outcome.simulated for outcome in outcomes}
     return "partly" if len(kinds) > 1 else "yes" if kinds == {True} else "no"
 
 
@@ -447,8 +447,8 @@ def _difference(first: Sequence[Outcome], second: Sequence[Outcome], resamples: 
 
 def _placed(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], Outcome]:
     rows: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    for one in outcomes:
-        rows[one.task, one.source].append(one)
+    for outcome in outcomes:
+        rows[outcome.task, outcome.source].append(outcome)
     return {
         (task, source, number): one
         for (task, source), several in rows.items()

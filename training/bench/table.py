@@ -177,7 +177,7 @@ def _data(outcomes: tuple[Outcome, ...]) -> str:
     """Return the surveys, most frequent first, or the benchmark's name."""
     if is_specvi(outcomes):
         return "SpecVI-Bench"
-    surveys = [one.survey or "survey not known" for one in outcomes]
+    surveys = [outcome.survey or "survey not known" for outcome in outcomes]
     return ", ".join(sorted(set(surveys), key=lambda name: (-surveys.count(name), name)))
 
 
@@ -218,7 +218,7 @@ def markdown(rows: Sequence[Row], with_published: bool = True) -> str:
     for line in cells[len(rows) :]:
         line[0] = f"{line[0]} (published)"
     shielded = [[escaped(line[0]), *line[1:-1], escaped(line[-1])] for line in cells]
-    body = markdown_table([escaped(one) for one in headings], shielded)
+    body = markdown_table([escaped(heading) for heading in headings], shielded)
     listed = "\n".join(f"- {escaped(line)}" for line in notes(rows, with_published))
     return f"{body}\n\n{listed}\n"
 

@@ -311,8 +311,8 @@ def questions_from(arguments: Namespace, dropped: list[Dropped]) -> list[Questio
         dropped=dropped,
     )
     if wanted:
-        found = [one for one in found if one.task.key in wanted]
-        if missing := [key for key in wanted if all(one.task.key != key for one in found)]:
+        found = [question for question in found if question.task.key in wanted]
+        if missing := [key for key in wanted if all(question.task.key != key for question in found)]:
             given = " ".join(map(str, arguments.data))
             raise CannotRun(f"--task: found no question of {', '.join(missing)} in {given:.200}")
     if arguments.against:

@@ -148,8 +148,12 @@ def _entries(arguments: Namespace, task: Task) -> tuple[list[Entry], list[Entry]
 
     known = {task.key: task}
     labelled = questions(arguments.data, _known(arguments) | known, arguments.labels, task=task.key)
-    positives = [Entry(one.key, one.source, one.spectrum) for one in labelled if one.label == "YES"]
-    candidates = [Entry(one.key, one.source, one.spectrum) for one in labelled if one.label == "NO"]
+    positives = [
+        Entry(question.key, question.source, question.spectrum) for question in labelled if question.label == "YES"
+    ]
+    candidates = [
+        Entry(question.key, question.source, question.spectrum) for question in labelled if question.label == "NO"
+    ]
     if not positives:
         raise DataError(f"{arguments.labels}: found no spectrum that is YES for {task.key}")
     for file in sources_from([str(path) for path in arguments.candidates], Path.cwd()):

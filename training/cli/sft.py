@@ -148,7 +148,7 @@ def _train(arguments: Namespace, settings: SftSettings, prepared: Prepared, star
     with _Watch() as watch:
         finished = train(settings, prepared.examples, prepared.held_out, card, start, watch.on_step)
     if is_first_process():
-        last: dict[str, Any] = next((one for one in reversed(finished.logged()) if "loss" in one), {})
+        last: dict[str, Any] = next((line for line in reversed(finished.logged()) if "loss" in line), {})
         result = {"run": str(finished.folder), "model": str(finished.model), **last}
         print_result(arguments, result, f"{finished.model}: learned in {last.get('step')} steps, loss {_short(last)}")
     return DONE

@@ -154,9 +154,9 @@ def _sampled(questions: Iterable[Question]) -> tuple[list[Question], Sampled]:
 
     known, rows = [], []
     try:
-        for one in questions:
-            spectrum = one.spectrum()
-            known.append(one.known(spectrum))
+        for question in questions:
+            spectrum = question.spectrum()
+            known.append(question.known(spectrum))
             rows.append(sample(spectrum))
     except (DataError, SpectrumError) as error:
         raise CannotRun(str(error)) from error
@@ -176,7 +176,7 @@ def _judged(specialist: Specialist, questions: Sequence[Question]) -> Iterator[O
 
 def _refuse_what_it_learned(specialist: Specialist, questions: Sequence[Question]) -> None:
     """:raises CannotRun: a spectrum was trained on"""
-    shared = sorted({one.source for one in questions} & set(specialist.card["sources"]))
+    shared = sorted({question.source for question in questions} & set(specialist.card["sources"]))
     if shared:
         raise CannotRun(f"--data: found {len(shared)} spectra of its own training ({shared[0]}, ...), expected others")
 

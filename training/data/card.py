@@ -185,8 +185,8 @@ def _spread(numbers: Sequence[float]) -> Spread | None:
 
 def _left_out(dropped: Iterable[Dropped]) -> tuple[LeftOut, ...]:
     keys: dict[str, list[str]] = defaultdict(list)
-    for one in dropped:
-        keys[one.reason].append(one.key)
+    for row in dropped:
+        keys[row.reason].append(row.key)
     by_count = sorted(keys.items(), key=lambda reason: (-len(reason[1]), reason[0]))
     return tuple(LeftOut(reason, len(rows), tuple(sorted(rows)[:NAMED])) for reason, rows in by_count)
 
@@ -273,7 +273,7 @@ def _tables(card: DataCard) -> Iterator[_Table]:
     if card.looks is not None:
         yield from _trajectory_tables(card.looks)
     if card.dropped:
-        rows = [[one.reason, f"{one.rows:,}", ", ".join(one.named)] for one in card.dropped]
+        rows = [[row.reason, f"{row.rows:,}", ", ".join(row.named)] for row in card.dropped]
         yield _Table("Left out", ["why", "rows", "e.g."], rows)
 
 

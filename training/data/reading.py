@@ -37,10 +37,10 @@ def examples(
     known = known_tasks.load() if tasks is None else tasks
     given = [Path(path) for path in paths]
     read = [row.example() for row in _trajectories(given, known, _folder(spectra), pictures=True)]
-    found = [one for one in read if isinstance(one, Example)]
-    left_out = [one for one in read if isinstance(one, Dropped)]
+    found = [row for row in read if isinstance(row, Example)]
+    left_out = [row for row in read if isinstance(row, Dropped)]
     _refuse_nothing(found, left_out, given, "trajectory to learn from")
-    _refuse_twice(one.key for one in found)
+    _refuse_twice(question.key for question in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -76,18 +76,18 @@ def questions(
     for path in benchmark:
         found += questions_of(path, known)
     listed = [row.question() for row in _trajectories(kept, known, _folder(spectra), pictures=False)]
-    found += _once([one for one in listed if isinstance(one, Question)], left_out)
-    left_out += [one for one in listed if isinstance(one, Dropped)]
+    found += _once([question for question in listed if isinstance(question, Question)], left_out)
+    left_out += [question for question in listed if isinstance(question, Dropped)]
     if labels is not None and surveys:
         found += labelled_spectra(surveys, labels, known, wanted, left_out)
     elif surveys:
         for path in surveys:
             found += labelled_spectra([path], own_table(path), known, wanted, left_out)
     if wanted is not None:
-        found = [one for one in found if one.task.key in wanted]
+        found = [question for question in found if question.task.key in wanted]
     of = "" if wanted is None else f" of task {' or '.join(wanted)}"
     _refuse_nothing(found, left_out, given, f"question{of}")
-    _refuse_twice(f"{one.key} ({one.task.key})" for one in found)
+    _refuse_twice(f"{question.key} ({question.task.key})" for question in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -181,16 +181,17 @@ def _named_tasks(names: str | Sequence[str] | None, known: Mapping[str, Task]) -
 def _once(listed: Sequence[Question], dropped: list[Dropped]) -> Iterator[Question]:
     """Yield each spectrum once per task, however many trajectories it has."""
     seen: dict[tuple[str, str], Question] = {}
-    for one in listed:
-        before = seen.setdefault((one.source, one.task.key), one)
-        if before is one:
-            yield one
-        elif before.label != one.label:
+    for question in listed:
+        before = seen.setdefault((question.source, question.task.key), question)
+        if before is question:
+            yield question
+        elif before.label != question.label:
             raise DataError(
-                f"{one.key}: label: found {one.label} for {one.source}, which {before.key} calls {before.label}"
+                f"{question.key}: label: found {question.label} for {question.source}, "
+                f"which {before.key} calls {before.label}"
             )
         else:
-            dropped.append(Dropped(one.key, "another trajectory of the same spectrum and task"))
+            dropped.append(Dropped(question.key, "another trajectory of the same spectrum and task"))
 
 
 def _folder(spectra: Path | None) -> SpectraFolder | None:
@@ -212,5 +213,5 @@ def _refuse_nothing(found: Sequence[object], dropped: Sequence[Dropped], given: 
     if found:
         return
     where = ", ".join(str(path) for path in given[:3]) or "nothing named"
-    why = "; ".join(f"{one.key}: {one.reason}" for one in dropped[:2])
+    why = "; ".join(f"{row.key}: {row.reason}" for row in dropped[:2])
     raise DataError(f"{where}: found no {what}" + (f"; left out {len(dropped)} ({why})" if dropped else ""))

@@ -104,8 +104,8 @@ class TransformersGenerator:
         from transformers import GenerationConfig
 
         device = self._trainer.accelerator.device
-        batch = for_writing([one.so_far for one in requests], self._trainer.processing_class)
-        limit = max(one.limit for one in requests)
+        batch = for_writing([request.so_far for request in requests], self._trainer.processing_class)
+        limit = max(request.limit for request in requests)
         seed = derived_seed(self._seed, *self._place, self._calls)
         self._calls += 1
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -160,10 +160,10 @@ class VllmGenerator:
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         requested = self._filled(requests)
         # vLLM takes one limit for all requests; longer turns are cut below.
-        self._vllm.max_completion_length = max(one.limit for one in requested)
+        self._vllm.max_completion_length = max(request.limit for request in requested)
         prompt_ids, ids, logprobs, _ = self._vllm.generate(
-            prompts=[self._prompt(one) for one in requested],
-            images=[list(one.so_far.images) for one in requested],
+            prompts=[self._prompt(request) for request in requested],
+            images=[list(request.so_far.images) for request in requested],
             num_generations=1,
         )
         written = []

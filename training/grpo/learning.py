@@ -367,14 +367,14 @@ def prepare(settings: GrpoSettings) -> Prepared:
         dropped=dropped,
     )
     if wanted:
-        found = [one for one in found if one.task.key in wanted]
-        missing = [key for key in wanted if all(one.task.key != key for one in found)]
+        found = [question for question in found if question.task.key in wanted]
+        missing = [key for key in wanted if all(question.task.key != key for question in found)]
         if missing:
             raise DataError(f"tasks: found no question of {', '.join(missing)} in {', '.join(settings.data)}")
     if settings.test:
         test = questions(settings.test, labels=labels, part="test", spectra=spectra)
         if settings.drop_leaks:
-            found, leaks = without(found, {one.source for one in test})
+            found, leaks = without(found, {question.source for question in test})
             dropped += [Dropped(one.key, "its spectrum is in the test data") for one in leaks]
         refuse_leaks(found, test)
     return Prepared(tuple(found), card(found, dropped=dropped))

@@ -127,15 +127,15 @@ def run_rollouts(
         spectrum = spectra.setdefault(id(question), question.spectrum())
         policy = _SuspendedPolicy(renderer, writer.ends, limits, drafter)
         inspections.append(_Inspection(question, spectrum, policy, with_tool))
-    waiting = [one for one in inspections if one.advance()]
+    waiting = [inspection for inspection in inspections if inspection.advance()]
     while writer.any_waiting(len(waiting)):
         since = time.perf_counter()
-        written = writer.write([one.policy.request for one in waiting])
+        written = writer.write([inspection.policy.request for inspection in waiting])
         writing += time.perf_counter() - since
         for one, turn in zip(waiting, written, strict=True):
             one.policy.receive(turn)
-        waiting = [one for one in waiting if one.advance()]
-    rollouts = tuple(one.result() for one in inspections)
+        waiting = [inspection for inspection in waiting if inspection.advance()]
+    rollouts = tuple(inspection.result() for inspection in inspections)
     return RolloutBatch(rollouts, writing, time.perf_counter() - began - writing)
 
 

@@ -76,24 +76,24 @@ def round_metrics(outcomes: Sequence[TrajectoryMetrics], rollouts: int) -> dict[
     """
     if not outcomes or len(outcomes) % rollouts:
         raise ValueError(f"found {len(outcomes)} outcomes, expected whole groups of {rollouts}")
-    rewards = [one.reward for one in outcomes]
+    rewards = [outcome.reward for outcome in outcomes]
     groups = [rewards[start : start + rollouts] for start in range(0, len(rewards), rollouts)]
-    calls = sum(one.calls for one in outcomes)
+    calls = sum(outcome.calls for outcome in outcomes)
     return {
         "reward": fmean(rewards),
         "reward_std": pstdev(rewards),
-        "format_rate": fmean(one.format_ok for one in outcomes),
-        "answer_rate": fmean(one.answered for one in outcomes),
-        "yes_rate": fmean(one.predicted == "YES" for one in outcomes),
-        "accuracy": fmean(one.predicted == one.label for one in outcomes),
+        "format_rate": fmean(outcome.format_ok for outcome in outcomes),
+        "answer_rate": fmean(outcome.answered for outcome in outcomes),
+        "yes_rate": fmean(outcome.predicted == "YES" for outcome in outcomes),
+        "accuracy": fmean(outcome.predicted == outcome.label for outcome in outcomes),
         "calls": calls / len(outcomes),
-        "tool_error_rate": sum(one.errors for one in outcomes) / calls if calls else None,
-        "turns": fmean(one.turns for one in outcomes),
-        "tokens": fmean(one.tokens for one in outcomes),
-        "tokens_max": max(one.tokens for one in outcomes),
-        "spoken": fmean(one.spoken for one in outcomes),
-        "spoken_max": max(one.spoken for one in outcomes),
-        "truncated": fmean(one.truncated for one in outcomes),
+        "tool_error_rate": sum(outcome.errors for outcome in outcomes) / calls if calls else None,
+        "turns": fmean(outcome.turns for outcome in outcomes),
+        "tokens": fmean(outcome.tokens for outcome in outcomes),
+        "tokens_max": max(outcome.tokens for outcome in outcomes),
+        "spoken": fmean(outcome.spoken for outcome in outcomes),
+        "spoken_max": max(outcome.spoken for outcome in outcomes),
+        "truncated": fmean(outcome.truncated for outcome in outcomes),
         "no_spread": fmean(max(group) == min(group) for group in groups),
     }
 
@@ -151,7 +151,7 @@ class RoundRunner:
                 settings.with_tool,
             )
         self._check(batch.rollouts)
-        rewards = [score(one.response, one.question.label, settings.alpha) for one in batch.rollouts]
+        rewards = [score(rollout.response, rollout.question.label, settings.alpha) for rollout in batch.rollouts]
         outcomes = [trajectory_metrics(*pair) for pair in zip(batch.rollouts, rewards, strict=True)]
         self.numbers = round_metrics(gather_object(outcomes), settings.rollouts)
         self.seconds_writing, self.seconds_drawing = batch.seconds_writing, batch.seconds_drawing
@@ -175,16 +175,16 @@ class RoundRunner:
         """Check tokens: TRL silently drops all pictures of a round if one does not match its tokens."""
         mark = self._renderer.processor.tokenizer.convert_tokens_to_ids(IMAGE)
         longest = self._settings.prompt_tokens
-        for one in rolled:
-            if len(one.prompt) > longest:
+        for rollout in rolled:
+            if len(rollout.prompt) > longest:
                 raise SettingsError(
-                    f"prompt_tokens: {one.question.key} has {len(one.prompt)} tokens with its picture, "
+                    f"prompt_tokens: {rollout.question.key} has {len(rollout.prompt)} tokens with its picture, "
                     f"at most {longest} are allowed"
                 )
-            marks = one.prompt.ids.count(mark) + one.completion.ids.count(mark)
-            wanted = sum(map(self._renderer.image_tokens, one.images))
+            marks = rollout.prompt.ids.count(mark) + rollout.completion.ids.count(mark)
+            wanted = sum(map(self._renderer.image_tokens, rollout.images))
             if marks != wanted:
-                raise ValueError(f"{one.question.key}: {marks} picture tokens, but pictures of {wanted}")
+                raise ValueError(f"{rollout.question.key}: {marks} picture tokens, but pictures of {wanted}")
 
     def _save_traces(self, rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> None:
         """Save some trajectories of the round as JSON lines, of as many different questions as possible."""
@@ -211,13 +211,13 @@ def _trace(rolled: Rollout, reward: Reward) -> dict[str, Any]:
 
 
 def _for_trl(rolled: Sequence[Rollout], rewards: Sequence[Reward]) -> RoundBatch:
-    known = [list(one.logprobs) for one in rolled if one.logprobs is not None]
+    known = [list(rollout.logprobs) for rollout in rolled if rollout.logprobs is not None]
     return RoundBatch(
-        prompt_ids=[list(one.prompt.ids) for one in rolled],
-        completion_ids=[list(one.completion.ids) for one in rolled],
-        spoken=[[int(spoken) for spoken in one.completion.spoken] for one in rolled],
-        completions=[[{"role": "assistant", "content": one.response}] for one in rolled],
+        prompt_ids=[list(rollout.prompt.ids) for rollout in rolled],
+        completion_ids=[list(rollout.completion.ids) for rollout in rolled],
+        spoken=[[int(spoken) for spoken in rollout.completion.spoken] for rollout in rolled],
+        completions=[[{"role": "assistant", "content": rollout.response}] for rollout in rolled],
         logprobs=known if len(known) == len(rolled) else None,
         rewards=[reward.score for reward in rewards],
-        images=[list(one.images) for one in rolled],
+        images=[list(rollout.images) for rollout in rolled],
     )

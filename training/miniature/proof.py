@@ -185,7 +185,7 @@ def draw_curves(folder: Path, seeds: Sequence[int]) -> None:
 
         def line(axes: Axes, stage: str, key: str, end: str, seed: int = seed, style: str = style) -> None:
             logged = Run(folder / f"seed-{seed}" / f"{stage}{end}").logged()
-            found = [(one["step"], one[key]) for one in logged if one.get(key) is not None]
+            found = [(line["step"], line[key]) for line in logged if line.get(key) is not None]
             label = f"{'no tool' if end else 'tool'}, seed {seed}"
             axes.plot(*zip(*found, strict=True), style, color=COLOURS[end], label=label, linewidth=1)
 
@@ -222,7 +222,7 @@ def _titled(axes: Axes, title: str, across: str, log: bool = False) -> None:
 def _line(folder: Path, model: str, seed: int) -> Line:
     found = bench_row(folder / f"seed-{seed}" / "bench" / model)
     scores, outcomes = found.scores, found.outcomes
-    reward = fmean(one.is_right - ALPHA * (one.format_ok is not True) for one in outcomes)
+    reward = fmean(outcome.is_right - ALPHA * (outcome.format_ok is not True) for outcome in outcomes)
     f1 = scores.f1
     return Line(
         model=model,

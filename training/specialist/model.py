@@ -118,12 +118,12 @@ def train(
     :raises SpectrumError: a spectrum cannot be read
     """
     settings = settings or SpecialistSettings()
-    tasks = sorted({one.task.key for one in questions})
+    tasks = sorted({question.task.key for question in questions})
     if len(tasks) != 1:
         raise SpecialistError(f"found questions of {', '.join(tasks) or 'no task'}, expected those of one task")
     if rows is None:
-        rows = Sampled.stack([sample(one.spectrum()) for one in questions])
-    yes = np.array([one.label == "YES" for one in questions])
+        rows = Sampled.stack([sample(question.spectrum()) for question in questions])
+    yes = np.array([question.label == "YES" for question in questions])
     held_out = _held_out(questions, yes, settings)
     learned = learn(rows, yes, held_out, settings, on_epoch)
     card = _training_card(questions, yes, held_out)
@@ -134,8 +134,8 @@ def train(
 def _held_out(questions: Sequence[Question], yes: NDArray[np.bool_], settings: SpecialistSettings) -> NDArray[np.bool_]:
     """Select the validation rows: a part of the sources of each class, all rows of a source together."""
     fractions = {"train": 1 - settings.held_out, "held out": settings.held_out}
-    sources = {one.source for one in split(questions, fractions, settings.seed)["held out"]}
-    held_out = np.array([one.source in sources for one in questions])
+    sources = {question.source for question in split(questions, fractions, settings.seed)["held out"]}
+    held_out = np.array([question.source in sources for question in questions])
     for label, which in (("YES", yes), ("NO", ~yes)):
         if not ((which & held_out).any() and (which & ~held_out).any()):
             there = len({one.source for one, is_one in zip(questions, which, strict=True) if is_one})
@@ -157,9 +157,9 @@ def _training_card(
     return {
         "train": counted(~held_out),
         "held_out": counted(held_out),
-        "surveys": dict(Counter(one.survey for one in questions)),
-        "simulated": sum(one.simulated for one in questions),
-        "sources": sorted({one.source for one in questions}),
+        "surveys": dict(Counter(question.survey for question in questions)),
+        "simulated": sum(question.simulated for question in questions),
+        "sources": sorted({question.source for question in questions}),
     }
 
 

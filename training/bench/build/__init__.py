@@ -107,7 +107,7 @@ class Built:
         return self.train if which == "train" else self.test
 
     def negatives(self, which: Part) -> int:
-        return sum(one.label == "NO" for one in self.part(which))
+        return sum(selected.label == "NO" for selected in self.part(which))
 
     def missing(self, which: Part) -> int:
         return max(0, self.needed[which] - self.negatives(which))
@@ -168,7 +168,7 @@ class _Builder:
         ratios: dict[Part, Ratio] = {"train": recipe.train_ratio, "test": recipe.test_ratio}
         for which, (yes, no) in ratios.items():
             found.needed[which] = round(len(found.part(which)) * no / yes)
-        kept = {one.entry.source for one in found.train}
+        kept = {entry.entry.source for entry in found.train}
         sampled = self._usable(self._shuffled(candidates))
         self.weak.learn([spectrum for entry, spectrum in usable if entry.source in kept], sampled)
         del usable
@@ -207,10 +207,10 @@ class _Builder:
     def _place_positives(self, positives: Sequence[Selected]) -> None:
         """Put two fifths into the test set, required ones first; at least one into each part."""
         wanted = min(max(1, round(self.recipe.test_share * len(positives))), len(positives) - 1)
-        free = [one for one in positives if one.entry.source not in self.placed]
-        bound = [one for one in positives if one.entry.source in self.placed]
-        self.found.train += [one for one in bound if self.placed[one.entry.source] == "train"]
-        self.found.test += [one for one in bound if self.placed[one.entry.source] == "test"]
+        free = [positive for positive in positives if positive.entry.source not in self.placed]
+        bound = [positive for positive in positives if positive.entry.source in self.placed]
+        self.found.train += [entry for entry in bound if self.placed[entry.entry.source] == "train"]
+        self.found.test += [entry for entry in bound if self.placed[entry.entry.source] == "test"]
         more = max(0, wanted - len(self.found.test))
         self.found.test += free[:more]
         self.found.train += free[more:]
@@ -252,10 +252,10 @@ class _Builder:
         return False
 
     def _fill(self) -> None:
-        for one in self.rejected:
+        for entry in self.rejected:
             if not self.found.short:
                 return
-            self._put(Selected(**{**vars(one), "negative": "random"}))
+            self._put(Selected(**{**vars(entry), "negative": "random"}))
 
 
 def _selected(entry: Entry, spectrum: Spectrum, label: Verdict, p: float | None = None) -> Selected:

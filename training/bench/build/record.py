@@ -47,7 +47,7 @@ def build_record(built: Built, recipe: Recipe, weak: Mapping[str, object]) -> di
         "left_out": dict(built.left_out),
         "left_out_examples": built.examples,
         "parts": {part: _part(built, part) for part in PARTS},
-        "sources": {part: sorted(one.entry.source for one in built.part(part)) for part in PARTS},
+        "sources": {part: sorted(selected.entry.source for selected in built.part(part)) for part in PARTS},
     }
 
 

@@ -41,7 +41,7 @@ class Predictions:
         """Do nothing: there is nothing to train, so no candidate is set aside."""
 
     def p(self, entries: Sequence[Entry], spectra: Sequence[Spectrum]) -> list[float | None]:
-        return [self._p.get(one.source, self._p.get(one.key)) for one in entries]
+        return [self._p.get(entry.source, self._p.get(entry.key)) for entry in entries]
 
     def description(self) -> dict[str, object]:
         digest = hashlib.sha256(self._path.read_bytes()).hexdigest()
@@ -61,7 +61,7 @@ class TrainedClassifier:
         from training.specialist import train
         from training.specialist.grid import Sampled, sample
 
-        rows, aside = [sample(one) for one in positives], []
+        rows, aside = [sample(positive) for positive in positives], []
         for entry, spectrum in islice(candidates, len(positives)):
             rows.append(sample(spectrum))
             aside.append(entry.source)
