@@ -308,7 +308,7 @@ def test_two_tabs_of_one_person_are_told_of_each_other_and_both_texts_are_kept(p
     expect(other.locator("dialog.panel ins")).to_contain_text("first")
     expect(other.locator("dialog.panel del")).to_contain_text("second")
     look(other, "two-texts")
-    other.get_by_role("button", name="Put the other one here").click()
+    other.get_by_role("button", name="Use the other one").click()
     expect(other.locator(".so-review .card.think").first).to_contain_text("In the first tab.")
     saved(other)
     assert unsent_here(other) == []

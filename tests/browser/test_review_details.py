@@ -159,7 +159,7 @@ def test_what_is_missing_is_said_until_something_is_changed(desk: Page) -> None:
     desk.locator(".card .number").first.click()
     desk.keyboard.press("Delete")
     desk.keyboard.press("k")
-    expect(desk.locator(".notice")).to_contain_text("Not yet")
+    expect(desk.locator(".notice")).to_contain_text("Not submitted")
     desk.keyboard.press("Control+z")
     expect(desk.locator(".notice")).to_be_hidden()
 
@@ -229,5 +229,5 @@ def test_the_second_of_two_tabs_is_shown_both_texts_and_nothing_is_merged(desk: 
     panel = other.locator("dialog.panel")
     expect(panel.locator("del")).to_contain_text("Ours")
     expect(panel.locator("ins")).to_contain_text("Theirs")
-    panel.get_by_role("button", name="Put my steps on top of it").click()
+    panel.get_by_role("button", name="Replace its steps by mine").click()
     expect(other.locator(".card.think").first).to_contain_text("Theirs.")

@@ -186,7 +186,7 @@ def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store, 
         for part in (leases, reviews):
             earlier.setattr(part, "refuse_withheld", lambda db, person, item_id: None)
         Desk(store).decide("RE", 1, "keep")
-    with pytest.raises(NotAllowed, match=r"RE has had a hand in item 1 since session 1 was drawn"):
+    with pytest.raises(NotAllowed, match=r"RE has worked on item 1 since session 1 was created"):
         store.blind.sessions.open("CO", session.id, key())
     assert store.blind.sessions.close("CO", session.id, key()).state == "closed"
     with pytest.raises(NotAllowed, match="never open"):

@@ -44,7 +44,7 @@ export function scoringActions(on) {
   }
 
   const cannotTell = () => {
-    if (on.isPair()) on.toast('For a pair choose one of the four; “both bad” is one of them.')
+    if (on.isPair()) on.toast('For a pair choose one of the four answers; “both bad” is one of them.')
     else on.score(on.scale(), CANNOT_TELL)
   }
 

@@ -1,4 +1,4 @@
-// The Blind tab: scoring for whoever is asked, sessions for coordinators.
+// The Blind tab: the scoring page for scorers, and the sessions page for coordinators.
 
 import { fill, h } from '../common/dom.js'
 import { getJSON } from '../common/http.js'
@@ -7,7 +7,7 @@ import { comeBackTo, whenBack } from '../common/tabs.js'
 import { ScoringPage } from './scoring.js'
 import { BlindSessions } from './sessions.js'
 
-/** Build the tab inside `root`, at the first answer that waits. */
+/** Build the tab inside `root`, at the first sheet without an answer. */
 export async function mountBlind(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
@@ -39,7 +39,7 @@ class BlindTab {
     if (this.sessions && !work?.length) await this.show('sessions')
   }
 
-  /** What is open to me now; a session may have been opened or closed meanwhile. */
+  /** Load the sessions again: one may have been opened or closed meanwhile. */
   async refresh() {
     try {
       const work = await getJSON('/api/blind/work')

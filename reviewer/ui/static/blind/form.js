@@ -38,7 +38,7 @@ export class BlindForm {
     )
   }
 
-  /** Draw for a sheet: `rubric` in the session's words, `answer` as it stands. */
+  /** Show the form of a sheet. `rubric`: the session's; `answer`: the present one. */
   show(rubric, answer) {
     this.rubric = rubric
     this.answer = answer
@@ -55,10 +55,10 @@ export class BlindForm {
     this.save.disabled = !answer.complete
   }
 
-  /** Show "saved", "not saved" or nothing. @param {string} text @param {boolean} look whether to highlight it */
-  showStatus(text, look = false) {
+  /** Show "saved", "not saved" or nothing. @param {string} text @param {boolean} highlight */
+  showStatus(text, highlight = false) {
     this.state.textContent = text
-    this.state.classList.toggle('look', look)
+    this.state.classList.toggle('look', highlight)
   }
 
   #scale(scale) {
@@ -148,7 +148,7 @@ export class BlindForm {
   }
 }
 
-/** A click leaves the focus where it was, so that Enter still means "save and next". */
+/** Keep the focus where it is after a click, so that Enter still means "save and next". */
 const keepFocus = (event) => event.preventDefault()
 
 /** The list of sheets, numbered in the scorer's own order, and how many are answered. */

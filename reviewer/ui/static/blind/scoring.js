@@ -1,4 +1,4 @@
-// The scoring page: places, one trace or two, the spectrum, the form, and what happens between them.
+// The scoring page: the list of sheets, one or two traces, the spectrum and the form, and how they work together.
 
 import { cap, fill, h } from '../common/dom.js'
 import { Unreachable, postJSON } from '../common/http.js'
@@ -19,7 +19,7 @@ const SIDES = ['left', 'right']
 
 /** A page of sheets to score: it holds which session, sheet and answer are shown. */
 export class ScoringPage {
-  /** @type {Answer} to the sheet shown */
+  /** @type {Answer} the answer to the sheet shown */
   answer
   #opening = 0 // the last sheet opened: only that one is drawn
   #saving = false
@@ -159,7 +159,7 @@ export class ScoringPage {
         'div.empty',
         {},
         h('h3', {}, 'Nothing to score'),
-        h('p', {}, 'When a coordinator opens a blind session that asks you, it is here.'),
+        h('p', {}, 'When a coordinator opens a blind session in which you score, it appears here.'),
       ),
     )
   }
@@ -192,7 +192,7 @@ export class ScoringPage {
       h(
         'div.who',
         {},
-        h('strong.name', { title: 'what the agent was asked' }, `${sheet.question.title}?`),
+        h('strong.name', { title: 'the question to the agent' }, `${sheet.question.title}?`),
         h('span.spring'),
         h('span.muted', {}, `${sheet.place} of ${sheet.of}`),
         ...[
@@ -338,7 +338,7 @@ export class ScoringPage {
   }
 
   markWrong(id = this.views[0].selected) {
-    if (this.isPair) return this.notices.toast('Steps are marked where a trace is scored by itself.')
+    if (this.isPair) return this.notices.toast('Steps can be marked only when a single trace is scored.')
     if (!id) return undefined
     this.answer.toggleWrong(id)
     this.views[0].refresh({ marks: this.#marks() })

@@ -1,19 +1,19 @@
-// The coordinator's page: a form that sets a session up, and the sessions there are. Of what scorers say it knows
-// nothing before a session is closed, only how far each has come.
+// The coordinator's page: the form for a new session, and the list of sessions. It gets no answers of scorers before
+// a session is closed, only how many there are.
 
 import { fill, h } from '../common/dom.js'
 import { getJSON, newKey, postJSON } from '../common/http.js'
 import { openPanel } from '../common/panels.js'
 import { SetupForm } from './setup.js'
 
-const AGAIN_AFTER = 15_000 // ms, while somebody looks
+const REFRESH_INTERVAL = 15_000 // ms, while the page is visible
 
 export class BlindSessions {
   /** @param {HTMLElement} root @param {{onScore: () => void}} options */
   constructor(root, { onScore }) {
     this.root = root
     this.cards = new Map()
-    this.said = h('p.note.look', { hidden: true, role: 'alert' })
+    this.message = h('p.note.look', { hidden: true, role: 'alert' })
     this.score = h('button.to-score', { type: 'button', hidden: true, onClick: onScore })
     this.list = h('div.cards')
     this.form = new SetupForm({ onDrawn: (session) => this.#drawn(session) })
@@ -28,29 +28,29 @@ export class BlindSessions {
           'section.list',
           { 'aria-label': 'Sessions' },
           h('header', {}, h('h2', {}, 'Sessions'), this.score),
-          this.said,
+          this.message,
           this.list,
         ),
       ),
     )
-    setInterval(() => root.getClientRects().length > 0 && !document.hidden && this.#listed(), AGAIN_AFTER)
+    setInterval(() => root.getClientRects().length > 0 && !document.hidden && this.#listed(), REFRESH_INTERVAL)
   }
 
-  /** What this coordinator is asked to score themselves. */
+  /** Show how many sheets this coordinator has to score themselves. */
   setWork(work) {
     const places = work.flatMap((one) => one.places)
     const left = places.filter((place) => !place.answered).length
     this.score.hidden = !places.length
-    this.score.textContent = left ? `You are asked to score: ${left} left` : 'To what you have scored'
+    this.score.textContent = left ? `You score in open sessions: ${left} left` : 'To the sheets you have scored'
   }
 
   async load() {
-    await this.#told(async () => this.form.fill(await getJSON('/api/blind/setup')))
+    await this.#showErrors(async () => this.form.fill(await getJSON('/api/blind/setup')))
     await this.#listed()
   }
 
   #listed() {
-    return this.#told(async () => this.#draw(await getJSON('/api/blind/sessions')))
+    return this.#showErrors(async () => this.#draw(await getJSON('/api/blind/sessions')))
   }
 
   #draw(sessions) {
@@ -60,12 +60,16 @@ export class BlindSessions {
       else this.cards.set(session.id, new SessionCard(session, { onChanged: () => this.#listed() }))
     }
     const wanted = sessions.map(({ id }) => this.cards.get(id).root)
-    // Cards that are there stay where they are: one may be read, or have the focus.
+    // Existing cards are not replaced: a person may be reading one, or it may have the focus.
     if (wanted.some((card, at) => this.list.children[at] !== card)) fill(this.list, wanted)
     if (!sessions.length)
       fill(
         this.list,
-        h('p.muted', {}, 'None yet. Say on the left what is to be compared and who scores, look at the preview, draw.'),
+        h(
+          'p.muted',
+          {},
+          'None yet. Choose on the left what is compared and who scores, check the preview, create the session.',
+        ),
       )
   }
 
@@ -74,13 +78,13 @@ export class BlindSessions {
     this.cards.get(session.id)?.root.scrollIntoView({ block: 'nearest' })
   }
 
-  async #told(act) {
+  async #showErrors(act) {
     try {
       await act()
-      this.said.hidden = true
+      this.message.hidden = true
     } catch (error) {
-      this.said.hidden = false
-      this.said.textContent = error.message
+      this.message.hidden = false
+      this.message.textContent = error.message
       if (!error.kind) console.error(error)
     }
   }
@@ -99,7 +103,7 @@ export class SessionCard {
     this.about = h('div.about')
     this.progress = h('div.progress')
     this.found = h('div.found')
-    this.said = h('p.note.look', { hidden: true, role: 'alert' })
+    this.message = h('p.note.look', { hidden: true, role: 'alert' })
     this.actions = h('div.verbs')
     this.root = h(
       'article.session',
@@ -108,7 +112,7 @@ export class SessionCard {
       this.about,
       this.progress,
       this.found,
-      this.said,
+      this.message,
       this.actions,
     )
     this.draw(session)
@@ -126,7 +130,7 @@ export class SessionCard {
       h(
         `span.pill.${TONE[session.state]}`,
         {},
-        session.state === 'closed' && !session.at.opened ? 'given up' : session.state,
+        session.state === 'closed' && !session.at.opened ? 'discarded' : session.state,
       ),
       h('span.muted', {}, whenOf(session)),
     )
@@ -157,7 +161,7 @@ export class SessionCard {
     if (state === 'drawn')
       return [
         button('Open for scoring', () => this.#change('open'), '.primary'),
-        button('Give it up…', () => this.#close()),
+        button('Discard…', () => this.#close()),
       ]
     if (state === 'open') return [button('Close…', () => this.#close(), '.danger')]
     return at.opened
@@ -178,15 +182,15 @@ export class SessionCard {
     const left = session.progress.reduce((sum, one) => sum + one.asked - one.done, 0)
     const words = given
       ? [
-          'It has not been opened, so nobody has scored anything. It is kept in the list as given up and has no ' +
+          'It has not been opened, so nobody has scored anything. It stays in the list as discarded and has no ' +
             'results.',
         ]
       : [
           'Nothing more can be scored or changed, and it cannot be opened again.',
-          left ? `${left} answers are still missing; the results are what there is.` : 'Every answer is there.',
-          'The results can be seen from then on, and scorers find the items in Review again.',
+          left ? `${left} answers are still missing; the results will be without them.` : 'No answer is missing.',
+          'After that the results are available, and scorers find the items in Review again.',
         ]
-    const sure = await openPanel(given ? `Give up session ${session.id}?` : `Close session ${session.id}?`, (close) =>
+    const sure = await openPanel(given ? `Discard session ${session.id}?` : `Close session ${session.id}?`, (close) =>
       h(
         'div',
         {},
@@ -194,8 +198,12 @@ export class SessionCard {
         h(
           'footer',
           {},
-          h('button', { type: 'button', onClick: () => close() }, 'Keep it'),
-          h('button.danger', { type: 'button', onClick: () => close(true) }, given ? 'Give it up' : 'Close it'),
+          h('button', { type: 'button', onClick: () => close() }, 'Cancel'),
+          h(
+            'button.danger',
+            { type: 'button', onClick: () => close(true) },
+            given ? 'Discard session' : 'Close session',
+          ),
         ),
       ),
     )
@@ -203,15 +211,15 @@ export class SessionCard {
   }
 
   async #change(verb) {
-    await this.#told(async () =>
+    await this.#showErrors(async () =>
       this.draw(await postJSON(`/api/blind/sessions/${this.session.id}/${verb}`, { key: this.key[verb] })),
     )
     this.onChanged()
   }
 
-  /** Which texts tell who wrote them: to be looked at before scorers see them. */
+  /** List the texts that may reveal their author, for a check before scorers see them. */
   #giveaways() {
-    return this.#told(async () => {
+    return this.#showErrors(async () => {
       const { id, mine } = this.session
       if (mine)
         return fill(
@@ -219,13 +227,13 @@ export class SessionCard {
           h(
             'p.note',
             {},
-            'You score in this session, so what gives its texts away is not shown to you. Another coordinator can ' +
-              'look, or whoever holds the file (spec-o3 blind giveaways).',
+            'You score in this session, so texts that may reveal their author are not listed for you. Another ' +
+              'coordinator can check them, or the owner of the database file (spec-o3 blind giveaways).',
           ),
         )
       const found = await getJSON(`/api/blind/sessions/${id}/giveaways`)
       if (!found.length)
-        return fill(this.found, h('p.note', {}, 'No text tells who wrote it, as far as a list of words knows.'))
+        return fill(this.found, h('p.note', {}, 'No text reveals its author, as far as a list of phrases can tell.'))
       return fill(
         this.found,
         h(
@@ -234,23 +242,23 @@ export class SessionCard {
           h(
             'summary.look',
             {},
-            found.length === 1 ? 'A text may tell who wrote it' : `${found.length} places may tell who wrote a text`,
+            found.length === 1 ? 'A text may reveal its author' : `${found.length} places may reveal an author`,
           ),
           h('ul.giveaways', {}, found.slice(0, SHOWN).map(giveawayWords)),
           found.length > SHOWN && h('p.muted', {}, `and ${found.length - SHOWN} more (spec-o3 blind giveaways ${id})`),
-          h('p.muted', {}, 'Open it as it is, or give it up and draw again with such texts left out.'),
+          h('p.muted', {}, 'Open the session as it is, or discard it and create another one without such texts.'),
         ),
       )
     })
   }
 
-  async #told(act) {
+  async #showErrors(act) {
     try {
       await act()
-      this.said.hidden = true
+      this.message.hidden = true
     } catch (error) {
-      this.said.hidden = false
-      this.said.textContent = error.message
+      this.message.hidden = false
+      this.message.textContent = error.message
       if (!error.kind) console.error(error)
     }
   }
@@ -274,8 +282,8 @@ function planWords({ plan, drawn_by: by }) {
       ? `${plan.items.length} chosen items`
       : `${some(plan.sources, 'every source')}; ${some(plan.tasks, 'every class')}`,
     plan.number && `${plan.number} of each`,
-    `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} an item`,
-    plan.repeats > 0 && `${plan.repeats} ${plan.repeats === 1 ? 'repeat' : 'repeats'} each`,
+    `${plan.each === 1 ? 'one scorer' : `${plan.each} scorers`} per item`,
+    plan.repeats > 0 && `${plan.repeats} ${plan.repeats === 1 ? 'repeat' : 'repeats'} per scorer`,
     plan.gold.length > 0 && `${plan.gold.length} gold`,
     `seed ${plan.seed}`,
     by && `by ${by}`,
@@ -285,6 +293,6 @@ function planWords({ plan, drawn_by: by }) {
 }
 
 function whenOf({ at }) {
-  const [word, time] = at.closed ? ['closed', at.closed] : at.opened ? ['opened', at.opened] : ['drawn', at.drawn]
+  const [word, time] = at.closed ? ['closed', at.closed] : at.opened ? ['opened', at.opened] : ['created', at.drawn]
   return `${word} ${new Date(time).toLocaleString('sv').slice(0, 16)}`
 }

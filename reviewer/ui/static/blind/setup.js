@@ -1,4 +1,4 @@
-// The form that sets a blind session up, with a preview of what would be drawn and why not more.
+// The form for a new blind session, with a preview of the sample and of what is left out.
 
 import { fill, h, part } from '../common/dom.js'
 import { newKey, postJSON } from '../common/http.js'
@@ -19,12 +19,12 @@ export class SetupForm {
     })
   }
 
-  /** What there is to choose from. A form that somebody has begun to fill in keeps what they chose. */
+  /** Fill the form with the available choices. A form that a person has begun to fill in keeps their choices. */
   fill(setup) {
     const first = this.setup === null
     const same = JSON.stringify(setup) === JSON.stringify(this.setup)
     this.setup = setup
-    if (!first && (same || this.begun)) return this.#hands()
+    if (!first && (same || this.begun)) return this.#showBarred()
     const { people, tasks } = setup
     fill(
       this.root,
@@ -37,22 +37,22 @@ export class SetupForm {
           name: 'name',
           required: true,
           maxLength: 200,
-          placeholder: 'scorers are not told it',
+          placeholder: 'not shown to scorers',
           autocomplete: 'off',
         }),
       ),
       this.#group(
-        'Whose traces',
-        'none chosen: everybody’s',
+        'Sources',
+        'none chosen: all drafters',
         this.#counted('source').map(([key, n]) => check('sources', key, key, `${n} items`)),
       ),
       this.#group(
-        'Of which class',
-        'none chosen: every class',
+        'Classes',
+        'none chosen: all classes',
         this.#counted('task').map(([key, n]) => check('tasks', key, tasks[key], `${n} items`)),
       ),
       this.#group(
-        'What is asked',
+        'Questions',
         '',
         [
           ['scores', 'scores, 0 to 5'],
@@ -65,34 +65,34 @@ export class SetupForm {
       h(
         'div.numbers',
         {},
-        number('number', 'Of each source and class', {
+        number('number', 'Items per source and class', {
           placeholder: 'all, equally',
           min: 1,
-          title: 'trajectories of each source and class; pairs of each two sources and class',
+          title: 'trajectories per source and class; pairs per two sources and class',
         }),
-        number('each', 'Scorers an item', { value: 2, min: 1 }),
-        number('repeats', 'Repeats each', {
+        number('each', 'Scorers per item', { value: 2, min: 1 }),
+        number('repeats', 'Hidden repeats per scorer', {
           value: 0,
           min: 0,
-          title: 'so many of a scorer’s items come back to them later, to compare them with themselves',
+          title: 'items that are shown to each scorer again later, to measure self-consistency',
         }),
-        number('seed', 'Seed', { value: 1, min: 0, title: 'the same seed draws the same session again' }),
+        number('seed', 'Seed', { value: 1, min: 0, title: 'the same seed gives the same sample again' }),
       ),
       this.#group(
-        'Who scores',
-        'whoever had a hand in an item is never asked to score it',
+        'Scorers',
+        'people who worked on an item never score it',
         people.map((one) => check('scorers', one.initials, `${one.initials} · ${one.name}`, '', 'hand')),
       ),
       this.#filter(),
       h(
         'details',
         {},
-        h('summary', {}, 'Gold items, with the scores that are expected'),
+        h('summary', {}, 'Gold items with their expected scores'),
         h(
           'p.muted',
           {},
-          'Hidden among the others, and in no result but their own. One line each: item, coherence, physical ' +
-            'consistency, and by how much a scorer may differ (1 if not said); - where none is expected.',
+          'Hidden among the other items, and counted in calibration only. One line per item: number, coherence, ' +
+            'physical consistency and tolerance (default 1); - where no score is expected.',
         ),
         h('textarea', {
           name: 'gold',
@@ -103,11 +103,11 @@ export class SetupForm {
         }),
       ),
       this.#group(
-        'Texts that tell who wrote them',
+        'Texts that may reveal their author',
         '',
         [
-          ['flag', 'draw them, and show me where'],
-          ['leave out', 'leave them out'],
+          ['flag', 'include and list them'],
+          ['leave out', 'exclude'],
         ].map(([key, text], at) =>
           h('label', {}, h('input', { type: 'radio', name: 'giveaways', value: key, checked: at === 0 }), ' ', text),
         ),
@@ -116,11 +116,11 @@ export class SetupForm {
         'div.verbs',
         {},
         h('button', { type: 'button', onClick: () => this.#preview() }, 'Preview'),
-        h('button.primary', { type: 'submit' }, 'Draw'),
+        h('button.primary', { type: 'submit' }, 'Create session'),
       ),
       this.preview,
     )
-    this.#hands()
+    this.#showBarred()
   }
 
   #filter() {
@@ -194,8 +194,8 @@ export class SetupForm {
     return [...counts]
   }
 
-  /** Beside each scorer: of how many of the chosen items they may not be asked. */
-  #hands() {
+  /** Show next to each scorer how many of the chosen items they may not score. */
+  #showBarred() {
     const chosen = (name) =>
       [.../** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll(`[name=${name}]:checked`))].map(
         (input) => input.value,
@@ -208,18 +208,18 @@ export class SetupForm {
     for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (this.root.querySelectorAll('[name=scorers]'))) {
       const barred = sum((one) => one.barred[input.value] ?? 0)
       part(/** @type {HTMLElement} */ (input.parentElement), '.hand').textContent = barred
-        ? `had a hand in ${barred} of ${sum((one) => one.items)}`
-        : 'may see all'
+        ? `worked on ${barred} of ${sum((one) => one.items)}`
+        : 'may score all'
     }
   }
 
   #changed() {
     this.begun = true
-    this.#hands()
+    this.#showBarred()
     this.preview.classList.add('old')
   }
 
-  /** The plan as the server takes it, or null where a field cannot be read; the sentence is on the page. */
+  /** The plan for the server; null if a field cannot be read, which the form then shows. */
   #plan() {
     try {
       return planOf(new FormData(this.root))
@@ -252,7 +252,11 @@ export class SetupForm {
       this.preview.classList.remove('old')
       fill(
         this.preview,
-        h('p.note', {}, `Session ${session.id} is drawn. Look at what may give its texts away, then open it.`),
+        h(
+          'p.note',
+          {},
+          `Session ${session.id} is created. Check the texts that may reveal their author, then open it.`,
+        ),
       )
       this.onDrawn(session)
     } catch (error) {
@@ -294,7 +298,7 @@ function previewWords({ scores, pairs, gold, scorers, notes }, tasks) {
       ),
     )
   return [
-    h('h3', {}, 'What would be drawn'),
+    h('h3', {}, 'Preview of the sample'),
     h(
       'table',
       {},
@@ -309,7 +313,7 @@ function previewWords({ scores, pairs, gold, scorers, notes }, tasks) {
     h(
       'p',
       {},
-      scorers.map((one, at) => [at > 0 && ' · ', h('strong', {}, one.initials), ` is asked ${one.asked}`]),
+      scorers.map((one, at) => [at > 0 && ' · ', h('strong', {}, one.initials), `: ${one.asked} questions`]),
     ),
     notes.map((note) => h('p.note', {}, note)),
     scorers.some((one) => one.barred) &&
@@ -318,14 +322,14 @@ function previewWords({ scores, pairs, gold, scorers, notes }, tasks) {
         {},
         scorers
           .filter((one) => one.barred)
-          .map((one) => `${one.initials} had a hand in ${one.barred}`)
+          .map((one) => `${one.initials} worked on ${one.barred}`)
           .join(', '),
-        ': not asked of them.',
+        ': they do not score these.',
       ),
   ]
 }
 
-/** A field that cannot be read; the sentence is for the person. */
+/** A field that cannot be read; the message is shown to the person. */
 class Unreadable extends Error {
   forPerson = true
 }
@@ -359,8 +363,8 @@ export function planOf(data) {
     items: itemsOf(text('items')),
     gold: goldOf(text('gold')),
   }
-  const asked = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-  return Object.keys(asked).length ? { ...plan, filter: asked } : plan
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+  return Object.keys(given).length ? { ...plan, filter: given } : plan
 }
 
 function itemsOf(text) {
@@ -370,7 +374,7 @@ function itemsOf(text) {
     .map((word) => whole(word.replace(/^#/, ''), 'Items', word))
 }
 
-/** One item a line: "17 5 4", "23 - 0 2". */
+/** Read gold items, one per line: "17 5 4", "23 - 0 2". */
 function goldOf(text) {
   return text
     .split('\n')
@@ -380,7 +384,7 @@ function goldOf(text) {
       const words = line.split(/[\s,;]+/)
       if (words.length < 2 || words.length > 4)
         throw new Unreadable(
-          `Gold items: found “${line}”, expected an item, coherence, physical consistency and a tolerance, such as ` +
+          `Gold items: found “${line}”, expected an item, coherence, physical consistency and a tolerance, e.g. ` +
             '17 5 4 1.',
         )
       const [item, coherence, consistency = null, tolerance = 1] = words.map((word, at) =>

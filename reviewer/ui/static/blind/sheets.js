@@ -11,7 +11,7 @@ export class Sheets {
   #sheets = new Cache(12)
 
   /**
-   * Everything that is drawn at once: {sheet, traces, spectrum | null, atlas}.
+   * Load everything that a sheet shows: {sheet, traces, spectrum | null, atlas}.
    * @param {string} token @returns {Promise<any>}
    */
   load(token) {
@@ -33,7 +33,7 @@ export class Sheets {
       for (const trace of traces)
         for (const step of trace.steps) if (step.picture) new Image().src = trace.pictureURL(step)
     } catch {
-      // Opening it will report what is wrong.
+      // The error is reported when the sheet is opened.
     }
   }
 }
@@ -55,12 +55,12 @@ async function spectrumOf(under) {
   try {
     return await getSpectrum(`${under}/spectrum`)
   } catch (error) {
-    if (error instanceof Refused && error.status === 404) return null // only pictures came
+    if (error instanceof Refused && error.status === 404) return null // a sheet with pictures only
     throw error
   }
 }
 
-/** A trace as `TraceView` draws it. Of a pair the ids of its steps tell the side, so that both can be on the page. */
+/** A trace for `TraceView`. In a pair the step ids begin with the side, so that both traces can be on the page. */
 function asTrace(trace, side, pictures) {
   return {
     side,
@@ -102,7 +102,7 @@ export class Answer {
     this.onServer = this.#plain(sheet.mine ?? {})
     const stored = lasting.read(this.name)
     this.values = { ...(stored?.said ?? this.onServer) }
-    this.sent = stored?.sent ?? null // what was last sent, and under which key
+    this.sent = stored?.sent ?? null // the answer that was sent last, and its key
     this.restored = stored !== null && this.changed
   }
 
@@ -111,7 +111,7 @@ export class Answer {
     return this.pair ? { preference, comment } : { coherence, consistency, comment, wrong_steps: [...wrong_steps] }
   }
 
-  /** Whether the server has something else, or nothing. */
+  /** Whether the answer differs from the one on the server. */
   get changed() {
     return JSON.stringify(this.values) !== JSON.stringify(this.onServer)
   }
@@ -133,7 +133,7 @@ export class Answer {
     this.set({ wrong_steps: wrong.includes(step) ? wrong.filter((one) => one !== step) : [...wrong, step] })
   }
 
-  /** What to send. The same answer goes under the same key however often it is sent; another one gets a new key. */
+  /** The request body. The same answer keeps its key however often it is sent; another answer gets a new key. */
   body() {
     const text = JSON.stringify(this.values)
     if (this.sent?.text !== text) this.sent = { text, key: newKey() }

@@ -1,12 +1,12 @@
-// The browser's own storage. It may be full, or forbidden to this site: then a text lives as long as the page does,
-// nothing breaks, and whoever keeps is told so.
+// Text storage in the browser. If it is full or forbidden to this site, texts are kept on the page only, without an
+// error; `set` and `refused` report it.
 
 class Storage {
-  /** @param {() => globalThis.Storage} place  asked each time: where storage is forbidden, even naming it raises */
+  /** @param {() => globalThis.Storage} place called at each access, which raises if the browser forbids storage */
   constructor(place) {
     this.place = place
-    this.onPage = new Map() // what the browser would not take
-    this.tooLong = Infinity // the shortest text that was not taken, until one as long is
+    this.onPage = new Map() // texts that the browser refused
+    this.tooLong = Infinity // length of the shortest refused text, until one as long is accepted
   }
 
   get(name) {
@@ -18,7 +18,7 @@ class Storage {
     }
   }
 
-  /** Keep a text; false where the browser would not, and it is kept on the page alone. */
+  /** Store a text; false if the browser refused, and it is stored on the page only. */
   set(name, text) {
     try {
       this.place().setItem(name, text)
@@ -26,14 +26,14 @@ class Storage {
       if (text.length >= this.tooLong) this.tooLong = Infinity
       return true
     } catch {
-      this.#drop(name) // an older text under this name would be found instead
+      this.#drop(name) // or an older text under this name would be found
       this.onPage.set(name, text)
       this.tooLong = Math.min(this.tooLong, text.length)
       return false
     }
   }
 
-  /** Whether what was kept last of its length was not taken: texts of that length live on the page alone. */
+  /** Whether the browser refused a text: texts of that length are on the page only. */
   get refused() {
     return this.tooLong < Infinity
   }
@@ -47,11 +47,11 @@ class Storage {
     try {
       this.place().removeItem(name)
     } catch {
-      // nothing was kept
+      // nothing was stored
     }
   }
 
-  /** What was kept as JSON; null where there is none, or none that can be read. */
+  /** Read a stored JSON value; null if there is none, or it cannot be read. */
   read(name) {
     try {
       return JSON.parse(this.get(name))
@@ -73,8 +73,8 @@ class Storage {
   }
 }
 
-/** Until somebody clears it. */
+/** Storage that lasts until it is cleared. */
 export const lasting = new Storage(() => localStorage)
 
-/** As long as this browser tab is open, reloads included. */
+/** Storage that lasts as long as this browser tab is open, reloads included. */
 export const thisTab = new Storage(() => sessionStorage)

@@ -1,8 +1,8 @@
-// Data that the tabs share: spectra, line lists and templates, fetched once and kept for a while.
+// Data that the tabs share: spectra, line lists and templates, fetched once and cached.
 
 import { getBytes, getJSON } from './http.js'
 
-/** Keeps the values used last. It holds promises, so two requests for the same key wait for one answer. */
+/** A cache of the values used last. It holds promises, so two requests for the same key wait for one answer. */
 export class Cache {
   /** @type {Map<string | number, Promise<any>>} */
   #values = new Map()

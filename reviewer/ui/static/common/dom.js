@@ -46,13 +46,13 @@ export function fill(element, ...children) {
 /** A key cap, drawn as on the keyboard. */
 export const cap = (/** @type {string} */ key) => h('kbd.cap', {}, key)
 
-/** A sentence with its `spec-o3` commands set in code, so that they can be copied whole. */
+/** A sentence with its `spec-o3` commands as code elements, which are easy to copy. */
 export const withCommands = (/** @type {string} */ sentence) =>
   sentence
     .split(/(spec-o3 [a-z]+(?: --?[a-z-]+(?: [^\s,;]*[^\s,;.])?)*)/)
     .map((piece, at) => (at % 2 ? h('code.command', {}, piece) : piece))
 
-/** The part of an element that it is known to have. @param {ParentNode} root @param {string} selector */
+/** Find a part that an element must have. @param {ParentNode} root @param {string} selector */
 export function part(root, selector) {
   const found = root.querySelector(selector)
   if (!found) throw new Error(`no ${selector} in this element`)

@@ -1,5 +1,5 @@
-// Dark or light, before anything is painted. It runs in the page's head, where there is no body yet, and once more when
-// Gradio has put up its page, which chooses for itself.
+// Set the dark or light theme before anything is painted: in the page's head, where there is no body yet, and again
+// after Gradio has built its page and chosen a theme itself.
 {
   const night = matchMedia('(prefers-color-scheme: dark)').matches
   /** @type {string | null} */
@@ -7,7 +7,7 @@
   try {
     kept = localStorage.getItem('so-theme')
   } catch {
-    /* a browser that keeps nothing */
+    /* a browser without storage */
   }
   document.documentElement.dataset.theme = kept ?? (night ? 'dark' : 'light')
   document.body?.classList.toggle('dark', document.documentElement.dataset.theme === 'dark')

@@ -1,15 +1,15 @@
 /**
- * Numbers as an astronomer would typeset them: a true minus sign, narrow spaces between thousands, Å. Pure functions.
+ * Formats of numbers: a true minus sign, narrow spaces between thousands, Å. Pure functions.
  */
 
 const MINUS = '\u2212'
 const NARROW = '\u202f'
 const SUPERSCRIPTS = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' }
 
-/** What stands where a number is not defined; never "NaN". */
+/** Shown in place of an undefined number; never "NaN". */
 export const UNDEFINED = '–'
 
-/** `value` with a fixed number of decimals. Thousands are set apart from 1 000 on, unless `group` is false. */
+/** `value` with a fixed number of decimals. Thousands are grouped from 1 000 on, unless `group` is false. */
 export function number(value, digits = 0, { group = true, sign = false } = {}) {
   if (!Number.isFinite(value)) return UNDEFINED
   const [whole, fraction] = Math.abs(value).toFixed(digits).split('.')
@@ -48,13 +48,13 @@ export function redshift(z) {
   return text.replace(/0{1,2}$/, '')
 }
 
-/** A velocity in km/s, to 1 km/s unless told otherwise. */
+/** A velocity in km/s, by default without decimals. */
 export function velocity(kms, digits = 0) {
   return `${number(kms, digits)}${NARROW}km/s`
 }
 
 /**
- * The number a person typed: true minus signs, any spaces and a leading plus are understood. NaN if it is no number.
+ * Parse a typed number: true minus signs, any spaces and a leading plus are accepted. NaN if it is no number.
  */
 export function parseNumber(text) {
   const plain = text.replace(/[\u2212\u2013]/g, '-').replace(/[\s\u2009\u202f]/g, '')
@@ -67,8 +67,8 @@ export function superscript(integer) {
 }
 
 /**
- * The flux axis's title. `exponent` is the power of ten the drawn numbers were divided by, on top of what `unit` says.
- * Returns {quantity, unit, text}: `text` is the whole title, `quantity` what is left when there is little room.
+ * The title of the flux axis. `exponent`: power of ten by which the drawn numbers were divided, in addition to `unit`.
+ * Returns {quantity, unit, text}: `text` is the whole title, `quantity` the short form.
  */
 export function fluxTitle(unit, exponent = 0) {
   const power = (n) => (n === 0 ? '' : `10${superscript(n)}`)
@@ -92,7 +92,7 @@ function splitPowerOfTen(unit) {
   return found ? { scale: Number(found[1] ?? found[2]), rest: found[3] } : { scale: 0, rest: unit }
 }
 
-/** A unit under the name it is printed with. */
+/** The printed name of a unit. */
 const unitName = (name) =>
   name
     .replace(/^(ang(strom)?s?|AA?)$/i, 'Å')
@@ -100,8 +100,8 @@ const unitName = (name) =>
     .replace(/^um$/, 'µm')
 
 /**
- * "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; what is not understood
- * stays as it is.
+ * "erg / (Angstrom s cm2)", "erg/s/cm^2/A" and "erg s-1 cm-2 AA-1" all become erg s⁻¹ cm⁻² Å⁻¹; an unknown unit
+ * is unchanged.
  */
 function prettyUnit(text) {
   const powers = new Map()

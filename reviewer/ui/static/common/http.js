@@ -1,4 +1,4 @@
-// Requests to the server: one place that knows the form of a refusal and what "the server does not answer" means.
+// Requests to the server, and the errors for a refusal and for a server that does not answer.
 
 /** The server understood the request and refused it. `kind` is stable, `message` is for the person. */
 export class Refused extends Error {
@@ -37,7 +37,7 @@ const PROXY_ERRORS = [502, 503, 504] // of a proxy with no server behind it
 /** @type {string | null} */
 let initials = null
 
-/** Set whose page this is. The server refuses its requests once another person has signed in in this browser. */
+/** Set the person of this page. The server refuses its requests once another person has signed in in this browser. */
 export const setPerson = (/** @type {string} */ person) => {
   initials = person
 }
@@ -78,7 +78,7 @@ export const getBytes = async (path) => (await request(path)).arrayBuffer()
 
 /**
  * @param {string} path @param {any} body
- * @param {{timeout?: number | null}} options ms after which there is no answer; null waits as long as it takes
+ * @param {{timeout?: number | null}} options ms until the request fails; null: no limit
  * @returns {Promise<any>}
  */
 export async function postJSON(path, body, { timeout = null } = {}) {
@@ -93,7 +93,7 @@ export async function postJSON(path, body, { timeout = null } = {}) {
   return response.json()
 }
 
-/** POST what may arrive twice without harm. @param {string} path @param {any} body */
+/** POST a request that may safely arrive twice. @param {string} path @param {any} body */
 export const postRepeatable = (path, body) => postJSON(path, body, { timeout: TIMEOUT })
 
 /** @param {string} path @param {FormData} form @returns {Promise<any>} */

@@ -1,4 +1,4 @@
-// What is it: name, survey, S/N, coordinates to copy, links out, the question, and where it stands.
+// The header of an item: name, survey, S/N, coordinates to copy, external links, the question, and the state.
 
 import { cap, fill, h } from './dom.js'
 
@@ -15,10 +15,9 @@ export function drawHeader(root, { item, spectrum, onGuide, toast }) {
       'div.who',
       {},
       h('strong.name', { title: item.row.name }, item.row.name),
-      item.row.simulated &&
-        h('span.pill.amber', { title: 'made by a program from stated physics, not observed' }, 'simulated'),
+      item.row.simulated && h('span.pill.amber', { title: 'simulated by a program, not observed' }, 'simulated'),
       item.row.drafter.kind === 'baseline' &&
-        h('span.pill.grey', { title: 'drafted by a rule that measures; no model was asked' }, item.row.drafter.name),
+        h('span.pill.grey', { title: 'drafted by the rule-based baseline, not by a model' }, item.row.drafter.name),
       h('span.spring'),
       h(
         'button.guide',
@@ -60,14 +59,14 @@ export function drawHeader(root, { item, spectrum, onGuide, toast }) {
         h(
           'span.look',
           {},
-          ' · imported without its spectrum, only the pictures are here (spec-o3 import --spectra FOLDER brings ' +
+          ' · imported without its spectrum, with the pictures only (spec-o3 import --spectra FOLDER adds ' +
             'it along)',
         ),
     ),
   )
 }
 
-/** "Cataclysmic Variable (CV)" is CV to whoever works on it; shorter titles stay whole. */
+/** The abbreviation of a long title: CV for "Cataclysmic Variable (CV)"; shorter titles are unchanged. */
 const shortTitle = (title) => (title.length > 21 ? (/\(([^)]+)\)$/.exec(title)?.[1] ?? title) : title)
 
 function dateOf(spectrum) {
@@ -75,11 +74,11 @@ function dateOf(spectrum) {
   return typeof date === 'string' ? date.slice(0, 10) : null
 }
 
-/** The survey, where it stands beside a mark that says "simulated". */
+/** The survey, without the word "simulated" if a mark shows that already. */
 export const surveyOf = ({ survey, simulated }) => (simulated ? survey.replace(/^simulated /, '') : survey)
 
 /**
- * A file name that gives way in its middle, where survey names say least; its end, which tells siblings apart, stays.
+ * A file name that is shortened in its middle; its end, which differs most between files of a survey, is always shown.
  */
 export function nameInQueue(name) {
   const bare = name.replace(/\.(fits|fit|gz|csv|txt|dat|json)+/gi, '')

@@ -1,10 +1,10 @@
-// The keyboard: keymap.json says which key does what; the "?" sheet is drawn from it.
+// Keyboard shortcuts: keymap.json maps keys to actions; the "?" sheet lists them.
 
 import { cap, h } from './dom.js'
 
 const DECIDES = /^(decide|verdict)-|^undo$/
 
-/** Whether a key press in this element belongs to what the person is writing. @param {EventTarget | null} target */
+/** Whether a key press in this element is text that the person is typing. @param {EventTarget | null} target */
 export function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.tagName === 'TEXTAREA' || target.tagName === 'SELECT') return true
@@ -25,13 +25,13 @@ export class Keys {
   /** @type {Keys[]} */
   static #all = []
 
-  /** The keys of the tab in front; null where it has none. */
+  /** The keys of the visible tab; null if it has none. */
   static inFront = () => Keys.#all.find((keys) => keys.active()) ?? null
 
   /**
    * @param {Keymap} keymap
    * @param {(action: string) => boolean | void} act false leaves the key to the browser
-   * @param {() => boolean} active whether the tab of these keys is in front
+   * @param {() => boolean} active whether the tab of these keys is visible
    */
   constructor(keymap, act, active) {
     this.groups = keymap.groups
@@ -48,10 +48,10 @@ export class Keys {
     const entry = this.table.get(nameOf(event))
     if (!entry) return
     if (isTyping(event.target) && !entry.typing) return
-    // Enter and space on a focused button mean that button.
+    // Enter and space on a focused button press it.
     if (event.key === 'Enter' && event.target instanceof HTMLElement && event.target.closest('button, a, summary'))
       return
-    // A key held down decides once: the following items have not been reviewed.
+    // A key held down decides only once: the next items have not been reviewed.
     const held = event.repeat && DECIDES.test(entry.action)
     if (!held && this.act(entry.action) === false) return
     event.preventDefault()

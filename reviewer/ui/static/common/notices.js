@@ -1,4 +1,4 @@
-// Messages of a tab: a line above the trace that stays until it no longer applies, and toasts that go by themselves.
+// Messages of a tab: a line above the trace that stays as long as it applies, and toasts that disappear by themselves.
 
 import { fill, h } from './dom.js'
 import { Unreachable } from './http.js'
@@ -67,7 +67,7 @@ export class Notices {
     setTimeout(() => toast.remove(), TOAST_TIME)
   }
 
-  /** Show why something failed. @param {any} error @param {string} [prefix] what was not done */
+  /** Show why something failed. @param {any} error @param {string} [prefix] what failed */
   error(error, prefix = '') {
     const unreachable = error instanceof Unreachable
     this.show(prefix + (unreachable ? 'The server does not answer. Is it still running? Try again.' : error.message))
@@ -75,7 +75,7 @@ export class Notices {
   }
 }
 
-/** The line moves the trace down: scroll the field being typed in back into view. @param {HTMLElement | null} pane */
+/** Scroll the focused field back into view: the line moves the trace down. @param {HTMLElement | null} pane */
 function keepInView(pane) {
   const field = document.activeElement
   if (pane?.contains(field) && field?.matches('textarea, input')) field.scrollIntoView({ block: 'nearest' })

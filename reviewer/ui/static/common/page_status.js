@@ -1,4 +1,4 @@
-// What the page shows above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
+// The status above all tabs: whether changes are saved, who is signed in, page-wide switches, and a strip
 // while the server cannot be used.
 
 import { lasting, thisTab } from './browser_storage.js'
@@ -31,7 +31,7 @@ export class TopBar {
         {},
         this.state,
         this.first,
-        h('button', { type: 'button', title: 'dark or light (D)', onClick: callbacks.onDark }, '◐'),
+        h('button', { type: 'button', title: 'dark or light theme (D)', onClick: callbacks.onDark }, '◐'),
         h('span.who', { title: me.name }, `${me.initials} · ${roles}`),
         me.has_password &&
           h('form', { method: 'post', action: '/sign-out' }, h('button', { type: 'submit' }, 'sign out')),

@@ -1,4 +1,4 @@
-// The tabs of the page, which are Gradio's: open one, come back to one after a reload, and reload when Gradio needs it.
+// The tabs of the page, which are Gradio's: open one, restore it after a reload, and reload when Gradio needs it.
 
 import { thisTab } from './browser_storage.js'
 import { getJSON } from './http.js'
@@ -14,7 +14,7 @@ export function openTab(id) {
   document.getElementById(`so-tab-${id}-button`)?.click()
 }
 
-/** Open this tab again after a reload of the page, for as long as it is in front. */
+/** Open this tab again after a reload of the page if it was visible then. */
 export function comeBackTo(/** @type {string} */ id, /** @type {HTMLElement} */ root) {
   new IntersectionObserver((entries) => {
     if (entries.at(-1)?.isIntersecting) thisTab.set(KEPT_TAB, id)
@@ -22,7 +22,7 @@ export function comeBackTo(/** @type {string} */ id, /** @type {HTMLElement} */ 
   }).observe(root)
 }
 
-/** Call `act` each time a tab comes to the front again; not when it is first shown. */
+/** Call `act` each time a tab is shown again, but not the first time. */
 export function whenBack(root, act) {
   let wasAway = false
   new IntersectionObserver((entries) => {
@@ -32,16 +32,16 @@ export function whenBack(root, act) {
   }).observe(root)
 }
 
-/** After a reload: open the tab that was in front. */
+/** After a reload: open the tab that was visible. */
 export function comeBack() {
   const id = thisTab.get(KEPT_TAB)
   if (id) openTab(id)
 }
 
 /**
- * Reload the page for Gradio's forms, at a moment that harms nobody. When one of its events has lost the server,
+ * Reload the page for Gradio's forms, at a moment that interrupts nobody. When one of its events has lost the server,
  * Gradio disables its forms and requests its app id every two seconds; if it were answered, Gradio would reload the
- * page at once, under the hands of somebody who types, and the next letters would be keys, which decide. The server
+ * page at once, even while a person is typing, and the next letters would be shortcuts, which decide. The server
  * does not answer it (access.py). The page is reloaded here instead, when nobody is at a desk, which needs no Gradio
  * event, or in a field.
  */
@@ -49,7 +49,7 @@ export function reloadForGradio() {
   new PerformanceObserver((list) => {
     if (!list.getEntries().some((entry) => entry.name.endsWith('/gradio_api/app_id'))) return
     const desk = [...document.querySelectorAll('.so-desk')].some((one) => one.getClientRects().length > 0)
-    // Gradio's "Connection Lost" lies over the desk, which reconnects by itself and says so in its own strip.
+    // Gradio's "Connection Lost" covers our desk, which reconnects by itself and has a connection strip of its own.
     document.documentElement.classList.toggle('so-at-desk', desk)
     if (!desk && !isTyping(document.activeElement))
       getJSON('/api/me').then(

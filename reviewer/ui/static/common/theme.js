@@ -1,4 +1,4 @@
-// Dark or light: the whole page, and whatever draws in colours of its own.
+// The dark and the light theme of the page, and of the parts that draw with their own colours.
 
 import { lasting } from './browser_storage.js'
 
@@ -11,13 +11,13 @@ export function toggleTheme() {
   lasting.set('so-theme', theme)
 }
 
-/** Hear of each change of theme, whoever made it. */
-export function onTheme(hear) {
+/** Call `onChange` at each change of the theme. */
+export function onTheme(onChange) {
   let known = document.documentElement.dataset.theme
   new MutationObserver(() => {
     const { theme } = document.documentElement.dataset
     if (theme === known) return
     known = theme
-    hear(theme)
+    onChange(theme)
   }).observe(document.documentElement, { attributeFilter: ['data-theme'] })
 }

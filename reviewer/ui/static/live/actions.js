@@ -76,7 +76,7 @@ export class RunControls {
       for (const row of [...bench.rows]) {
         if (!bench.runningAll) break
         if (!bench.row(row.id) || this.runs.isRunning(row)) continue
-        // A person who looks at another spectrum meanwhile stays there.
+        // If the person has selected another spectrum meanwhile, it stays selected.
         if (this.view.current?.row.id === last) await this.select(row.id)
         last = row.id
         await (

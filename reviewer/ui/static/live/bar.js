@@ -44,7 +44,7 @@ export class LiveBar {
       h(
         'div.fields',
         {},
-        h('h3', {}, 'Left empty, a field is the default'),
+        h('h3', {}, 'An empty field means the default'),
         settingFields(options.settings, (name, value) => this.#setting(name, value)),
       ),
     )
@@ -147,7 +147,7 @@ export class LiveBar {
 
 const STORED = 'so-live-options'
 
-/** The settings of a run; `empty` says what happens where the field is left empty. */
+/** The settings of a run; `empty` describes an empty field. */
 const SETTINGS = [
   {
     name: 'temperature',
@@ -155,7 +155,7 @@ const SETTINGS = [
     min: 0,
     max: 2,
     step: 0.1,
-    empty: "the server's; several: 1",
+    empty: 'server default (1 for several samples)',
     title: '0 takes the most likely token each time',
   },
   {
@@ -164,7 +164,7 @@ const SETTINGS = [
     min: 0,
     max: 2 ** 31 - 1,
     step: 1,
-    empty: "the server's choice",
+    empty: 'chosen by the server',
     title: 'the same seed, model and server give the same answer; sample 2 has the next seed',
   },
   {

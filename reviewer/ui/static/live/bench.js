@@ -248,7 +248,7 @@ export class AddSpectra {
     const { bench } = this
     bench.show(await getJSON('/api/live/bench'))
     const last = bench.rows.flatMap((row) => row.runs.slice(-1))
-    // A row whose run the server no longer keeps is shown as not asked about.
+    // A row whose run the server no longer keeps is shown as not run.
     await Promise.all(last.map((id) => this.on.findRun(id).catch(() => null)))
     bench.draw()
   }

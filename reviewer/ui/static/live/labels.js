@@ -73,7 +73,7 @@ export function sampleLabel(trace) {
 }
 
 /** The label of an outcome. @param {string} label */
-export const ask = (label) => (label === 'ask a person' ? 'Ask a person' : label)
+export const outcomeLabel = (label) => (label === 'ask a person' ? 'Ask a person' : label)
 
 /** @type {Record<string, string>} colours of outcomes */
 export const TONES = { YES: 'green', NO: 'red', 'ask a person': 'amber' }
@@ -127,21 +127,21 @@ export function firstSteps({ onFiles, onLibrary, onTry }) {
       ),
       h('li', {}, h('strong', {}, 'Run'), ' ', cap('r'), ' and watch. ', cap('Esc'), ' stops at any time.'),
     ),
-    h('p.muted', {}, 'Nothing goes to the reviewers unless you send it. ', cap('?'), ' shows all keys.'),
+    h('p.muted', {}, 'Nothing is sent to the reviewers unless you send it. ', cap('?'), ' shows all keys.'),
   )
 }
 
-export function notAskedYet({ task, policy, keys, onRun }) {
+export function notRunYet({ task, policy, keys, onRun }) {
   return h(
     'div.welcome',
     {},
-    h('h2', {}, 'Not asked yet'),
+    h('h2', {}, 'Not run yet'),
     guideElements(task?.question ?? ''),
     h(
       'div.buttons',
       {},
       h('button.primary', { type: 'button', onClick: onRun }, 'Run ', cap(keys.of('run'))),
-      h('span.muted', {}, `asks ${policy?.title ?? ''}`),
+      h('span.muted', {}, `with ${policy?.title ?? ''}`),
     ),
   )
 }

@@ -104,7 +104,7 @@ function buildLive(root, me, keymap) {
   const absent = h(
     'p.nothing',
     {},
-    'The spectrum appears here: all of it above, the window that the agent looks at below.',
+    'The spectrum appears here: all of it above, the window that the agent zooms into below.',
   )
   fill(
     root,

@@ -5,7 +5,7 @@ import { fill, h } from '../common/dom.js'
 import { drawHeader } from '../common/item_header.js'
 import { openPicture } from '../common/panels.js'
 import { windowOf, windowsOf } from '../trace/steps.js'
-import { firstSteps, notAskedYet } from './labels.js'
+import { firstSteps, notRunYet } from './labels.js'
 import { pendingSteps } from './runs.js'
 import { LiveSpectrum } from './spectrum.js'
 import { LiveTrace } from './trace.js'
@@ -84,12 +84,12 @@ export class RunView {
     this.on.onShown()
   }
 
-  /** The spectrum in front has not been asked about. */
+  /** The spectrum shown has no run yet. */
   showNoRun() {
     this.run = this.vote = null
     this.#showHeader()
     const { tasks, keys, onRun } = this.on
-    this.trace.showInstead(notAskedYet({ task: tasks[this.options.task], policy: this.on.policy(), keys, onRun }))
+    this.trace.showInstead(notRunYet({ task: tasks[this.options.task], policy: this.on.policy(), keys, onRun }))
     this.on.onShown()
   }
 

@@ -3,7 +3,7 @@
 
 import { cap, fill, h, withCommands } from '../common/dom.js'
 import { TraceView } from '../trace/view.js'
-import { TONES, ask, duration, ending, outcome, sampleLabel, tokens } from './labels.js'
+import { TONES, duration, ending, outcome, outcomeLabel, sampleLabel, tokens } from './labels.js'
 import { pendingSteps } from './runs.js'
 
 const NEAR = 40 // px from the end that still count as being there
@@ -213,7 +213,7 @@ export class LiveTrace {
       h(
         `article.ending${tone && `.${tone}`}`,
         { 'aria-label': 'How it ended' },
-        verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, ask(verdict)),
+        verdict && h(`strong.outcome.${TONES[verdict] ?? 'grey'}`, {}, outcomeLabel(verdict)),
         verdict === 'ask a person' && reasonList(run.consensus, trace.verdict),
         text && h('p', {}, withCommands(text)),
         h(

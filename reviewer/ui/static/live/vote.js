@@ -2,7 +2,7 @@
 
 import { h } from '../common/dom.js'
 import { windowText } from '../common/format.js'
-import { TONES, ask, outcome } from './labels.js'
+import { TONES, outcome, outcomeLabel } from './labels.js'
 import { reasonList } from './trace.js'
 
 const percent = (x) => `${Math.round(100 * x)}`
@@ -23,7 +23,7 @@ export class Vote {
     this.element = h(
       'article.vote',
       { 'aria-label': 'The vote' },
-      verdict && h(`strong.outcome.${TONES[verdict]}`, {}, ask(verdict)),
+      verdict && h(`strong.outcome.${TONES[verdict]}`, {}, outcomeLabel(verdict)),
       counts(consensus),
       fraction(consensus),
       consensus.ask && reasonList(consensus),

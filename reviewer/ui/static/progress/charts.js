@@ -1,12 +1,12 @@
-// What the Progress tab draws, as plain plotly figures. Pure functions of the figures and the colours.
-// Each gives {traces, layout, legend, least} or {none}: the words that stand where there is nothing to draw.
+// The charts of the Progress tab as plain plotly figures: pure functions of the numbers and the colours.
+// Each returns {traces, layout, legend, least}, or {none}: the text to show if there is nothing to draw.
 
 import { number } from '../common/format.js'
 
 const STATES = ['screening', 'revision', 'returned', 'audit', 'vote', 'adjudication', 'approved', 'rejected']
 const ROUNDS = ['screening', 'revision', 'audit', 'vote', 'adjudication']
 const DAY = 86_400_000
-// Fewer days than this would draw one bar as wide as the page.
+// With fewer days one bar would be as wide as the page.
 const FEWEST_DAYS = 14
 const ROW = 25
 const LONGEST_NAME = 48
@@ -23,7 +23,7 @@ export function byTask(figures, colours) {
   return stackedRows(rows, STATES, colours, 'items', 70)
 }
 
-/** Decisions by person, stacked by round; the versions they wrote beside the bar. */
+/** Decisions by person, stacked by round, with the number of versions they wrote. */
 export function byPerson(figures, colours) {
   const people = [...new Set([...Object.keys(figures.by_person), ...Object.keys(figures.versions_by)])]
   const rows = people.map((person) => {
@@ -32,7 +32,7 @@ export function byPerson(figures, colours) {
     const written = versions ? `, ${several(versions, 'version')}` : ''
     return { key: person, label: person, counts, note: several(sum(counts), 'decision') + written }
   })
-  if (!rows.length) return { none: 'No decisions yet. They appear here with the first key pressed in the Review tab.' }
+  if (!rows.length) return { none: 'No decisions yet. They appear here after the first decision in the Review tab.' }
   return stackedRows(rows, ROUNDS, colours, 'decisions', 175)
 }
 
@@ -95,7 +95,7 @@ export function decidedPerDay(figures, colours) {
   }
 }
 
-/** The yield after each day: approved / (approved + rejected) of everything decided until then. */
+/** The yield after each day: approved / (approved + rejected) of all items decided until then. */
 export function yieldSoFar(approved, rejected) {
   let [kept, all] = [0, 0]
   return approved.map((n, i) => {
@@ -105,7 +105,7 @@ export function yieldSoFar(approved, rejected) {
   })
 }
 
-// Every segment and every row carries its number, so there is no axis to read them off.
+// Every segment and every row has its number, so no axis is needed.
 function stackedRows(rows, kinds, colours, unit, roomForNotes) {
   const occurring = kinds.filter((kind) => rows.some((row) => row.counts[kind]))
   const longest = Math.max(...rows.map((row) => sum(row.counts)), 1)
@@ -213,7 +213,7 @@ const axis = (colours) => ({
   tickfont: { color: colours.muted },
 })
 
-/** Rejected and adjudication are hatched: they differ from their neighbours without colour vision, too. */
+/** The fill of a bar. Rejected and adjudication are hatched, to be distinct without colour vision too. */
 function paint(kind, colours) {
   const hatched = kind === 'rejected' || kind === 'adjudication'
   return {
@@ -234,8 +234,8 @@ function paint(kind, colours) {
 }
 
 /**
- * A name as plotly shows it letter by letter: it takes tags and entities for its own, and gives a name all the room it
- * asks for.
+ * A name escaped for plotly, which interprets tags and entities, and cut, because plotly gives a name all the space it
+ * needs.
  */
 const plain = (name) =>
   (name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name)

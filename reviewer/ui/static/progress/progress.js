@@ -1,4 +1,4 @@
-// The Progress tab: figures fetched whenever the tab comes into view, drawn with the page's own plotly.js.
+// The Progress tab: its numbers are fetched whenever the tab becomes visible, and drawn with plotly.js.
 
 import { fill, h } from '../common/dom.js'
 import { number } from '../common/format.js'
@@ -22,7 +22,7 @@ export function mountProgress(root) {
   if (!root || root.dataset.mounted) return
   root.dataset.mounted = 'yes'
   const page = new ProgressPage(root)
-  // Opening the tab makes it intersect; so does coming back to it.
+  // The tab intersects when it is opened, and each time it is shown again.
   new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && page.refresh()).observe(root)
   new MutationObserver(() => page.draw()).observe(document.documentElement, {
     attributeFilter: ['data-theme', 'class'],
@@ -32,7 +32,7 @@ export function mountProgress(root) {
 class ProgressPage {
   constructor(root) {
     this.figures = null
-    this.asked = 0
+    this.lastRequest = 0
     this.task = h('select', { 'aria-label': 'Task', onchange: () => this.refresh() })
     this.batch = h('select', { 'aria-label': 'Batch', onchange: () => this.refresh() })
     this.asof = h('span.asof', { role: 'status' })
@@ -68,36 +68,36 @@ class ProgressPage {
     this.#options({}, [])
   }
 
-  /** Fetch and draw. Of two requests under way the later one counts, whichever answers first. */
+  /** Fetch and draw. Of two requests in progress the later one counts, whichever is answered first. */
   async refresh() {
-    const asked = ++this.asked
+    const request = ++this.lastRequest
     const query = new URLSearchParams()
     if (this.task.value) query.set('task', this.task.value)
     if (this.batch.value !== '*') query.set('batch', this.batch.value)
     try {
       const figures = await getJSON(`/api/progress?${query}`)
-      if (asked !== this.asked) return
+      if (request !== this.lastRequest) return
       this.figures = figures
       this.#options(figures.tasks, figures.batches)
       this.asof.classList.remove('late')
       this.asof.textContent = `as of ${new Date(figures.at).toLocaleTimeString('en-GB')}`
       this.draw()
-      await this.#refreshAgreement(query, asked)
+      await this.#refreshAgreement(query, request)
     } catch (error) {
-      if (asked !== this.asked) return
+      if (request !== this.lastRequest) return
       this.asof.classList.add('late')
       this.asof.textContent = `Not refreshed: ${error.message}`
     }
   }
 
-  /** Intervals take their time where there is much to resample; the charts do not wait for them. */
-  async #refreshAgreement(query, asked) {
+  /** Fetch the agreement. Its intervals can take seconds; the charts do not wait for them. */
+  async #refreshAgreement(query, request) {
     this.agreement.wait()
     try {
       const figures = await getJSON(`/api/progress/agreement?${query}`)
-      if (asked === this.asked) this.agreement.show(figures)
+      if (request === this.lastRequest) this.agreement.show(figures)
     } catch (error) {
-      if (asked === this.asked) this.agreement.fail(error.message)
+      if (request === this.lastRequest) this.agreement.fail(error.message)
     }
   }
 
@@ -128,7 +128,7 @@ class ProgressPage {
   }
 }
 
-/** A card with a heading, a legend of what occurs, and either a chart or the words that say why there is none. */
+/** A card with a heading, a legend, and a chart or the reason why there is none. */
 class Chart {
   constructor(title, meaning, figureOf) {
     this.figureOf = figureOf
@@ -149,7 +149,7 @@ class Chart {
   async draw(figures) {
     this.drawn = figures
     const figure = this.figureOf(figures, colours(this.card))
-    this.#say(figure.none)
+    this.#showMessage(figure.none)
     if (figure.none) return
     fill(
       this.legend,
@@ -169,12 +169,12 @@ class Chart {
       const plotly = await plotlyReady()
       await plotly.react(this.plot, figure.traces, layout, { displayModeBar: false })
     } catch (error) {
-      this.#say(error.message)
+      this.#showMessage(error.message)
     }
   }
 
-  /** Words in the place of the chart; without words, the chart. */
-  #say(words) {
+  /** Show a message in place of the chart; empty: the chart. */
+  #showMessage(words) {
     this.none.hidden = !words
     this.scroll.hidden = Boolean(words)
     this.none.textContent = words ?? ''
@@ -188,22 +188,23 @@ function tiles(figures, items) {
   return [
     tile('Items', 'Everything in the filter: one spectrum with one drafted trajectory is one item.', number(items)),
     tile('Open', 'Items that are neither approved nor rejected.', number(items - decided)),
-    tile(
-      'Approved',
-      'Items approved by vote or adjudication. These are what an export holds.',
-      number(yielded.approved),
-    ),
+    tile('Approved', 'Items approved by vote or adjudication. An export contains these.', number(yielded.approved)),
     tile('Rejected', 'Items rejected in any round.', number(yielded.rejected)),
     tile(
       'Yield',
       'Approved / (approved + rejected). Open items are not counted.',
-      ...share(yielded.fraction, yielded.approved, decided, 'nothing is decided yet'),
+      ...share(yielded.fraction, yielded.approved, decided, 'no item is decided yet'),
     ),
     tile(
       'Disagreement',
       'Of the items on whose current version two or more people decided in one round of audit or vote: those on ' +
-        'which they pulled in different directions (pass or approve against return or reject).',
-      ...share(disagreement.fraction, disagreement.disagreed, disagreement.compared, 'nothing was judged by two yet'),
+        'which they disagreed (pass or approve against return or reject).',
+      ...share(
+        disagreement.fraction,
+        disagreement.disagreed,
+        disagreement.compared,
+        'no item was judged by two people yet',
+      ),
     ),
   ]
 }
@@ -242,13 +243,13 @@ function emptyWords(filtered) {
     h(
       'p',
       {},
-      'Open the Library tab and drop survey files to draft from, or import trajectories. The charts appear with ' +
+      'Open the Library tab to draft from survey files or to import trajectories. The charts appear with ' +
         'the first item.',
     ),
   ]
 }
 
-/** The theme's colours as plotly understands them: whatever CSS says, painted once and read back as rgb. */
+/** The theme's colours as rgb for plotly: each CSS colour is painted once and read back. */
 function colours(element) {
   const style = getComputedStyle(element)
   const brush = /** @type {CanvasRenderingContext2D} */ (
@@ -278,13 +279,13 @@ function colours(element) {
 }
 
 const ROUNDS_MEANING =
-  'Audits and votes on the same version by two or more people, in rounds that are over. Of a round that is still ' +
-  'open nothing is counted.'
+  'Audits and votes on the same version by two or more people, in closed rounds. Decisions of open rounds are ' +
+  'not counted.'
 const APART_MEANING =
-  'Items on whose current version two people pulled in different directions in one round of audit or vote that is ' +
-  'over (pass or approve against return or reject).'
+  'Items on whose current version two people disagreed in one closed round of audit or vote ' +
+  '(pass or approve against return or reject).'
 
-/** The three cards. `show` draws what the server gave, `fail` says why there is nothing. */
+/** The three cards about agreement. `show` draws the server's numbers, `fail` shows an error. */
 export class AgreementCards {
   constructor() {
     this.rounds = h('div.words')
@@ -293,7 +294,7 @@ export class AgreementCards {
     this.goldTitle = h('span')
     this.cards = [
       card(defined('Agreement of reviewers', ROUNDS_MEANING), this.rounds),
-      card(defined('Where people differ', APART_MEANING), this.apart),
+      card(defined('Disagreements', APART_MEANING), this.apart),
       card(this.goldTitle, this.gold),
     ]
     fill(this.goldTitle, 'Reviewers on gold')
@@ -302,7 +303,7 @@ export class AgreementCards {
 
   wait() {
     for (const part of [this.rounds, this.apart, this.gold])
-      if (!part.childElementCount) fill(part, h('p.none', {}, 'Being calculated …'))
+      if (!part.childElementCount) fill(part, h('p.none', {}, 'Calculating …'))
   }
 
   fail(message) {
@@ -323,32 +324,32 @@ export class AgreementCards {
       this.apart,
       figures.disagreements.total
         ? differing(figures.disagreements)
-        : h('p.none', {}, 'People differ on no item so far.'),
+        : h('p.none', {}, 'People disagree on no item so far.'),
     )
     fill(this.goldTitle, defined('Reviewers on gold', figures.gold_meaning))
     fill(
       this.gold,
       figures.gold.length
         ? table(
-            ['Reviewer', 'As the label says', '“Cannot tell”'],
+            ['Reviewer', 'Agrees with the label', '“Cannot tell”'],
             [1],
             [
               '',
               figures.gold[0].right.definition,
-              'Verdicts “cannot tell from these data”; they are in no other number here.',
+              'Verdicts “cannot tell from these data”, which count in no other number here.',
             ],
             figures.gold.map((row) => [row.person, estimate(row.right, 'percent'), number(row.cannot_tell)]),
           )
         : h(
             'p.none',
             {},
-            'Undefined: nobody has committed a verdict on an item with a known label that is decided by now.',
+            'Undefined: nobody has committed a verdict on an item that has a known label and is decided.',
           ),
     )
   }
 }
 
-/** A word with its definition one hover or one Tab key away. */
+/** A word with its definition as a tooltip, also for keyboard focus. */
 export const defined = (text, meaning) =>
   h('span.defined', { tabIndex: 0 }, text, h('span.meaning', { role: 'tooltip' }, meaning))
 
@@ -360,7 +361,7 @@ function differing({ total: count, items }) {
   return [
     h('p.more', {}, more, h('button.link', { type: 'button', onClick: showQueue }, 'Show them in the queue')),
     table(
-      ['Item', 'Task', 'State', 'Said'],
+      ['Item', 'Task', 'State', 'Decisions'],
       [],
       null,
       items.map((item) => [
@@ -385,13 +386,13 @@ function showQueue() {
   window.specO3?.review?.queue.use({ disagreement: 'true' })
 }
 
-/** 87 % with its interval beneath, or in words why there is none. */
+/** A value with its interval below it, or the reason why there is none. */
 function estimate(one, as) {
   if (one.value === null) return h('span.why', {}, `undefined: ${one.reason}`)
-  const say = (value) => (as === 'percent' ? number(100 * value, 0) : value.toFixed(2).replace('-', '−'))
+  const format = (value) => (as === 'percent' ? number(100 * value, 0) : value.toFixed(2).replace('-', '−'))
   const unit = as === 'percent' ? '\u202f%' : ''
-  const between = one.low === null ? `no interval: ${one.reason}` : `${say(one.low)} to ${say(one.high)}${unit}`
-  return [h('strong', {}, `${say(one.value)}${unit}`), h('span.why', {}, `${between}; n = ${number(one.n)}`)]
+  const between = one.low === null ? `no interval: ${one.reason}` : `${format(one.low)} to ${format(one.high)}${unit}`
+  return [h('strong', {}, `${format(one.value)}${unit}`), h('span.why', {}, `${between}; n = ${number(one.n)}`)]
 }
 
 function table(heads, numeric, meanings, rows) {

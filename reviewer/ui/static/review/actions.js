@@ -59,7 +59,7 @@ export function reviewActions(options) {
   /** @param {string} id */
   const note = async (id) => {
     const mine = state.item?.marks.mine[id]
-    const text = await dialogs.askText(`Note on step ${state.numberOf(id)}`, mine?.note ?? '', 'Keep')
+    const text = await dialogs.askText(`Note on step ${state.numberOf(id)}`, mine?.note ?? '', 'Save note')
     if (text !== null) await decisions.mark(id, mine?.mark ?? 'not supported', text)
   }
 

@@ -4,7 +4,7 @@ import { Refused, newKey, postUntilAnswered } from '../common/http.js'
 import * as dialogs from './dialogs.js'
 import { problems } from '../trace/steps.js'
 
-/** Refusals after which the item is loaded again: it is not as it was. */
+/** Refusals after which the item is loaded again, because it has changed. */
 const ITEM_CHANGED = ['version_moved', 'lease_lost', 'not_allowed']
 
 const SLOW = 700 // ms after which the page shows that something is being sent
@@ -138,7 +138,7 @@ export class Decisions {
       for (let attempt = 0; ; attempt += 1) {
         const name = await lease.ensure()
         if (name === null) {
-          topBar.notSent('Another person has the item.')
+          topBar.notSent('Another person is working on the item.')
           return null
         }
         try {
@@ -176,7 +176,7 @@ export class Decisions {
   }
 
   /**
-   * Ask for what a decision needs; null where the person does not give it.
+   * Request the reason or comment of a decision; null if the person cancels.
    * @param {string} verb @param {import('./drafts.js').Draft} draft
    * @returns {Promise<{reason: string, comment: string} | null>}
    */
@@ -191,7 +191,7 @@ export class Decisions {
       await this.on.windowsDrawn()
       const missing = problems(this.state.steps)
       if (missing.length) {
-        this.notices.show(`Not yet: ${missing.join('; ')}.`, { until: 'edit' })
+        this.notices.show(`Not submitted: ${missing.join('; ')}.`, { until: 'edit' })
         return null
       }
     }
@@ -213,11 +213,11 @@ export class Decisions {
       const body = { version, verb, reason, comment, key: this.state.decisionKey }
       const answer = await this.#postLeased(`/api/item/${item.id}/decide`, body)
       if (answer === null) return
-      draft.decided(steps, typed) // what was typed meanwhile stays, as unsent text on the version before
+      draft.decided(steps, typed) // text typed meanwhile is kept as unsent text on the earlier version
       this.state.lastDecided = item.id
       this.topBar.saved(new Date().toISOString())
       this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
-      this.notices.toast(`${DONE[verb]} · now ${answer.progress}`)
+      this.notices.toast(`${DONE[verb]}. Now: ${answer.progress}`)
       if (!this.state.isShown(item.id)) return // another item was opened meanwhile
       this.lease.finish()
       if (stay) await this.on.open(item.id)
@@ -233,7 +233,7 @@ export class Decisions {
     }
   }
 
-  /** Load an item that is not as it was, and show the reason of the refusal. @param {Item} item @param {Error} error */
+  /** Load an item that has changed, and show the reason of the refusal. @param {Item} item @param {Error} error */
   async #showPresentItem(item, error) {
     const { state } = this
     if (!state.isShown(item.id)) return
@@ -262,7 +262,7 @@ export class Decisions {
       )
       this.state.lastDecided = null
       this.on.onChanged(id, { state: answer.state })
-      this.notices.toast(`Undone · now ${answer.state}`)
+      this.notices.toast(`Undone. Now: ${answer.state}`)
       await this.on.open(id)
     } catch (error) {
       this.notices.error(error)

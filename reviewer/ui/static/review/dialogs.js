@@ -5,7 +5,7 @@ import { openPanel } from '../common/panels.js'
 import { diffSteps } from '../trace/steps.js'
 
 /**
- * Ask for the reason of a rejection: digits choose, Enter rejects.
+ * Open a dialog for the reason of a rejection: digits choose, Enter rejects.
  * @param {Record<string, string>} reasons @param {string} comment
  * @returns {Promise<{reason: string, comment: string} | null>}
  */
@@ -79,7 +79,7 @@ export function askReason(reasons, comment) {
 }
 
 /**
- * Ask for a line or two of text.
+ * Open a dialog for a short text.
  * @param {string} title @param {string} value @param {string} action the label of the button
  * @returns {Promise<string | null>}
  */
@@ -189,7 +189,7 @@ export function openHistory(history) {
  * Two texts, step by step where they differ, and what may be done with them; resolves with the name of the choice, or
  * null.
  */
-function chooseBetween(title, told, mine, theirs, choices) {
+function chooseBetween(title, lines, mine, theirs, choices) {
   const rows = diffSteps(theirs, mine).filter((r) => r.change !== 'same')
   return openPanel(
     title,
@@ -197,7 +197,7 @@ function chooseBetween(title, told, mine, theirs, choices) {
       h(
         'div.history',
         {},
-        told.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
+        lines.map((line, at) => h(`p${at ? '.muted' : ''}`, {}, line)),
         h(
           'div.diff',
           {},
@@ -222,33 +222,33 @@ function chooseBetween(title, told, mine, theirs, choices) {
   )
 }
 
-/** Somebody else's version came first: both texts side by side, nothing merged, nothing lost. */
+/** A conflict with another person's version: both texts for comparison; nothing is merged or lost. */
 export const openConflict = (message, mine, theirs, who) =>
   chooseBetween(
-    'The item has moved on',
+    'The item has a newer version',
     [
       message,
-      `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and bring over what you want to keep.`,
+      `Struck out: ${who}. Inserted: yours. Your text is kept; load theirs and copy into it what you want to keep.`,
     ],
     mine,
     theirs,
     [
       ['discard', 'Discard mine', '.danger'],
       ['theirs', `Show ${who}`, '.primary'],
-      ['rebase', 'Put my steps on top of it', ''],
+      ['rebase', 'Replace its steps by mine', ''],
     ],
   )
 
 /** Two unsent texts of one person: that of another tab or machine, and the one on the page. */
 export const openTexts = (other, onPage) =>
   chooseBetween(
-    'Two unsent texts of yours',
+    'You have two unsent texts',
     ['You have written on this item twice.', 'Struck out: the text on this page. Inserted: the other one.'],
     other,
     onPage,
     [
-      ['discard', 'Throw the other one away', '.danger'],
+      ['discard', 'Discard the other one', '.danger'],
       ['keep', 'Keep both for now', '.primary'],
-      ['rebase', 'Put the other one here', ''],
+      ['rebase', 'Use the other one', ''],
     ],
   )

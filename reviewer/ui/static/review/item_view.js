@@ -169,7 +169,7 @@ export class ItemView {
     }
   }
 
-  /** Start drawing windows that the server is asked for. @param {Step[]} steps as they will be */
+  /** Start drawing windows that are being requested. @param {Step[]} steps with the new windows */
   prepare(steps) {
     if (this.state.current?.spectrum) this.spectrum.prepareWindows(windowsOf(steps))
   }
@@ -201,7 +201,7 @@ export class ItemView {
     this.trace.previewWindow(id, lo, hi)
   }
 
-  /** Do what a key asks of the spectrum; false for a name it does not know. @param {string} name */
+  /** Run a command of the spectrum; false for an unknown name. @param {string} name */
   command(name) {
     return this.spectrum.command(name)
   }

@@ -71,7 +71,7 @@ export class Navigation {
     const { signal } = this.#abort
     const isShown = () => ticket === this.#ticket && this.state.isShown(id)
     if (!current) return
-    // Somebody who holds the key down waits for this alone.
+    // While a key is held down, only this is awaited.
     for (const soon of current.ahead.slice(0, 1)) this.items.load(soon).catch(() => {})
     const place = this.#placeOf(id)
     place.catch(() => {}) // reported where it is awaited
@@ -116,7 +116,7 @@ export class Navigation {
   /** Open this item, or the next one under the filter. @param {number | null} id @returns {Promise<void>} */
   async next(id = null) {
     const { current } = this.state
-    // The key was pressed before the server sent what follows: ask, or it would lead back to the first item waiting.
+    // The key was pressed before the server sent the next items. Request them; else the first waiting item would open.
     if (id === null && current && !current.place && !current.ahead.length) {
       current.place = await this.#placeOf(current.item.id)
     }

@@ -157,7 +157,7 @@ export class Queue {
         'label.check',
         {},
         h('input', { name: 'mine', type: 'checkbox', checked: this.filter.mine === 'true' }),
-        ' what waits for me',
+        ' waiting for me',
       ),
       choose('state', 'State', STATES),
       choose('task', 'Class', facets.task ?? [], (key) => this.tasks[key]?.title ?? key),
@@ -169,7 +169,7 @@ export class Queue {
         'label.check',
         {},
         h('input', { name: 'disagreement', type: 'checkbox', checked: this.filter.disagreement === 'true' }),
-        ' disagreement only',
+        ' only disagreements',
       ),
       h(
         'button',

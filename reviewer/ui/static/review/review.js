@@ -189,7 +189,7 @@ function buildReview(root, me, keymap) {
     topBar.setVerdictFirst(on)
     items.dropAll()
     const hidden = 'Your verdict first: answers and earlier votes stay hidden until you have given yours.'
-    notices.toast(on ? hidden : 'Answers are shown at once.')
+    notices.toast(on ? hidden : '“Verdict first” is off: answers are visible.')
     if (state.item) await navigation.open(state.item.id)
   }
 

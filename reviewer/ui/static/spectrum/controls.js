@@ -1,4 +1,4 @@
-// What a person chooses about the spectrum view, and the next choice after each.
+// The controls of the spectrum view: redshift, smoothing, lines, frame and toggles, and how each key changes them.
 
 import { lasting } from '../common/browser_storage.js'
 import { h, part } from '../common/dom.js'
@@ -6,7 +6,7 @@ import { number, parseNumber, redshift, velocity } from '../common/format.js'
 import { axisFrame } from './frames.js'
 import { C_KMS, kmsPerPixel } from './math.js'
 
-/** What the page may want to remember from one visit to the next. */
+/** The parts of the state that are remembered for the next visit. */
 const REMEMBERED = ['z', 'unit', 'smoothing', 'error', 'lines', 'lineList', 'sky', 'frame', 'template']
 
 export const FIRST = {
@@ -22,23 +22,23 @@ export const FIRST = {
   brush: false,
 }
 
-/** The part of a state that is worth remembering, or null if `change` touches none of it. */
+/** The part of a state to remember; null if `change` has none of it. */
 export function remembered(state, change) {
   if (!REMEMBERED.some((name) => name in change)) return null
   return Object.fromEntries(REMEMBERED.map((name) => [name, state[name]]))
 }
 
-/** How the person likes the spectrum drawn, kept in this browser; the redshift is each spectrum's own. */
+/** Store the person's choices in this browser, without the redshift, which belongs to one spectrum. */
 export const keepForNextVisit = (/** @type {any} */ state) =>
   lasting.set('so-spectrum', JSON.stringify({ ...state, z: undefined }))
 
-/** What was kept, or nothing. */
+/** The stored choices; empty if there are none. */
 export const lastVisit = () => lasting.read('so-spectrum') ?? {}
 
-/** Offered amounts of smoothing, σ in pixels. */
+/** The choices of smoothing, σ in pixels. */
 const SMOOTHINGS = [0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20]
 
-/** The next amount up (direction 1) or down (-1); the same at the ends. */
+/** The next larger (direction 1) or smaller (-1) smoothing; unchanged at the ends. */
 export function nextSmoothing(pixels, direction) {
   const next =
     direction > 0 ? SMOOTHINGS.find((width) => width > pixels) : SMOOTHINGS.findLast((width) => width < pixels)
@@ -47,13 +47,13 @@ export function nextSmoothing(pixels, direction) {
 
 export const nextList = (list) => ({ few: 'emission', emission: 'absorption', absorption: 'all', all: 'few' })[list]
 
-/** Off, few, all, and off again: what one key does. */
+/** The next choice of lines for one key: off, few, all, off. */
 export function nextLines({ lines, lineList }) {
   if (!lines) return { lines: true, lineList: 'few' }
   return lineList === 'few' ? { lineList: 'all' } : { lines: false, lineList: 'few' }
 }
 
-/** A redshift one step of ln(1 + z) away: steps of equal velocity, wherever z is. */
+/** A redshift changed by `by` in ln(1 + z): a step of the same velocity at every z. */
 export const steppedRedshift = (z, by) => (1 + z) * Math.exp(by) - 1
 
 /** One press of an arrow key in the redshift field, in ln(1 + z): 3 km/s, with Shift 30 km/s. */
@@ -94,7 +94,7 @@ export class Controls {
     this.toggles = ['error', 'lines', 'sky', 'template'].map((name) => this.#toggle(name))
     this.list = h(
       'select.so-list',
-      { 'aria-label': 'Which lines', title: 'Which lines are drawn', onchange: () => act('linelist', this.list.value) },
+      { 'aria-label': 'Which lines', title: 'Lines to draw', onchange: () => act('linelist', this.list.value) },
       ['few', 'emission', 'absorption', 'all'].map((name) => h('option', { value: name }, name)),
     )
     this.frame = h('button.so-button', {
@@ -124,14 +124,14 @@ export class Controls {
       this.brush,
       h(
         'button.so-button',
-        { type: 'button', title: 'The whole spectrum and the whole window again', onclick: () => act('reset') },
+        { type: 'button', title: 'Reset the zoom of both plots', onclick: () => act('reset') },
         'reset view',
       ),
     )
     for (const toggle of [0, 2, 3]) this.toggles[toggle].classList.add('so-chip')
   }
 
-  /** Show a state; a field the person is typing in is left alone. */
+  /** Show a state; a field in which the person is typing is not changed. */
   render(state, item) {
     const inVelocity = state.unit === 'km/s'
     this.unit.textContent = inVelocity ? 'cz' : 'z'
@@ -154,10 +154,10 @@ export class Controls {
     this.list.disabled = !state.lines
     this.frame.textContent = `frame: ${axisFrame(item, state)}`
     this.brush.setAttribute('aria-pressed', String(state.brush))
-    this.brush.textContent = item.editable === false ? 'look closer' : 'set window'
+    this.brush.textContent = item.editable === false ? 'zoom in' : 'set window'
     this.brush.title =
       item.editable === false
-        ? 'Drag across a plot (or hold Shift) to look at a range'
+        ? 'Drag across a plot (or hold Shift) to zoom into a range'
         : "Drag across a plot (or hold Shift) to set the selected step's window"
     this.state = state
   }
@@ -172,7 +172,7 @@ export class Controls {
     this.back.disabled = state.z === (item.redshift ?? 0)
     this.back.title = known
       ? `Back to the file's z = ${redshift(item.redshift)}`
-      : 'The file gives no redshift; lines are drawn at z = 0 until you try one'
+      : 'The file has no redshift; lines are drawn at z = 0 until you try another one'
     this.field.placeholder = known ? '' : 'unknown'
   }
 
@@ -207,7 +207,7 @@ export class Controls {
     }
   }
 
-  /** Take over what was typed. What was only shown, and therefore rounded, is never read back. */
+  /** Apply the typed value. A value that was not typed is not read: it is shown rounded. */
   #apply() {
     if (!this.typed) return
     const typed = parseNumber(this.field.value)
@@ -215,9 +215,8 @@ export class Controls {
     const wrong = !(z > -1 && z < 20)
     this.field.setAttribute('aria-invalid', String(wrong))
     if (wrong) {
-      const wanted =
-        this.state.unit === 'km/s' ? 'a velocity in km/s, for example −120' : 'a redshift above −1, for example 0.00123'
-      this.field.title = `"${this.field.value}" is not usable; expected ${wanted}`
+      const wanted = this.state.unit === 'km/s' ? 'a velocity in km/s, e.g. −120' : 'a redshift above −1, e.g. 0.00123'
+      this.field.title = `found "${this.field.value}", expected ${wanted}`
       return
     }
     this.typed = false

@@ -1,26 +1,23 @@
-// Where a line, a band or a window stands on the wavelength axis.
-//
-// Everything is placed in the data's own coordinates, the wavelengths as the file has them, so that only one factor
-// (`shownFactor`) depends on the axis the person chose. A new redshift then moves the lines and nothing else: the
-// spectrum, the zoom, the windows and the sky stay where they are on the screen.
+// Positions of lines, bands and windows on the wavelength axis. They are kept in the data's own wavelengths; one factor
+// (`shownFactor`) converts them to the axis that the person chose. A new redshift therefore moves the lines only.
 
 import { borders, inMedium, lowerBound, nearest } from './math.js'
 
-/** How the shown axis follows from the data's wavelengths: multiply by this. `shown` is "observed" or "rest". */
+/** The factor from the data's wavelengths to those of the shown axis. `shown` is "observed" or "rest". */
 export function shownFactor(spectrum, z, shown) {
   if (spectrum.frame === shown) return 1
   return shown === 'rest' ? 1 / (1 + z) : 1 + z
 }
 
-/** The axis's frame. Data at rest whose redshift nobody knows or tries have no observed wavelengths to show. */
+/** The frame of the axis. Rest-frame data without a redshift have no observed wavelengths to show. */
 export const axisFrame = ({ spectrum, redshift }, { z, frame }) =>
   spectrum.frame === 'rest' && !redshift && z === 0 ? 'rest' : frame
 
 export const otherFrame = (frame) => (frame === 'rest' ? 'observed' : 'rest')
 
 /**
- * What turns a window's wavelengths into the data's: the tool that drew the window divided by (1 + z) with the z of
- * that step, whatever redshift the person is trying now.
+ * The factor from a window's wavelengths to the data's. The tool that drew the window divided by (1 + z) with the z of
+ * that step, which may differ from the redshift that the person is trying now.
  */
 export function windowFactor(window, spectrum) {
   if (window.frame === spectrum.frame) return 1
@@ -35,8 +32,8 @@ export function windowInData(window, spectrum) {
 }
 
 /**
- * A rest wavelength of some medium in the data's wavelengths, for a source at `z`. Air and vacuum are exchanged at the
- * wavelength where the light arrives.
+ * A rest wavelength in `medium` as a wavelength of the data, for a source at `z`. Air and vacuum are converted at the
+ * observed wavelength.
  */
 export function restInData(wavelength, medium, spectrum, z) {
   if (spectrum.frame === 'rest') return inMedium(wavelength, medium, spectrum.medium)
@@ -44,8 +41,8 @@ export function restInData(wavelength, medium, spectrum, z) {
 }
 
 /**
- * The redshift at which a line of rest `wavelength` stands at `seen`, a wavelength of the data. NaN for data already
- * at rest.
+ * The redshift at which a line of rest `wavelength` is observed at `seen`, a wavelength of the data. NaN for data
+ * in the rest frame.
  */
 export function redshiftOf(seen, wavelength, medium, spectrum) {
   if (spectrum.frame === 'rest') return NaN
@@ -53,8 +50,8 @@ export function redshiftOf(seen, wavelength, medium, spectrum) {
 }
 
 /**
- * [lo, hi] of a sky, telluric or join band in the data's wavelengths; null if that cannot be known (data at rest and
- * no redshift in the file). It depends on the file's redshift and never on the one being tried.
+ * [lo, hi] of a sky, telluric or join band in the data's wavelengths; null if unknown (rest-frame data and
+ * no redshift in the file). It depends on the file's redshift, not on the one being tried.
  */
 export function bandInData(band, spectrum, fileRedshift) {
   const [lo, hi] = [band.lo, band.hi].map((edge) => inMedium(edge, band.medium, spectrum.medium))
@@ -63,7 +60,7 @@ export function bandInData(band, spectrum, fileRedshift) {
 }
 
 /**
- * The lines of a list that a choice ("few", "emission", "absorption", "all") lets through and that lie within the
+ * The lines of a list that match a choice ("few", "emission", "absorption", "all") and that lie within the
  * data.
  */
 export function chosenLines(item, choice, z) {
@@ -86,22 +83,22 @@ export function pixelsIn(/** @type {Float64Array} */ wavelength, /** @type {numb
   return [Math.max(0, lowerBound(wavelength, lo) - 1), Math.min(wavelength.length, lowerBound(wavelength, hi) + 1)]
 }
 
-/** Data pixels a window must span. */
-const LEAST = 3
+/** Minimum width of a window in data pixels. */
+const MIN_PIXELS = 3
 
-/** The power of ten in Å, in the window's own frame, that one screen pixel of a panel can tell apart. */
+/** The resolution of one screen pixel of a panel as a power of ten in Å, in the window's own frame. */
 export function screenGrain(panel, window, spectrum) {
   return 10 ** Math.floor(Math.log10(panel.geometry.perPixel / windowFactor(window, spectrum)))
 }
 
 /**
  * {lo, hi} in the window's own frame for a span of the data's wavelengths, at least three data pixels wide. An end that
- * moved is rounded to `grain` Å; one that did not keeps every digit it had.
+ * moved is rounded to `grain` Å; the other one keeps all of its digits.
  */
 export function draggedTo(/** @type {number[]} */ [lo, hi], window, spectrum, grain) {
   const factor = windowFactor(window, spectrum)
   const [left, right] = borders(spectrum.wavelength, nearest(spectrum.wavelength, lo))
-  const ends = [lo, Math.max(hi, lo + LEAST * (right - left))].map((end) => end / factor)
+  const ends = [lo, Math.max(hi, lo + MIN_PIXELS * (right - left))].map((end) => end / factor)
   const round = (value) => {
     const kept = [window.lo, window.hi].find((end) => Math.abs(end - value) < 1e-6)
     return kept ?? Number((Math.round(value / grain) * grain).toFixed(4))
@@ -109,11 +106,11 @@ export function draggedTo(/** @type {number[]} */ [lo, hi], window, spectrum, gr
   return { lo: round(ends[0]), hi: round(ends[1]) }
 }
 
-/** {lo, hi} with one end ("lo" or "hi") moved by some data pixels; null if that would make the window too narrow. */
+/** {lo, hi} with one end ("lo" or "hi") moved by some data pixels; null if the window would be too narrow. */
 export function nudged(window, spectrum, end, pixels) {
   const span = windowInData(window, spectrum)
   const which = end === 'lo' ? 0 : 1
   const [left, right] = borders(spectrum.wavelength, nearest(spectrum.wavelength, span[which]))
   span[which] += pixels * (right - left)
-  return span[1] - span[0] < LEAST * (right - left) ? null : draggedTo(span, window, spectrum, 0.01)
+  return span[1] - span[0] < MIN_PIXELS * (right - left) ? null : draggedTo(span, window, spectrum, 0.01)
 }

@@ -1,4 +1,4 @@
-// What a pointer does on a panel: drag an edge, a number or (with Shift, or in brush mode) across the plot to set the
+// Pointer gestures on a panel: drag an edge, a number or (with Shift, or in brush mode) across the plot to set the
 // window; click a band to select its step; turn the wheel to zoom. A plain drag is left to plotly: it zooms.
 
 import { h } from '../common/dom.js'
@@ -6,7 +6,7 @@ import { angstrom, redshift } from '../common/format.js'
 import { pixelsIn, redshiftOf, shownFactor } from './frames.js'
 import { peakNear } from './math.js'
 
-const CLICK = 4 // px a pointer may tremble within a click
+const CLICK = 4 // px that a pointer may move within a click
 
 /**
  * @param {import('./panel.js').Panel} panel
@@ -45,7 +45,7 @@ export function attachGestures(panel, act, signal) {
     const edge = event.target.closest('.so-edge')
     const badge = event.target.closest('.so-badge')
     const window = act.selected()
-    // Shift or brush mode says "a new window from here", even where an old edge is near.
+    // With Shift or in brush mode a new window begins here, even next to an edge of the old one.
     if (inPlot(point) && (event.shiftKey || act.brushing())) drag = { kind: 'brush' }
     else if (edge && window) drag = { kind: 'edge', end: edge.dataset.end, start: window.span }
     else if (badge)
@@ -104,7 +104,7 @@ export function attachGestures(panel, act, signal) {
   }
 
   host.addEventListener('pointerdown', begin, { capture: true })
-  // plotly listens for the mouse event that follows; it must not also start a zoom.
+  // plotly listens for the mouse event that follows, which must not start a zoom too.
   host.addEventListener(
     'mousedown',
     (event) => {
@@ -114,7 +114,7 @@ export function attachGestures(panel, act, signal) {
   )
   host.addEventListener('pointermove', move)
   host.addEventListener('pointerleave', () => act.hover(null))
-  // plotly puts a sheet over the page while it drags, so the end of a plain click is heard on the window.
+  // plotly covers the page with an element during a drag, so the end of a click is received on the window.
   window.addEventListener('pointerup', end, { signal })
   host.addEventListener('pointercancel', cancel)
   window.addEventListener(
@@ -171,7 +171,7 @@ function narrowest(panel, wavelength) {
     .sort((a, b) => a.span[1] - a.span[0] - (b.span[1] - b.span[0]))[0]
 }
 
-const REACH = 8 // screen pixels around the pointer within which the feature is looked for
+const REACH = 8 // screen pixels around the pointer in which the feature is searched
 const WIDTH = 230
 const HIGHEST = 8 // redshift
 
@@ -196,10 +196,10 @@ export class Naming {
   }
 
   /**
-   * Ask which line stands at `wavelength` (of the data) in a panel. False where the data cannot tell a redshift, being
-   * at rest already. Arrow keys try the lines, Enter or a click keeps one, Escape brings the old redshift back.
+   * Let the person name the line at `wavelength` (of the data) in a panel. False for rest-frame data, which have no
+   * redshift to find. Arrow keys try the lines, Enter or a click keeps one, Escape restores the old redshift.
    */
-  ask(panel, wavelength, item, state) {
+  open(panel, wavelength, item, state) {
     const { spectrum } = item
     if (spectrum.frame === 'rest') return false
     const reach = REACH * panel.geometry.perPixel
@@ -236,7 +236,7 @@ export class Naming {
   }
 }
 
-/** The lines a feature may be, the one that changes the redshift least first. */
+/** The lines that a feature may be, the one with the smallest change of the redshift first. */
 function candidates({ lines, spectrum }, peak, { z, lineList }) {
   return lines
     .filter((line) => line.task || line.major || lineList === 'all')

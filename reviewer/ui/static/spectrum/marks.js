@@ -9,7 +9,7 @@ const SVG = 'http://www.w3.org/2000/svg'
 const NAME_GAP = 12.5
 const NAME_SHIFT = 22
 const CHARACTER = 5.7
-const LONGEST_NAME = 12 // characters; longer names are cut and told whole under the pointer
+const LONGEST_NAME = 12 // characters; longer names are cut; the tooltip has the whole name
 const FLAG_ROWS = 2
 const FLAG_ROW = 14
 export const OTHER_AXIS_HEIGHT = 17
@@ -24,7 +24,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * Room the names need above a panel: for all lines of the item that are drawn unasked, so that a toggle never moves
+ * The height of the names above a panel: for all lines of the item that are drawn by default, so that a toggle never
  * the plot.
  */
 export function namesHeight(lines) {
@@ -36,7 +36,7 @@ const shortened = (name) => (name.length > LONGEST_NAME ? `${name.slice(0, LONGE
 
 const round = (pixel) => Math.round(pixel * 10) / 10
 
-/** A stretch of the axis in screen pixels, cut to the plot; null when it is outside. At least `least` pixels wide. */
+/** A range of the axis in screen pixels, cut to the plot, at least `least` pixels wide; null if it is outside. */
 function span(geometry, [lo, hi], least = 1) {
   const [a, b] = [geometry.x(lo), geometry.x(hi)]
   if (b < geometry.left || a > geometry.right) return null
@@ -46,7 +46,7 @@ function span(geometry, [lo, hi], least = 1) {
   return { x: round(from), width: round(Math.max(0, to - from)) }
 }
 
-/** Sky lines, telluric bands and arm joins, each with its name if it is wide enough to hold it. */
+/** Sky lines, telluric bands and arm joins, with their names where they are wide enough. */
 export function skyBands(geometry, bands) {
   const group = svg('g', { class: 'so-skies' })
   const names = []
@@ -79,7 +79,7 @@ export function skyBands(geometry, bands) {
   return group
 }
 
-/** Stretches without data hatched over the full height; pixels the survey flags as marks along the foot. */
+/** Hatching over ranges without data; marks at the bottom for pixels that the survey flags. */
 export function gapMarks(geometry, gaps, masked) {
   const group = svg('g', { class: 'so-gaps' })
   const strokes = (stretches, y, height) =>
@@ -94,7 +94,7 @@ export function gapMarks(geometry, gaps, masked) {
 }
 
 /**
- * Stretches in screen pixels, those that touch on the screen joined: thousands of masked pixels become a few strokes.
+ * Ranges in screen pixels; those that touch are joined, so that thousands of masked pixels become a few strokes.
  */
 function merged(geometry, stretches) {
   const found = []
@@ -108,7 +108,7 @@ function merged(geometry, stretches) {
   return found
 }
 
-/** Whose window it is, where two traces are shown at once: "left" or "right". */
+/** The class for the trace of a window if two traces are shown: "left" or "right". */
 export const sideOf = ({ side }) => (side ? ` so-${side}` : '')
 
 /** The windows as bands behind the data; the selected one stronger. */
@@ -132,7 +132,7 @@ export function windowBands(geometry, windows) {
   return group
 }
 
-/** The selected window's outline, over the grid: round numbers put its edges just where grid lines are. */
+/** The selected window's outline, drawn over the grid: window edges are often exactly on grid lines. */
 export function selectedOutline(geometry, windows) {
   const group = svg('g', { class: 'so-outline' })
   const selected = windows.find((window) => window.selected)
@@ -150,7 +150,7 @@ export function selectedOutline(geometry, windows) {
   return group
 }
 
-/** The other trajectory's windows: a row of brackets along the foot. */
+/** The other trajectory's windows: a row of brackets at the bottom. */
 export function secondRow(geometry, windows) {
   const group = svg('g', { class: 'so-second' })
   const y = geometry.bottom - 8
@@ -173,9 +173,9 @@ export function secondRow(geometry, windows) {
 }
 
 /**
- * Where names go so that none overlaps: as near to `positions` (increasing) as they can be `gap` apart, none moved by
- * more than `farthest`. Where that cannot be, the names with the least `weights` give way. Returns a place or null for
- * each.
+ * Places for names without overlap: as close to `positions` (increasing) as possible, `gap` apart, none moved by
+ * more than `farthest`. If that is impossible, the names with the smallest `weights` are left out. Returns a place or
+ * null for each.
  */
 export function placeNames(positions, weights, gap, farthest) {
   const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
@@ -212,7 +212,7 @@ function spread(positions, gap) {
   return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.count)).map((value, i) => value + i * gap)
 }
 
-/** Dotted lines through the plot, and their names above it, upright, clear of the data and of each other. */
+/** Dotted lines through the plot with vertical names above it, which overlap neither the data nor each other. */
 export function lineMarks(geometry, lines) {
   const seen = inRange(geometry, lines)
   const places = placeNames(
@@ -246,7 +246,7 @@ export function lineMarks(geometry, lines) {
   )
 }
 
-/** The same where lines are few: names lie flat, like flags on poles, in `FLAG_ROWS` rows. */
+/** The same for few lines: horizontal names in `FLAG_ROWS` rows. */
 export function flaggedLines(geometry, lines) {
   const seen = inRange(geometry, lines)
   const rows = placeFlags(
@@ -295,9 +295,9 @@ function lineMark(geometry, { line, x }, name) {
 }
 
 /**
- * A row (0 is the lowest) for each flag of some width whose pole stands at one of `positions` (increasing), or null. A
- * flag flies to the right, above those of its right neighbours, so no pole crosses a name. The flags with the least
- * `weights` give way when rows run out.
+ * A row (0 is the lowest) or null for each name, whose line is at one of `positions` (increasing). A name extends to
+ * the right of its line, above the names of its right neighbours, so no line crosses a name. The names with the
+ * smallest `weights` are left out if there are too few rows.
  */
 export function placeFlags(positions, widths, weights, rows) {
   const order = positions.map((_, i) => i).sort((a, b) => weights[b] - weights[a] || a - b)
@@ -340,7 +340,7 @@ export function otherAxis(geometry, { factor, label }) {
 }
 
 /**
- * Axis titles. Where the flux title is longer than the axis, its quantity alone stays: the other panel has the unit.
+ * Axis titles. A flux title that is longer than the axis is cut to its quantity: the other panel has the unit.
  */
 export function titles(geometry, { wavelength, flux }) {
   const long = flux.text.length * 6.4 < geometry.height + 30
@@ -361,14 +361,14 @@ export function titles(geometry, { wavelength, flux }) {
   )
 }
 
-/** "Fλ" with its index lowered, as it is printed. */
+/** "Fλ" with λ as a subscript. */
 function fluxSpans(text) {
   const found = text.match(/^F([λν])(.*)$/)
   if (!found) return [text]
   return ['F', svg('tspan', { dy: 3, 'font-size': '0.75em' }, found[1]), svg('tspan', { dy: -3 }, found[2] || '\u200b')]
 }
 
-/** Small marks where data that mean it (3σ beyond the edge) are above or below the drawn range. */
+/** Small marks where data are above or below the drawn range by more than 3σ. */
 export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type {number[]} */ [from, to]) {
   let d = ''
   let last = -Infinity
@@ -384,6 +384,6 @@ export function offScale(geometry, { wavelength, flux, sigma, scale }, /** @type
   return svg(
     'g',
     { class: 'so-off-scale' },
-    d ? svg('path', { d }, svg('title', {}, 'The data go on beyond the drawn range')) : null,
+    d ? svg('path', { d }, svg('title', {}, 'Data continue beyond the drawn range')) : null,
   )
 }

@@ -1,10 +1,10 @@
-/** The arithmetic of the spectrum view. Pure functions on typed arrays; nothing here knows the page. */
+// The calculations of the spectrum view: pure functions on typed arrays, independent of the page.
 
 export const C_KMS = 299792.458
 
 /**
- * Air wavelength (Å) of a vacuum wavelength (Å): Ciddor (1996, Appl. Opt. 35, 1566) for standard air, the form the SDSS
- * documentation gives. Below 2000 Å tables list vacuum wavelengths, so nothing is changed there.
+ * Air wavelength (Å) of a vacuum wavelength (Å): Ciddor (1996, Appl. Opt. 35, 1566) for standard air, as in the SDSS
+ * documentation. Below 2000 Å tables list vacuum wavelengths, so they are not changed.
  */
 export function vacuumToAir(vacuum) {
   if (vacuum < 2000) return vacuum
@@ -20,7 +20,7 @@ export function airToVacuum(air) {
   return vacuum
 }
 
-/** A wavelength taken from one medium to another; both are "air" or "vacuum". */
+/** Convert a wavelength from one medium to another; both are "air" or "vacuum". */
 export function inMedium(wavelength, from, to) {
   if (from === to) return wavelength
   return to === 'vacuum' ? airToVacuum(wavelength) : vacuumToAir(wavelength)
@@ -44,7 +44,7 @@ export function nearest(array, value) {
   return right > 0 && value - array[right - 1] < array[right] - value ? right - 1 : right
 }
 
-/** Flux with NaN, and σ = 1/√ivar with NaN, wherever there is no data (ivar 0 or flux not finite). */
+/** Flux, and σ = 1/√ivar, both NaN where there is no data (ivar 0 or flux not finite). */
 export function measured(flux, ivar) {
   const shown = new Float64Array(flux.length).fill(NaN)
   const sigma = new Float64Array(flux.length).fill(NaN)
@@ -58,7 +58,7 @@ export function measured(flux, ivar) {
 
 /**
  * Gaussian smoothing of `width` pixels (σ) weighted by ivar, so that a sky residual does not spread over its
- * neighbours; the errors are those of the weighted mean. A pixel without data stays without.
+ * neighbours; the errors are those of the weighted mean. Pixels without data stay so.
  */
 export function smooth(flux, ivar, width) {
   const { flux: clean, sigma } = measured(flux, ivar)
@@ -99,10 +99,10 @@ export function quantile(values, fraction) {
 }
 
 /**
- * The flux range [low, high] that shows the bulk of `flux` between two indices, padded. Pixels much noisier than the
- * rest have no say, unless they are bright enough to mean it. Any other may stand out from the middle of the five
- * around it by a few times the usual scatter, or by 0.65 of what that middle itself stands out from the rest: just
- * enough for the peak of an unresolved line (FWHM 2.4 pixels), far too little for a cosmic ray to flatten everything
+ * The flux range [low, high] of most of `flux` between two indices, padded. Pixels much noisier than the rest are
+ * ignored, unless they are significant. Any other pixel may differ from the median of the five
+ * around it by a few times the usual scatter, or by 0.65 of the difference of that median from the overall one:
+ * enough for the peak of an unresolved line (FWHM 2.4 pixels), but not for a cosmic ray, which would flatten everything
  * else.
  */
 export function robustRange(flux, sigma, from = 0, to = flux.length) {
@@ -137,7 +137,7 @@ function median5(values, i) {
 const minimum = (values) => values.reduce((least, value) => Math.min(least, value), Infinity)
 const maximum = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity)
 
-/** Stretches [from, to) of indices for which `holds(i)`. */
+/** Ranges [from, to) of indices for which `holds(i)` is true. */
 export function stretches(length, holds) {
   const found = []
   let start = -1
@@ -152,7 +152,7 @@ export function stretches(length, holds) {
   return found
 }
 
-/** Stretches of pixels that belong together: data in each, and no jump in wavelength between neighbours. */
+/** Ranges of pixels with data and without a jump in wavelength between neighbours. */
 export function unbroken(wavelength, flux, from = 0, to = flux.length) {
   const runs = []
   let start = -1
@@ -176,7 +176,7 @@ function isJump(wavelength, i) {
   return wavelength[i] - wavelength[i - 1] > 5 * (wavelength[i - 1] - wavelength[i - 2])
 }
 
-/** The borders of pixel `i`: half way to its neighbours, or as far out as in where a neighbour is missing or far. */
+/** The borders of pixel `i`: half way to its neighbours, symmetric if one is missing or beyond a jump. */
 export function borders(wavelength, i) {
   const before = i > 0 && !isJump(wavelength, i) ? wavelength[i] - wavelength[i - 1] : NaN
   const after = i + 1 < wavelength.length && !isJump(wavelength, i + 1) ? wavelength[i + 1] - wavelength[i] : NaN
@@ -186,7 +186,7 @@ export function borders(wavelength, i) {
 }
 
 /**
- * Zero and the ticks a person would choose between `low` and `high`: about `count` of them, at 1, 2 or 5 times a
+ * Round ticks between `low` and `high`: about `count` of them, at multiples of 1, 2 or 5 times a
  * power of ten. Returns {values, digits}.
  */
 export function niceTicks(low, high, count) {
@@ -216,7 +216,7 @@ export function peakNear(wavelength, flux, from, to) {
   return weight > 0 ? sum / weight : wavelength[best]
 }
 
-/** The factor that brings a template onto the data by least squares, weighted by 1/σ²; 1 if they do not overlap. */
+/** The scale of a template fitted to the data by least squares, weighted by 1/σ²; 1 if they do not overlap. */
 export function templateScale(wavelength, flux, sigma, templateWavelength, templateFlux) {
   let cross = 0
   let square = 0

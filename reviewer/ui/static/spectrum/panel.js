@@ -8,15 +8,15 @@ import { borders, nearest, robustRange } from './math.js'
 import { paths } from './scene.js'
 
 const LEFT = 66
-const RIGHT = 18 // half of a wavelength's label stands beyond the axis
+const RIGHT = 18 // half of a wavelength's label extends beyond the axis
 const FOOT = 42
 const LEAST_PIXELS = 4 // of the data, in the narrowest view
 const CONFIG = { displayModeBar: false, doubleClick: false, responsive: false, showTips: false, scrollZoom: false }
 
 export class Panel {
-  /** @type {any} what is drawn, see `compose` */
+  /** @type {any} the content drawn, see `compose` */
   scene
-  /** @type {any} where the plot lies on the screen */
+  /** @type {any} the plot's position on the screen */
   geometry
   /** @type {any} plotly's element */
   gd
@@ -59,7 +59,7 @@ export class Panel {
     host.append(this.under, this.plot, this.over, this.layer)
   }
 
-  /** Show a range of the data's wavelengths (null: everything), with the flux range found anew. */
+  /** Show a range of the data's wavelengths (null: everything), and fit the flux range to it. */
   setRange(range) {
     this.range = range
     this.yRange = null
@@ -92,7 +92,7 @@ export class Panel {
     }
   }
 
-  /** Draw the data and the axes; `paintMarks` is to follow. */
+  /** Draw the data and the axes; call `paintMarks` after it. */
   paint(scene) {
     this.scene = scene
     if (!(this.width > 120 && this.height > 100)) return
@@ -104,8 +104,8 @@ export class Panel {
   }
 
   /**
-   * Whether plotly has drawn just this: most of what a person changes is in the marks, and plotly takes 30 ms whatever
-   * it is.
+   * Whether plotly has drawn exactly this. Most changes are in the marks, and drawing takes plotly 30 ms for any
+   * change.
    */
   #isDrawn({ top, range, yRange }) {
     const { scene } = this
@@ -130,7 +130,7 @@ export class Panel {
     return Boolean(this.gd && before) && this.drawnFrom.every((value, i) => Object.is(value, before?.[i]))
   }
 
-  /** Draw the marks again at the present ranges, and leave the data. */
+  /** Draw the marks again at the present ranges, without the data. */
   paintMarks() {
     const { scene, geometry } = this
     if (!geometry) return
@@ -180,7 +180,7 @@ export class Panel {
     })
   }
 
-  /** Show a range being dragged that belongs to no window; null hides it. */
+  /** Show a dragged range that belongs to no window; null hides it. */
   showBrush(range) {
     const { geometry, brush } = this
     brush.hidden = !range || !geometry
@@ -247,7 +247,7 @@ export class Panel {
 
   #traces({ range, perPixel }) {
     const { scene } = this
-    // A screen's width on either side, so that a pan finds data to show before it ends.
+    // One screen width more on either side, so that there are data to show during a pan.
     const wide = range[1] - range[0]
     const [from, to] = pixelsIn(scene.wavelength, [range[0] - wide, range[1] + wide])
     const options = { from, to, columnWidth: perPixel, factor: scene.factor, scale: scene.scale }
@@ -275,7 +275,7 @@ export class Panel {
     const { scene } = this
     const { colours } = scene
     const axis = {
-      // Said, or plotly reads the data to guess the type and measures each label on the page to turn or hide it.
+      // Without these settings plotly reads the data to guess the type, and measures each label on the page.
       type: 'linear',
       tickangle: 0,
       ticklabeloverflow: 'allow',
@@ -302,7 +302,7 @@ export class Panel {
       dragmode: 'zoom',
       font: { family: colours.font },
       separators: '.\u202f',
-      // The person's zoom is plotly's to keep until we set a range ourselves.
+      // plotly keeps the person's zoom until we set a range.
       uirevision: `${scene.id}/${this.revision}`,
       xaxis: {
         ...axis,
@@ -321,7 +321,7 @@ export class Panel {
     this.gd.on('plotly_doubleclick', () => this.onZoom(this, { reset: true }))
   }
 
-  /** Take over the ranges a drag on the plot or its axes gave. */
+  /** Store the ranges that a drag on the plot or its axes has set. */
   #follow(event, final) {
     const x = [event['xaxis.range[0]'], event['xaxis.range[1]']]
     const y = [event['yaxis.range[0]'], event['yaxis.range[1]']]
@@ -334,7 +334,7 @@ export class Panel {
   }
 }
 
-/** The numbers on the bands, along the foot; where two would overlap, one goes up a row. */
+/** The numbers on the bands, at the bottom; of two that would overlap, one is a row higher. */
 function badges(geometry, scene) {
   const foot = geometry.height + geometry.top - (scene.second.length ? 38 : 22)
   const taken = []

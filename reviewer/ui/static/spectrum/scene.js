@@ -1,18 +1,18 @@
-// From pixels to what is drawn: steps when a pixel is wide on the screen, one stroke from least to most a screen
-// column when there are more pixels than columns. Drawing only: every measurement uses the pixels themselves.
+// Prepare what a panel draws: steps if a data pixel is wide on the screen, one stroke from minimum to maximum per
+// screen column if there are more pixels than columns. For drawing only: measurements use the pixels themselves.
 
 import { angstrom, fluxTitle, significant, windowText } from '../common/format.js'
 import { axisFrame, bandInData, chosenLines, otherFrame, restInData, shownFactor, windowInData } from './frames.js'
 import { namesHeight } from './marks.js'
 import { borders, measured, nearest, robustRange, stretches, templateScale, unbroken } from './math.js'
 
-/** Screen pixels a data pixel must span to be drawn as a step. */
+/** Minimum width of a data pixel on the screen to be drawn as a step, in screen pixels. */
 const STEP_FROM = 2
 
 /**
- * What a panel draws of `flux` and `sigma` between two indices: {line: {x, y}, band: {x, y} | null}. NaN breaks the
- * line at gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` turns the data's wavelengths
- * into shown ones and `scale` fluxes into shown ones.
+ * The outline of `flux` and `sigma` between two indices: {line: {x, y}, band: {x, y} | null}. NaN breaks the line at
+ * gaps. `columnWidth` is the width of a screen column in Å of the data; `factor` converts the data's wavelengths to
+ * shown ones, and `scale` fluxes to shown ones.
  */
 export function paths(wavelength, flux, sigma, { from, to, columnWidth, factor, scale, withBand }) {
   const runs = unbroken(wavelength, flux, from, to)
@@ -81,7 +81,7 @@ function points(wavelength, flux, sigma, run) {
   return { x, y, bandX: x, low: y.map((value, i) => value - error[i]), high: y.map((value, i) => value + error[i]) }
 }
 
-/** The least and the most of each screen column, in the order in which they come: no spike is lost. */
+/** Minimum and maximum of each screen column, in their order: no spike is lost. */
 function columns(wavelength, flux, sigma, run, columnWidth) {
   /** @type {Record<string, number[]>} */
   const drawn = { x: [], y: [], bandX: [], low: [], high: [] }
@@ -113,8 +113,8 @@ function columns(wavelength, flux, sigma, run, columnWidth) {
 const prepared = new WeakMap()
 
 /**
- * What follows from the data alone: gaps, flagged stretches, errors, the flux range of the bulk, the power of ten
- * taken out of the flux axis. Worked out once a spectrum, so whoever fetches one ahead can have this done ahead too.
+ * Values that depend on the data only: gaps, flagged ranges, errors, the flux range of most data, the power of ten
+ * of the flux axis. Calculated once per spectrum, so that it can be done ahead for a prefetched spectrum.
  */
 export function prepare(spectrum) {
   if (!prepared.has(spectrum)) prepared.set(spectrum, worked(spectrum))
@@ -142,7 +142,7 @@ function worked({ wavelength, flux, ivar, mask }) {
  * @param {Object} state
  * @param {Object} made  data: `prepare(item.spectrum)`; drawn: {flux, sigma}, smoothed or not; colours; selected: a
  *   step's
- *                       id or null; dragged: {id, lo, hi} of a window on the move, or null
+ *                       id or null; dragged: {id, lo, hi} of a window being dragged, or null
  */
 export function compose(item, state, { data, drawn, colours, selected, dragged }) {
   const { spectrum } = item
@@ -173,7 +173,7 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
       title: windowTitle(window),
       span: windowInData(window, spectrum),
     })),
-    // Room for it is kept as long as the file has a redshift, so that trying z = 0 moves nothing.
+    // Its space is kept if the file has a redshift, so that trying z = 0 moves nothing.
     otherAxis: state.z === 0 && !item.redshift ? null : otherAxis(spectrum, state),
     titles: {
       wavelength: `Wavelength, ${frame}, ${spectrum.medium} (Å)`,
@@ -182,7 +182,7 @@ export function compose(item, state, { data, drawn, colours, selected, dragged }
   }
 }
 
-/** What stands under the pointer at a wavelength of the data, in words. */
+/** The readout for the pointer at a wavelength of the data. */
 export function reading({ spectrum, frame, drawn, scale, smoothed, bands }, { z }, at) {
   const i = nearest(spectrum.wavelength, at)
   const frames = z === 0 ? [frame] : [frame, otherFrame(frame)]
@@ -231,8 +231,8 @@ function otherAxis(spectrum, state) {
 }
 
 /**
- * A template scaled onto the data. One in the "rest" frame (vacuum unless it says air) stands at redshift `z` and moves
- * with it; one that names no frame has the data's own wavelengths.
+ * A template scaled to the data. One in the "rest" frame (in vacuum by default) is drawn at redshift `z`; one
+ * without a frame has the data's own wavelengths.
  */
 function fittedTemplate({ template, spectrum }, z, data, factor) {
   const { medium = 'vacuum', frame } = template
@@ -243,7 +243,7 @@ function fittedTemplate({ template, spectrum }, z, data, factor) {
 }
 
 const BAND_KINDS = { 'sky line': 'sky', 'arm join': 'join' }
-const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is a region to be careful in, and paler
+const NARROW = 50 // Å: a single sky line; a wider sky band (OH) is drawn paler
 
 function placedBands({ bands, spectrum, redshift }) {
   return bands
@@ -255,7 +255,7 @@ function placedBands({ bands, spectrum, redshift }) {
     .filter(({ span }) => span !== null)
 }
 
-/** What fits into a plot: "O₂ A" for "O₂ A telluric band". */
+/** A short name for the plot: "O₂ A" for "O₂ A telluric band". */
 function shortName(name, kind) {
   return kind === 'join' ? 'arm join' : name.replace(/ (sky lines?|telluric band)$/, '')
 }

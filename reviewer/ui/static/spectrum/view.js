@@ -1,4 +1,4 @@
-// The interactive spectrum: the whole of it above, the window of the selected step below. `window.Plotly` must be
+// The interactive spectrum: the whole spectrum above, the window of the selected step below. `window.Plotly` must be
 // loaded first (plotly.min.js, a classic script).
 
 import { h } from '../common/dom.js'
@@ -38,16 +38,16 @@ export class SpectrumView {
   tip
   /** @type {ResizeObserver} */
   sizes
-  /** @type {any} what was drawn last, see `compose` */
+  /** @type {any} the content drawn last, see `compose` */
   scene
-  /** @type {any} what follows from the data alone, see `prepare` */
+  /** @type {any} values that depend on the data only, see `prepare` */
   data
   /** @type {any} the smoothed data */
   drawn
   /** @type {any} */
   colours
   /** @type {number[] | null | undefined} the window that the lower plot shows */
-  aimedAt
+  lowerRange
 
   /**
    * @param {HTMLElement} root  filled by the view; its size decides the plots'
@@ -55,7 +55,7 @@ export class SpectrumView {
    *   onWindow(lo, hi, {final, id})  the selected step's window was changed; values are in that step's own frame
    *   onSelect(stepId)               a numbered band was clicked
    *   onState(state)                 redshift, smoothing or a toggle changed
-   *   state                          what onState gave before, to begin with
+   *   state                          an earlier value of onState, to start with
    */
   constructor(
     root,
@@ -70,7 +70,7 @@ export class SpectrumView {
     this.selected = null
     /** @type {any} a range of the lower plot that belongs to no step */
     this.freeRange = null
-    /** @type {any} the window being dragged, as it will be */
+    /** @type {any} the window being dragged, with its new edges */
     this.dragged = null
     /** @type {Set<Panel>} panels to be drawn */
     this.stale = new Set()
@@ -108,7 +108,7 @@ export class SpectrumView {
       this.#drawWindows()
       return
     }
-    const moved = this.aimedAt?.join() !== this.#aimed()?.join()
+    const moved = this.lowerRange?.join() !== this.#lowerTarget()?.join()
     if (moved) this.#aim()
     if (moved || 'template' in changed) this.#draw()
     else {
@@ -118,13 +118,13 @@ export class SpectrumView {
     }
   }
 
-  /** Show windows that are about to change: their marks move at once, the lower plot with the next update. */
+  /** Show changed windows: their marks move at once, the lower plot with the next update. */
   prepareWindows(windows) {
     this.item.windows = windows
     this.#drawWindows()
   }
 
-  /** What the upper plot shows, in the data's wavelengths (Å). */
+  /** The range of the upper plot, in the data's wavelengths (Å). */
   visibleRange() {
     const { wavelength } = this.item.spectrum
     return this.full.range ?? [wavelength[0], wavelength[wavelength.length - 1]]
@@ -145,7 +145,7 @@ export class SpectrumView {
   }
 
   /**
-   * Do what a key or a button asks; false for an unknown name.
+   * Run the command of a key or a button; false for an unknown name.
    * @param {string} name @param {any} [argument]
    */
   command(name, argument) {
@@ -181,14 +181,14 @@ export class SpectrumView {
     return true
   }
 
-  /** Put the document in a theme and draw in its colours. */
+  /** Set the theme of the document and draw in its colours. */
   setTheme(theme) {
     document.documentElement.dataset.theme = theme
     this.colours = null
     if (this.item) this.#draw()
   }
 
-  /** Take the view out of the page. */
+  /** Remove the view from the page. */
   destroy() {
     this.ending.abort()
     this.sizes.disconnect()
@@ -257,7 +257,7 @@ export class SpectrumView {
     this.state = { ...this.state, ...change }
     if (before.smoothing !== this.state.smoothing) this.#smooth()
     if (before.frame !== this.state.frame || (before.z !== this.state.z && this.scene.factor !== 1)) {
-      // The same pixels under another axis: a range plotly remembers would be in the old one.
+      // The same pixels on another axis: a range that plotly remembers would be on the old one.
       for (const panel of this.panels) panel.revision += 1
     }
     this.#draw()
@@ -274,26 +274,26 @@ export class SpectrumView {
     return this.item.windows.find((window) => window.id === this.selected) ?? null
   }
 
-  /** The range the lower plot is about, in the data's wavelengths: the selected window, or what the person looks at. */
-  #aimed() {
+  /** The range of the lower plot in the data's wavelengths: the selected window, or a range that the person chose. */
+  #lowerTarget() {
     const window = this.#window()
     return this.freeRange ?? (window && windowInData(window, this.item.spectrum))
   }
 
   #aim() {
-    const aimed = this.#aimed()
-    this.aimedAt = aimed
+    const aimed = this.#lowerTarget()
+    this.lowerRange = aimed
     const room = aimed ? Math.max(CONTEXT * (aimed[1] - aimed[0]), 0.5) : 0
     this.step.setRange(aimed && [aimed[0] - room, aimed[1] + room])
     this.step.host.classList.toggle('so-idle', !aimed)
   }
 
-  /** Draw everything, once, as soon as the caller is done: showing an item and selecting its step is one painting. */
+  /** Draw everything once, after the caller has finished: showing an item and selecting its step is one drawing. */
   #draw() {
     this.#compose()
     this.root.classList.toggle('so-brushing', this.state.brush)
     this.controls.render(this.state, this.item)
-    this.#say(this.#atRest())
+    this.#setReadout(this.#defaultReadout())
     for (const panel of this.panels) this.#paint(panel)
   }
 
@@ -308,7 +308,7 @@ export class SpectrumView {
     this.stale.clear()
     if (this.ending.signal.aborted) return
     const shown = panels.filter((panel) => panel === this.full || panel.range)
-    // Plotly measures the page, which costs little as long as nothing was changed since it last did.
+    // Plotly measures the page, which is fast if nothing has changed since the last time.
     for (const panel of shown) panel.paint(this.scene)
     for (const panel of shown) panel.paintMarks()
   }
@@ -363,10 +363,10 @@ export class SpectrumView {
     this.#paint(this.full)
   }
 
-  /** A window is being dragged to `span` (the data's wavelengths), let go (`final`), or given up (null). */
+  /** A window is being dragged to `span` (the data's wavelengths), released (`final`), or cancelled (null). */
   #drag(span, final, panel) {
     const window = this.item.editable === false ? null : this.#window()
-    if (!window) this.#lookAt(span, final)
+    if (!window) this.#showRange(span, final)
     else if (span === null) this.#giveUp(window)
     else this.#moveWindow(window, span, final, panel)
   }
@@ -376,7 +376,7 @@ export class SpectrumView {
       const { spectrum } = this.item
       this.dragged = { id: window.id, ...draggedTo(span, window, spectrum, screenGrain(panel, window, spectrum)) }
       this.#drawWindows()
-      this.#say(`step ${window.number}: ${windowText(this.dragged.lo, this.dragged.hi)} ${window.frame}`)
+      this.#setReadout(`step ${window.number}: ${windowText(this.dragged.lo, this.dragged.hi)} ${window.frame}`)
     }
     const { lo, hi } = this.dragged
     if (final) this.#settle({ lo, hi })
@@ -399,8 +399,8 @@ export class SpectrumView {
     this.on.window(window.lo, window.hi, { final: false, id: window.id })
   }
 
-  /** Without a window to change, dragging chooses what the lower plot shows. */
-  #lookAt(span, final) {
+  /** Show a dragged range in the lower plot; used if there is no window to change. */
+  #showRange(span, final) {
     if (span) this.freeRange = span
     for (const panel of this.panels) panel.showBrush(final || !span ? null : this.freeRange)
     if (!final || !this.freeRange) return
@@ -418,8 +418,8 @@ export class SpectrumView {
   }
 
   #nameLine(panel, wavelength) {
-    if (!this.naming.ask(panel, wavelength, this.item, this.state))
-      this.#say('These data are at rest: a line cannot tell a redshift')
+    if (!this.naming.open(panel, wavelength, this.item, this.state))
+      this.#setReadout('These data are in the rest frame: a line cannot give a redshift')
   }
 
   #hover(wavelength, panel) {
@@ -427,16 +427,16 @@ export class SpectrumView {
     this.pointed = wavelength === null ? null : { panel, wavelength }
     for (const one of this.panels) one.showCursor(wavelength)
     if (this.dragged || !this.scene) return
-    this.#say(wavelength === null ? this.#atRest() : reading(this.scene, this.state, wavelength))
+    this.#setReadout(wavelength === null ? this.#defaultReadout() : reading(this.scene, this.state, wavelength))
   }
 
-  /** What the readout tells while the pointer is elsewhere. */
-  #atRest() {
+  /** The readout while the pointer is elsewhere. */
+  #defaultReadout() {
     const window = this.scene.windows.find(({ selected }) => selected)
     return window ? `${window.noun} ${window.number} · ${window.title}` : ''
   }
 
-  #say(text) {
+  #setReadout(text) {
     this.readout.textContent = text
   }
 

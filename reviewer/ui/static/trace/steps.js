@@ -32,11 +32,11 @@ export function insertAfter(steps, id, step) {
   return [...steps.slice(0, to), step, ...steps.slice(to)]
 }
 
-/** The window a zoom asked for, in its own frame, or null where it is not two finite numbers. */
+/** The window that a zoom requested, in its own frame; null if it is not two finite numbers. */
 export function windowOf(step) {
-  const asked = step.arguments?.wavelength_range
-  if (!Array.isArray(asked) || asked.length !== 2 || !asked.every(Number.isFinite)) return null
-  return [asked[0], asked[1]]
+  const range = step.arguments?.wavelength_range
+  if (!Array.isArray(range) || range.length !== 2 || !range.every(Number.isFinite)) return null
+  return [range[0], range[1]]
 }
 
 /** The windows of a trace as the spectrum draws them: numbered as their steps are, each in its own frame. */
@@ -59,7 +59,7 @@ export const windowsOf = (steps) =>
       label: step.arguments.label ?? '',
     }))
 
-/** What keeps these steps from being submitted, one sentence each. The server checks again. */
+/** The reasons why these steps cannot be submitted. The server checks again. */
 export function problems(steps) {
   const found = []
   if (steps.at(-1)?.kind !== 'answer') found.push('the last step is not an answer')
@@ -67,7 +67,7 @@ export function problems(steps) {
   steps.forEach((step, index) => {
     if (step.kind === 'think') thought ||= step.text.trim() !== ''
     else {
-      if (!thought) found.push(`nothing is thought before step ${index + 1}`)
+      if (!thought) found.push(`step ${index + 1} has no thought before it`)
       thought = false
     }
     if (step.kind === 'zoom' && !step.ok) found.push(`the tool refused the window of step ${index + 1}`)

@@ -289,7 +289,7 @@ export class TraceView {
           onDblclick: () => this.edit(step.id),
         },
         this.#withChanges(step.text, original?.text),
-        !step.text && this.state.editable && h('span.muted', {}, 'Nothing written yet: press Enter.'),
+        !step.text && this.state.editable && h('span.muted', {}, 'Empty: press Enter to write.'),
       ),
     )
   }

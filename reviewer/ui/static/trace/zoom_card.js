@@ -127,7 +127,8 @@ function windowTyped(card, id, { state, on }) {
   const reversed = lo >= hi
   for (const field of fields) field.setAttribute('aria-invalid', String(reversed))
   // The edges are typed one after the other, so they may be in the wrong order meanwhile.
-  if (reversed) return on.onMistyped(`${angstrom(lo)} – ${angstrom(hi)} Å is not a window: the lower edge comes first.`)
+  if (reversed)
+    return on.onMistyped(`The lower edge must be below the upper one: found ${angstrom(lo)} – ${angstrom(hi)} Å.`)
   if (Number.isFinite(lo) && Number.isFinite(hi)) return on.onWindow(id, lo, hi)
   on.onMistyped('A window edge is a wavelength in Å, e.g. 6562.8.')
   const window = windowOf(state.steps.find((s) => s.id === id))
