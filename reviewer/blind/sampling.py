@@ -100,7 +100,8 @@ def _notes(plan: Plan, giving_away: int, too_few: int) -> list[str]:
         notes.append(f"{giving_away} trajectories reveal their authors and were left out.")
     if too_few:
         notes.append(
-            f"{too_few} trajectories were left out: expected {plan.each} scorers who did not work on them, found fewer."
+            f"{too_few} trajectories were left out because fewer than {plan.each} of the {len(plan.scorers)} "
+            "scorers may score them."
         )
     return notes
 

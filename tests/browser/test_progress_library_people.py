@@ -303,7 +303,7 @@ def test_progress_draws_charts_and_defines_every_number(campaign: Store, campaig
     progress.get_by_label("Batch").select_option("second")
     expect(progress.get_by_role("definition").nth(4)).to_have_text("0\u202f% 0 of 1")
     undefined = progress.get_by_role("definition").nth(5)
-    expect(undefined).to_have_text("undefined: nothing was judged by two yet")
+    expect(undefined).to_have_text("undefined: no item was judged by two people yet")
     assert "NaN" not in progress.inner_text()
 
 

@@ -178,7 +178,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "the same row twice": (
         lambda f: edit(f / "marks.jsonl", lambda rows: rows.append(dict(rows[0], id=77))),
-        "marks.jsonl: line 2: marks refuses it: UNIQUE",
+        "marks.jsonl: line 2: marks refuses this row: UNIQUE",
     ),
     "half a character": (
         lambda f: edit_text(f / "people.jsonl", '"Dr AU"', '"\\ud800"'),

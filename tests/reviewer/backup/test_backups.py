@@ -146,7 +146,7 @@ def test_a_name_that_is_taken_meanwhile_stays_who_took_it(
         monkeypatch.setattr(os, "link", no_links)
         copy(database, tmp_path / "without_links.db")
         assert _sums(tmp_path / "without_links.db") == _sums(database)
-    with pytest.raises(StoreError, match=r"copy\.db: found a file, expected a name that is not taken"):
+    with pytest.raises(StoreError, match=r"copy\.db: found an existing file, expected a new name"):
         copy(database, target, take)
     assert target.read_text() == "another's"
     assert not list(tmp_path.glob("*.part"))

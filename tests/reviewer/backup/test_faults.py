@@ -235,10 +235,10 @@ STRANGE = {
         "found the index 'odd'",
     ),
     "a guard that is gone": ("DROP TRIGGER decisions_no_update", "found no trigger 'decisions_no_update'"),
-    "a column of its own": ("ALTER TABLE people ADD COLUMN odd", "the table 'people' is of another make"),
+    "a column of its own": ("ALTER TABLE people ADD COLUMN odd", "found a different table 'people'"),
     "another list of releases": (
         "UPDATE migrations SET number = -1 WHERE number = 1",
-        r"it had the migrations \[-1, 2, 3\]",
+        r"found the migrations \[-1, 2, 3\]",
     ),
     "a name with an escape": ('CREATE TABLE "\x1b[2J\n" (a)', r"found the table '\\x1b\[2J\\n'"),
 }
@@ -313,9 +313,9 @@ def test_a_refusal_names_the_backup_and_not_what_was_being_made_of_it(tmp_path: 
         fill(store)
     with unguarded(headless) as db:
         db.execute("DELETE FROM versions WHERE item = 4")
-    with pytest.raises(BadBackup, match=r"old\.db: it cannot be brought to this schema: .*barred") as refused:
+    with pytest.raises(BadBackup, match=r"old\.db: it cannot be upgraded to this schema: .*barred") as refused:
         restore(old, tmp_path / "annotations.db")
     assert "part" not in str(refused.value)
-    with pytest.raises(BadBackup, match=r"headless\.db: it cannot be read through: There is no item 4"):
+    with pytest.raises(BadBackup, match=r"headless\.db: it cannot be read: There is no item 4"):
         restore(headless, tmp_path / "annotations.db")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["headless.db", "old.db"]

@@ -110,7 +110,9 @@ def test_nothing_is_replaced_while_another_process_has_it_open(database: Path, b
     other = SPAWN.Process(target=holding_open, args=(database, opened, done))
     other.start()
     opened.wait()
-    with pytest.raises(InUse, match=r"annotations\.db: another program has it open\. Stop the app"):
+    with pytest.raises(
+        InUse, match=r"annotations\.db: another program has it open\. Nothing was changed\. Stop the app"
+    ):
         restore(backup, database)
     assert contents(database) == before
     assert other.pid is not None

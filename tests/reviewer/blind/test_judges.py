@@ -498,9 +498,9 @@ def test_another_judge_under_the_same_name_is_refused_before_it_is_asked(store) 
     with serving(always()) as server:
         asked(store, server, session)
         chats = len(server.chats)
-        with pytest.raises(JudgeMismatch, match="was asked with dimensions"):
+        with pytest.raises(JudgeMismatch, match="was run with dimensions"):
             asked(store, server, session, dimensions=("consistency",))
-        with pytest.raises(JudgeMismatch, match="was asked with pictures False, now with True"):
+        with pytest.raises(JudgeMismatch, match="was run with pictures False, now with True"):
             asked(store, server, session, pictures=True)
         assert len(server.chats) == chats
         assert asked(store, server, session, name="another").judged == 6

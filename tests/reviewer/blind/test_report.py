@@ -399,7 +399,7 @@ def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text.")
     assert app.main([*again, "--scorers", "AU", "AX", *base]) == 2
-    assert re.match(r"spec-o3: 1 of \d+ traces are no item's current text here", capsys.readouterr().err)
+    assert re.match(r"spec-o3: 1 of \d+ traces are not the current text of any item here", capsys.readouterr().err)
     (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
     assert app.main(["blind", "draw", "--again", str(tmp_path / "bad.json"), *base]) == 2
     assert "expected a report's session.json" in capsys.readouterr().err

@@ -292,7 +292,7 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
     with pytest.raises(TooFew) as few:
         drawn(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
     assert str(few.value) == (
-        "Wanted 6 trajectories of each source and task, found 5 of cc by gpt-5; 5 of cc by o3. "
+        "Found 5 of cc by gpt-5; 5 of cc by o3, expected 6 trajectories of each source and task. "
         "1 trajectories reveal their authors and were left out."
     )
 
@@ -301,7 +301,7 @@ def test_too_few_scorers_who_may_are_told_with_the_item() -> None:
     candidates = [replace(campaign()[0], barred=frozenset({"AA"}))]
     with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, expected 2"):
         drawn(Plan("few", ("AA", "BB"), items=(1,)), candidates)
-    with pytest.raises(TooFew, match=r"no trajectories to draw.*fewer than 2 of the 2 scorers had nothing to do"):
+    with pytest.raises(TooFew, match=r"no trajectories to sample.*fewer than 2 of the 2 scorers may score"):
         drawn(Plan("few", ("AA", "BB")), candidates)
 
 
@@ -309,7 +309,7 @@ def test_a_task_that_a_source_has_nothing_of_is_left_out_and_said() -> None:
     candidates = [c for c in campaign(12) if (c.task, c.source) != ("cc", "o3")]
     session = drawn(Plan("uneven", ("AA", "BB")), candidates)
     assert {c.task for c in session.candidates} == {"cv"}
-    assert session.notes == ("No trajectories of the task cc were drawn: 6 of cc by gpt-5; 0 of cc by o3.",)
+    assert session.notes == ("No trajectories of the task cc were sampled: 6 of cc by gpt-5; 0 of cc by o3.",)
 
 
 def test_pairs_of_one_source_are_refused() -> None:

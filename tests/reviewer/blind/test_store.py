@@ -93,7 +93,7 @@ def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(
     assert store.blind.sessions.open("CO", first.id, "k2") == store.blind.sessions.open("CO", first.id, "k2")
     with pytest.raises(KeyReused):
         store.blind.sessions.close("CO", first.id, "k2")
-    with pytest.raises(NotAllowed, match="is open; only a drawn one can be opened"):
+    with pytest.raises(NotAllowed, match="is open; only a new session can be opened"):
         store.blind.sessions.open("CO", first.id, "k3")
     store.blind.sessions.close("CO", first.id, "k4")
     store.blind.sessions.close("CO", first.id, "k4")
@@ -247,7 +247,7 @@ def test_somebody_who_left_scores_no_more(store) -> None:
 def test_a_score_is_zero_to_five_or_cannot_tell(store, bad) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
-    with pytest.raises(NotAllowed, match=r"Coherence is 0 to 5 or “cannot tell”"):
+    with pytest.raises(NotAllowed, match=r"Coherence: found .*, expected 0 to 5 or “cannot tell”"):
         score(store, "RE", token, coherence=bad)
     with pytest.raises(NotAllowed, match="Physical consistency"):
         score(store, "RE", token, consistency=bad)
@@ -309,7 +309,7 @@ def test_scores_and_preferences_go_where_they_belong(store) -> None:
         score(store, "RE", tokens(store, "RE", "pair")[0])
     with pytest.raises(NotAllowed, match="This is a single trace"):
         store.blind.scoring.prefer(person="RE", token=tokens(store, "RE")[0], preference="left", key=key())
-    with pytest.raises(NotAllowed, match="A preference is one of left, right, equal, both bad"):
+    with pytest.raises(NotAllowed, match="found 'neither', expected one of left, right, equal, both bad"):
         store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="neither", key=key())
     with pytest.raises(NotFound, match="no step 's9'"):
         store.blind.scoring.score(
@@ -330,7 +330,7 @@ def test_progress_counts_and_tells_nothing_else(store) -> None:
 def test_nobody_gets_results_while_it_is_open(store) -> None:
     session = opened(store)
     score_everything(store)
-    with pytest.raises(NotAllowed, match="is open; results are for when it is closed"):
+    with pytest.raises(NotAllowed, match="is open; its results are available once it is closed"):
         store.blind.results.of_session(None, session.id)
 
 

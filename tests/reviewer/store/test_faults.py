@@ -630,7 +630,7 @@ def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
 
 def test_a_backup_never_replaces_a_file(store, tmp_path):
     (tmp_path / "thesis.tex").write_text("all of it")
-    with pytest.raises(StoreError, match=r"thesis\.tex: found a file, expected a name that is not taken"):
+    with pytest.raises(StoreError, match=r"thesis\.tex: found an existing file, expected a new name"):
         store.upkeep.backup(tmp_path / "thesis.tex")
     assert (tmp_path / "thesis.tex").read_text() == "all of it"
 

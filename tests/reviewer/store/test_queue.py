@@ -382,7 +382,7 @@ def one_item_store(tmp_path: Path) -> Iterator[Store]:
 def test_another_program_that_keeps_the_file_locked_is_named_after_some_seconds(one_item_store: Store) -> None:
     other = sqlite3.connect(one_item_store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    wanted = r"annotations\.db: another program keeps it locked; waited 0 seconds\. Nothing was saved; try"
+    wanted = r"annotations\.db: it is locked by another program; waited 0 seconds\. Nothing was saved; try"
     with pytest.raises(CannotWrite, match=wanted):
         one_item_store.leases.take("RE", 1)
     assert one_item_store.items.get(1).row.state == "screening"
