@@ -135,7 +135,8 @@ def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
     status, out, err = run(capsys, path, *asked)
     assert (status, err) == (1, "")
     assert out == (
-        "nothing drawn: Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B, expected 7 trajectories of each source and task.\n"
+        "nothing drawn: Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B, "
+        "expected 7 trajectories of each source and task.\n"
     )
     status, out, _ = run(capsys, path, *asked, "--json")
     assert (status, json.loads(out)["session"]) == (1, None)
