@@ -21,10 +21,18 @@ from agent.trajectory import Think, Trajectory, Zoom
 from reviewer.blind.plan import Plan
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
+from tests.support.cli import Running
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
 """Seconds within which a start must have answered; a busy machine takes long to import everything."""
+
+
+def start_app(*arguments: object, out: Path) -> Running:
+    """Start ``python app.py ARGUMENTS`` in a session of its own; what it prints is appended to ``out``."""
+    command = [sys.executable, "app.py", *map(str, arguments)]
+    with out.open("ab") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
 
 class DidNotStart(Exception):
@@ -56,22 +64,14 @@ class Served:
     port: int = field(default_factory=free_port)
 
     def __post_init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Running | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    @property
-    def command(self) -> list[str]:
-        where = ["--port", str(self.port), "--db", str(self.db)]
-        return [sys.executable, "app.py", "--no-browser", *where]
-
     def start(self) -> None:
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
+        self._process = start_app("app", "--no-browser", "--port", self.port, "--db", self.db, out=self.log)
 
     def answers(self) -> None:
         """Wait until it answers. :raises DidNotStart: it ended, or took longer than ``PATIENCE``"""
@@ -125,7 +125,7 @@ class Served:
         return Weight(int(resident.split()[1]) / 1024, open_files, seconds)
 
     @property
-    def _running(self) -> subprocess.Popen[bytes]:
+    def _running(self) -> Running:
         assert self._process is not None, "the app was not started"
         return self._process
 

@@ -25,9 +25,16 @@ from tests.soak.journal import Journal, Journals
 from tests.soak.kills import Trial
 from tests.soak.served import ROOT, Served
 from tests.soak.talking import Unsent
+from tests.support import cli
 
 if TYPE_CHECKING:
     from tests.soak.typing_page import Typist
+
+
+@pytest.fixture(autouse=True)
+def forked_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the app for each start, instead of importing it again."""
+    monkeypatch.setattr(campaign, "start_app", cli.start)
 
 
 def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """``spec-o3`` in processes of their own, forked from one that has imported the program already.
 
-Each has its exit status, its output and its working directory as if started by hand; only the imports are shared.
+Each has its exit status, output, working directory and environment as if started by hand; only the imports, some
+seconds of processor time for the web app, are shared.
 """
 
 from __future__ import annotations
@@ -8,68 +9,142 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """``python app.py ARGUMENTS`` in this folder."""
+_numbers = count()
+
+
+class Process:
+    """A forked process, with the part of ``subprocess.Popen`` that tests use."""
+
+    def __init__(self, pid: int, status: Path) -> None:
+        self.pid = pid
+        self._status = status
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None and self._status.exists():
+            self.returncode = int(self._status.read_text(encoding="ascii"))
+        return self.returncode
+
+    def wait(self, timeout: float = 300) -> int:
+        give_up = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > give_up:
+                raise subprocess.TimeoutExpired("spec-o3", timeout)
+            time.sleep(0.005)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+Running = Process | subprocess.Popen[bytes]
+
+
+def start(
+    *arguments: object, cwd: Path = ROOT, out: Path | None = None, err: Path | None = None, env: Mapping[str, str] = {}
+) -> Running:
+    """Start ``python app.py ARGUMENTS`` in a session of its own.
+
+    :param out: file to which standard output is appended; None: it is dropped
+    :param err: the same for standard error; None: it goes where standard output goes
+    """
     command = [str(ROOT / "app.py"), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **env}
+    files = [str(out or os.devnull), str(err or out or os.devnull)]
     if not hasattr(os, "fork"):
-        return subprocess.run(
-            [sys.executable, *command],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=environment,
-            check=False,
-        )
-    server = _server()
+        with open(files[0], "ab") as to, open(files[1], "ab") as errors:
+            command = [sys.executable, *command]
+            return subprocess.Popen(command, cwd=cwd, env=environment, stdout=to, stderr=errors, start_new_session=True)
+    server, folder = _server()
     assert server.stdin is not None
     assert server.stdout is not None
+    status = Path(folder) / str(next(_numbers))
+    request = {"argv": command, "cwd": str(cwd), "files": files, "environment": environment, "status": str(status)}
+    print(json.dumps(request), file=server.stdin, flush=True)
+    return Process(int(server.stdout.readline()), status)
+
+
+def run(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run ``python app.py ARGUMENTS`` to its end."""
     with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder) / "out", Path(folder) / "err"]
-        wanted = {"argv": command, "cwd": str(cwd), "files": [*map(str, files)], "environment": environment}
-        print(json.dumps(wanted), file=server.stdin, flush=True)
-        status = int(server.stdout.readline())
-        out, err = (file.read_text(encoding="utf-8") for file in files)
-    return subprocess.CompletedProcess(command, status, out, err)
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        status = start(*arguments, cwd=cwd, out=out, err=err).wait()
+        texts = (file.read_text(encoding="utf-8") for file in (out, err))
+        return subprocess.CompletedProcess(list(map(str, arguments)), status, *texts)
 
 
 @cache
-def _server() -> subprocess.Popen[str]:
+def _server() -> tuple[subprocess.Popen[str], str]:
+    """The process that forks, and the folder where exit statuses are written."""
+    folder = tempfile.mkdtemp(prefix="spec-o3-")
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.support.cli"]
     server = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     atexit.register(server.kill)
-    return server
+    return server, folder
 
 
 def _serve() -> None:
-    """Fork once per line of standard input; the child runs the command, the parent prints its exit status."""
+    """Fork once per line of standard input and print the child's number; a child's exit status goes into a file."""
     import app
 
     app.parser()  # imports the modules of all commands
+    import reviewer.ui.page
+    import reviewer.web.app  # noqa: F401
+
+    running: dict[int, str] = {}
+
+    def reap(*_: object) -> None:
+        while running:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            file = Path(running.pop(pid))
+            partial = file.with_suffix(".part")
+            partial.write_text(str(os.waitstatus_to_exitcode(status)), encoding="ascii")
+            partial.rename(file)
+
+    signal.signal(signal.SIGCHLD, reap)
     for line in iter(sys.stdin.readline, ""):
-        wanted = json.loads(line)
-        if child := os.fork():
-            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        request = json.loads(line)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        child = os.fork()
+        if child:
+            running[child] = request["status"]
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+            print(child, flush=True)
             continue
-        for number, file in enumerate((os.devnull, *wanted["files"])):
-            os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        os.setsid()
+        for number, file in enumerate((os.devnull, *request["files"])):
+            os.dup2(os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND), number)
         os.environ.clear()
-        os.environ.update(wanted["environment"])
-        os.chdir(wanted["cwd"])
-        sys.argv = wanted["argv"]
+        os.environ.update(request["environment"])
+        os.chdir(request["cwd"])
+        sys.argv = request["argv"]
         raise SystemExit(app.main())
 
 

@@ -20,7 +20,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, Store
-from tests.browser.support.review_app import PASSWORD, ROOT, settled
+from tests.browser.support.review_app import PASSWORD, settled
+from tests.support import cli
 from tests.support.campaign import Desk
 
 PEOPLE = {
@@ -41,13 +42,11 @@ class App:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: cli.Running | None = None
 
     def start(self) -> None:
-        command = [sys.executable, str(ROOT / "app.py"), "app", "--no-browser"]
-        command += ["--db", str(self.db), "--port", str(self.port)]
-        with self.db.with_suffix(".log").open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        log = self.db.with_suffix(".log")
+        self.process = cli.start("app", "--no-browser", "--db", self.db, "--port", self.port, out=log)
         for _ in range(1200):
             if self.process.poll() is not None:
                 raise AssertionError(self.db.with_suffix(".log").read_text())

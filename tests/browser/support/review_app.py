@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
+
+from tests.support import cli
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
@@ -22,8 +22,7 @@ PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
 
 def spec_o3(*arguments: str | Path) -> str:
     """Run a command of the program; what it printed."""
-    command = [sys.executable, str(ROOT / "app.py"), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    done = cli.run(*arguments)
     assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -34,18 +33,8 @@ def serving(db: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        str(ROOT / "app.py"),
-        "app",
-        "--db",
-        str(db),
-        "--port",
-        str(port),
-        "--no-browser",
-    ]
-    log = db.with_suffix(".log").open("wb")
-    process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    log = db.with_suffix(".log")
+    process = cli.start("app", "--db", db, "--port", port, "--no-browser", out=log)
     url = f"http://127.0.0.1:{port}/"
     try:
         _wait_until_it_answers(url, process, db)
@@ -53,18 +42,17 @@ def serving(db: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=30)
-        log.close()
 
 
-def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], db: Path) -> None:
-    for _ in range(600):
+def _wait_until_it_answers(url: str, process: cli.Running, db: Path) -> None:
+    for _ in range(1200):
         if process.poll() is not None:
             raise AssertionError(db.with_suffix(".log").read_text())
         try:
             urllib.request.urlopen(url + "sign-in", timeout=2).close()
             return
         except OSError:
-            time.sleep(0.1)
+            time.sleep(0.05)
     raise AssertionError("the app did not answer within a minute")
 
 
