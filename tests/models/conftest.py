@@ -26,6 +26,7 @@ INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "
 """The files that decide what the tiny models are; a change of one makes them anew."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Group the tests for ``pytest -n 2 --dist loadgroup``: one worker per module, and one for the vLLM server."""
     for item in items:
