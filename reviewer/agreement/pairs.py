@@ -116,7 +116,7 @@ def spearman(x: ArrayLike, y: ArrayLike, resampling: Resampling = DEFAULT) -> Es
 def _both(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if first.shape != second.shape:
-        raise ScoresError(f"scores: {first.size} values beside {second.size}; each item wants one in both")
+        raise ScoresError(f"scores: {first.size} values and {second.size}; expected one value per item in both")
     there = ~(np.isnan(first) | np.isnan(second))
     return first[there], second[there]
 

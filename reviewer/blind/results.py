@@ -86,10 +86,10 @@ class Judgement:
     """The judgement of a model. It never counts as a person's answer.
 
     :param shown: the version; of a pair both, in the order in which the judge was shown them
-    :param answer: None where the reply could not be read; ``said`` has the reply
+    :param answer: None if the reply could not be read; it is in ``replies``
     :param reasoning: sent with the verdict, stored separately
     :param settings: everything that is needed to repeat the request
-    :param said: the reply word for word; two if the first could not be read
+    :param replies: the reply word for word; two if the first could not be read
     :param usage: the tokens of all requests for this judgement
     :param cost: their cost; None if no prices were given
     :param by: the coordinator; None for the owner of the file. Filled in by the store
@@ -114,7 +114,7 @@ class Judgement:
 class Results:
     """A closed session.
 
-    :param said: every assignment, by scorer in the plan's order, then by place
+    :param responses: every assignment, by scorer in the plan's order, then by place
     :param traces: by version
     """
 

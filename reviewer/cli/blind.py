@@ -92,7 +92,7 @@ def run_draw(arguments: Namespace) -> int:
             plan = plan or _plan(arguments, _rerun(arguments.again, store))
             session = store.blind.sessions.create(arguments.by, plan, uuid4().hex, bar.at)
             progress = store.blind.sessions.progress(arguments.by, session.id)
-            telling = {found.item for found in store.blind.sessions.leaks(arguments.by, session.id)}
+            revealing = {found.item for found in store.blind.sessions.leaks(arguments.by, session.id)}
     except PlanError as error:
         file = arguments.plan or arguments.again
         where = f"{file}: " if file else ""
@@ -104,9 +104,9 @@ def run_draw(arguments: Namespace) -> int:
         return CHECK_FAILED
     result = session_json(session) | {
         "asked": {one.scorer: one.assigned for one in progress},
-        "giving_away": sorted(telling),
+        "giving_away": sorted(revealing),
     }
-    print_result(arguments, result, _drawn_summary(session, progress, len(telling)))
+    print_result(arguments, result, _drawn_summary(session, progress, len(revealing)))
     return DONE
 
 
@@ -144,12 +144,12 @@ def _read(path: Path) -> dict[str, Any]:
         raise CannotRun(f"{path}: found no TOML ({error}), expected a plan") from error
 
 
-def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], telling: int) -> str:
+def _drawn_summary(session: BlindSession, progress: tuple[BlindProgress, ...], revealing: int) -> str:
     lines = [f"session {session.id} drawn: {session.name}"]
     lines += [f"  {one.scorer} has {one.assigned} questions" for one in progress]
     lines += list(session.notes)
-    if telling:
-        lines.append(f"{telling} texts reveal their authors: spec-o3 blind giveaways {session.id}")
+    if revealing:
+        lines.append(f"{revealing} texts reveal their authors: spec-o3 blind giveaways {session.id}")
     lines.append(f"to let its scorers begin: spec-o3 blind open {session.id}")
     return "\n".join(lines)
 

@@ -7,7 +7,7 @@
 - ``log_head.txt``: the end of the audit log at the time of export, for ``spec-o3 log --check --head``
 - ``manifest.json``: written last; its existence means that the export is complete
 
-The folder is written beside its place, flushed to the disk, then renamed. Several processes draw the pictures; only
+The folder is written under another name, flushed to the disk, then renamed. Several processes draw the pictures; only
 this one reads the database. Two exports of one state have the same bytes except for ``log_head.txt``.
 """
 

@@ -222,7 +222,7 @@ class Run:
             case loop.Thought():
                 return _step(sample, "thought", happened.turn, happened.think)
             case loop.ToolResult():
-                return self._looked(sample, happened)
+                return self._tool_result(sample, happened)
             case loop.Answered():
                 return _step(sample, "answered", happened.turn, happened.answer)
             case loop.Ended():
@@ -236,13 +236,13 @@ class Run:
         zoom = Zoom("", call.arguments, frame, z)
         return {"window": zoom.window and list(zoom.window), "label": zoom.label, "frame": frame, "z": z}
 
-    def _looked(self, sample: Sample, looked: loop.ToolResult) -> Event:
-        zoom = looked.zoom
-        if looked.picture is not None and zoom.picture is not None:
-            self._keep(zoom.picture, looked.picture)
+    def _tool_result(self, sample: Sample, result: loop.ToolResult) -> Event:
+        zoom = result.zoom
+        if result.picture is not None and zoom.picture is not None:
+            self._keep(zoom.picture, result.picture)
         hints = self._hints(self.settings.spectrum, zoom, self.settings.task) if zoom.ok else []
         sample.hints[zoom.id] = hints
-        event = _step(sample, "looked", looked.turn, zoom)
+        event = _step(sample, "looked", result.turn, zoom)
         return {**event, "picture": zoom.picture, "hints": hints}
 
     def _keep(self, sha256: str, picture: Image.Image) -> None:

@@ -189,10 +189,10 @@ def build(store: Store, local: bool) -> ImportForm:
 
 
 def _import_rows(store: Store, rows: Path, batch: str, skip_bad: bool, progress: gr.Progress, by: str) -> Imported:
-    def tell(done: int) -> None:
+    def on_rows(done: int) -> None:
         progress((done, None), desc=rows.name, unit="rows checked and written")
 
-    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, tell, by)
+    return import_file(store, rows, rows.parent, batch or rows.name, skip_bad, on_rows, by)
 
 
 def _summary(outcomes: Sequence[tuple[str, Imported]]) -> str:

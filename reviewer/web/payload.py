@@ -129,7 +129,7 @@ def autosave_stamp(autosave: Autosave) -> str:
 
 
 def stamp(item: Item) -> str:
-    """Return a string that changes with each version and decision, so that a page can tell it is out of date."""
+    """Return a string that changes with each version and decision, by which a page notices that it is out of date."""
     last = item.standing.last.id if item.standing.last else 0
     return f"{item.version.id}.{item.standing.state}.{len(item.standing.decisions)}.{last}"
 

@@ -112,5 +112,5 @@ def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData,
     behind = store.blind.results.report_material(by, session_id)
     called = report_names(results, behind.names)
     results = called.results(results)
-    telling = store.blind.sessions.leaks(by, session_id)
-    return ReportData(results, called, behind.barred, telling), all_statistics(results, called), behind.content_hashes
+    leaks = store.blind.sessions.leaks(by, session_id)
+    return ReportData(results, called, behind.barred, leaks), all_statistics(results, called), behind.content_hashes

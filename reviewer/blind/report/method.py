@@ -33,13 +33,13 @@ class ReportData:
     """A closed session with the further facts that its report needs.
 
     :param barred: scorers (initials) and items of the session that they were not allowed to score
-    :param telling: the leaks in its traces
+    :param leaks: the leaks in its traces
     """
 
     results: Results
     names: Names
     barred: frozenset[tuple[str, int]]
-    telling: Sequence[LeakFound]
+    leaks: Sequence[LeakFound]
 
 
 def scored_traces(material: ReportData) -> str:
@@ -75,22 +75,22 @@ def method(material: ReportData) -> str:
     if plan.items:
         drawn = f"The {len(plan.items)} items were named by the coordinator"
     else:
-        drawn = f"Drawn by seed {plan.seed}, stratified by source and task, {number}"
+        drawn = f"Sampled with seed {plan.seed}, stratified by source and task, {number}"
     kept = [f"{name} {value}" for name, value in plan.to_json()["filter"].items() if value not in (None, ())]
     sentences = [
         f"Traces were {mode_in_words[plan.mode]}. {drawn}{'; filter: ' + ', '.join(kept) if kept else ''}.",
-        f"Each was put before {plan.each} of {len(plan.scorers)} scorers, shared out so that everybody has "
-        "about as many, and never before somebody who had drafted, revised, marked or judged it in review.",
-        "Each scorer had an order of their own, drawn by the seed. They saw steps, windows, pictures and "
-        "spectrum under random names, and no source, model, label, file name or time.",
+        f"Each trace was shown to {plan.each} of {len(plan.scorers)} scorers, with about the same number for each "
+        "scorer, and never to a person who had drafted, revised, marked or judged it in review.",
+        "Each scorer had an order of their own, sampled with the seed. They saw steps, windows, pictures and "
+        "spectrum under random names, but no source, model, label, file name or time.",
         f"Versions and spectra were fixed on {results.drawn_at:%Y-%m-%d}, the rubric (version "
         f"{results.rubric.version}, below) on {results.opened_at:%Y-%m-%d}. A scorer could change an answer "
         "until the session closed; the last one counts. Nobody saw another's answers before.",
-        f"Scorers go by S1, S2, … in an order drawn by the seed ({plan.seed}), items by their number within "
-        "the session.",
+        f"Scorers are called S1, S2, … in an order sampled with the seed ({plan.seed}), items by their number "
+        "within the session.",
         f"Intervals are {100 * DEFAULT.confidence:.0f} % percentile bootstrap intervals, {DEFAULT.resamples} "
         f"resamples by item (seed {DEFAULT.seed}), unless a definition says otherwise. With fewer than "
-        f"{DEFAULT.few} items there is none. What has no value has the reason in words.",
+        f"{DEFAULT.few} items there is none. Where there is no value, the reason is given.",
     ]
     if "pair" in plan.kinds:
         sentences.insert(3, _coin(material))
@@ -110,20 +110,20 @@ def exclusions(material: ReportData) -> str:
         for key, what in (("coherence", "coherence"), ("consistency", "physical consistency"))
     }
     items = {one.shown[0] for one in gold}
-    telling = {one.item for one in material.telling}
-    rule = "left out of the draw" if results.plan.giveaways == "leave out" else "flagged and kept in"
+    leaks = {one.item for one in material.leaks}
+    rule = "excluded from the sample" if results.plan.giveaways == "leave out" else "included and flagged"
     rows = [
-        ["scorers barred from a trace", len(material.barred), "they had a hand in it before it was drawn"],
-        ["assignments without an answer", silent, f"of {len(firsts)}; no number is made up for them"],
+        ["scorers barred from a trace", len(material.barred), "they worked on it before it was sampled"],
+        ["assignments without an answer", silent, f"of {len(firsts)}; they have no score"],
         ["repeated showings", repeats, "in self-consistency only"],
         ["showings of gold items", len(gold), f"{len(items)} gold items; in calibration only"],
         *([f"“cannot tell”, {what}", n, "an answer, but no score"] for what, n in unable.items()),
-        ["traces that give themselves away", len(telling), f"the plan's rule: such are {rule}"],
+        ["traces that reveal their author", len(leaks), f"by the plan such traces are {rule}"],
         ["answers that were changed", sum(one.changes > 0 for one in results.responses), "the last one counts"],
     ]
     notes = "".join(f"<li>{escape(material.names.note(one))}</li>" for one in results.notes)
-    notes_html = f"<h3>Said when it was drawn</h3><ul>{notes}</ul>" if notes else ""
-    return _table(["what", "number", "what became of it"], [list(map(str, row)) for row in rows]) + notes_html
+    notes_html = f"<h3>Notes of the sampling</h3><ul>{notes}</ul>" if notes else ""
+    return _table(["what", "number", "treatment"], [list(map(str, row)) for row in rows]) + notes_html
 
 
 def rubric_text(rubric: Rubric, questions: Mapping[str, Question]) -> str:
@@ -156,8 +156,8 @@ def _coin(material: ReportData) -> str:
     left = Counter(results.traces[one.shown[0]].source for one in results.first("pair"))
     counts = ", ".join(f"{source} {left[source]}" for source in arms)
     return (
-        "Pairs are two traces of one spectrum and task. Left and right were drawn by a balanced coin and "
-        f"kept; times on the left: {counts}."
+        "Pairs are two traces of one spectrum and task. Left and right were assigned at random in equal numbers; "
+        f"times on the left: {counts}."
     )
 
 

@@ -51,13 +51,13 @@ _PARTS = {
     "pairs": _Part(
         "Preferences",
         ("preference", "strength", "pair agreement", "pair repeats", "bias"),
-        "Scorers were asked for the better reasoning, regardless of the verdict. The two kinds of tie are kept apart.",
+        "Scorers chose the better reasoning, regardless of the verdict. The two kinds of tie are counted separately.",
     ),
     "judges": _Part(
         "Model judges",
         ("judges", "judge means", "judge preference", "judge bias"),
-        "Models that were asked the same with the same rubric. They are in no number above. A judge that "
-        "changes its choice with the order has said nothing about the pair, which counts as a tie.",
+        "Models that got the same questions with the same rubric. They are in no number above. A judge that "
+        "changes its choice with the order has no preference for the pair, which counts as a tie.",
     ),
 }
 _SHORT = {"coherence": "coherence", "consistency": "physical"}
@@ -75,11 +75,11 @@ _CAPTIONS = {
     "strength": "Strength on one scale",
     "pair agreement": "Agreement of the scorers",
     "pair repeats": "Self-consistency on repeated pairs",
-    "bias": "What else may have been chosen",
-    "judges": "Beside the people",
+    "bias": "Position and length bias",
+    "judges": "Compared with people",
     "judge means": "By source",
     "judge preference": "Shares of the pairs, both orders together",
-    "judge bias": "What else may have been chosen",
+    "judge bias": "Position and length bias",
 }
 
 
@@ -88,7 +88,7 @@ def page(material: ReportData, found: Statistics) -> str:
     results = material.results
     title = material.names.anonymous(results.plan.name)
     about = (
-        f"Blind scoring session {results.session}, closed. Drawn {results.drawn_at:%Y-%m-%d}, open from "
+        f"Blind scoring session {results.session}, closed. Created {results.drawn_at:%Y-%m-%d}, open from "
         f"{results.opened_at:%Y-%m-%d} to {results.closed_at:%Y-%m-%d} (UTC). Seed {results.plan.seed}."
     )
     rows = found.rows
@@ -156,7 +156,7 @@ def _figures(key: str, found: Statistics, rows: Sequence[Row]) -> Iterable[str]:
         ends = ("wrong verdicts scored higher", "right ones higher")
         yield _forest(rows, "correctness", "AUC", "Score against correctness: AUC", 0, 1, 0.5, ends)
     elif key == "pairs" and found.pairs is not None:
-        title = "How the answers to pairs were shared out"
+        title = "Shares of the answers to pairs"
         yield _figure(figures.preferences(found.pairs.rates, title), title)
         yield _forest(rows, "strength", "Bradley-Terry strength", "Bradley-Terry strength", -1, 1, 0)
     elif key == "judges":

@@ -35,11 +35,11 @@ def _size(results: Results) -> str:
     answered = [one for one in questions if one.answer is not None]
     scorers = {one.scorer for one in answered}
     if not answered:
-        return f"Nobody answered anything: {_many(len(questions), 'question')} were asked, so nothing follows."
+        return f"No result: found no answer to any of {_many(len(questions), 'question')}."
     traces = {version for one in answered for version in one.shown}
     return (
-        f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of the {len(questions)} answers asked "
-        f"for, about {_many(len(traces), 'trace')}; repeats and gold items are not counted here."
+        f"{_many(len(scorers), 'person', 'people')} gave {len(answered)} of {len(questions)} answers about "
+        f"{_many(len(traces), 'trace')}; repeats and gold items are not counted here."
     )
 
 

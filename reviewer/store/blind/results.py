@@ -171,7 +171,7 @@ FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right) 
 """
 
 # As of the time of the sampling, so that the report of a closed session stays the same.
-_HANDS_THEN = """
+_INVOLVED = """
 WITH shown AS (
     SELECT DISTINCT v.item FROM blind_assignments a JOIN versions v ON v.id IN (a.version, a.on_the_right)
     WHERE a.session = :session
@@ -269,9 +269,9 @@ class SessionResults:
                 "people": json.dumps(session.plan.scorers),
                 "at": stamp(session.drawn_at),
             }
-            hands = frozenset((row["person"], row["item"]) for row in db.execute(_HANDS_THEN, parameters))
+            involved = frozenset((row["person"], row["item"]) for row in db.execute(_INVOLVED, parameters))
             names = {scorer: find_person(db, scorer).name for scorer in session.plan.scorers}
-        return BlindMaterial(hashes, hands, names)
+        return BlindMaterial(hashes, involved, names)
 
     def items_by_content(self, content_hashes: Iterable[str]) -> dict[str, int]:
         """Return the item with each text as its current version, by content hash; of several items the first.

@@ -41,7 +41,7 @@ ORDER BY i.id
 """
 
 # The people who worked on an item in review: who wrote a version, decided, marked a step or committed a verdict.
-HANDS = """
+INVOLVED = """
 SELECT item, author AS person FROM versions WHERE author IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM decisions WHERE person IN (SELECT value FROM json_each(:people))
 UNION SELECT item, person FROM marks WHERE person IN (SELECT value FROM json_each(:people))
@@ -68,7 +68,7 @@ class Sessions:
             require_coordinator(db, by)
             people = [find_person(db, scorer) for scorer in plan.scorers]
             barred: dict[int, set[str]] = defaultdict(set)
-            for item, person in db.execute(HANDS, {"people": json.dumps(plan.scorers)}):
+            for item, person in db.execute(INVOLVED, {"people": json.dumps(plan.scorers)}):
                 barred[item].add(person)
             rows = db.execute(_CANDIDATES, _parameters(plan)).fetchall()
             for row in rows:
@@ -77,7 +77,7 @@ class Sessions:
                     barred[row["id"]] |= {
                         p.initials for p in people if name in (p.initials.casefold(), p.name.casefold())
                     }
-            telling = _giving_away(db, rows, progress) if plan.giveaways == "leave out" else frozenset()
+            leaking = _giving_away(db, rows, progress) if plan.giveaways == "leave out" else frozenset()
         return [
             Candidate(
                 item=row["id"],
@@ -86,7 +86,7 @@ class Sessions:
                 task=row["task"],
                 spectrum=row["spectrum"],
                 barred=frozenset(barred.get(row["id"], ())),
-                gives_away=row["version"] in telling,
+                gives_away=row["version"] in leaking,
             )
             for row in rows
         ]
@@ -134,7 +134,7 @@ class Sessions:
                 if session.state != "drawn":
                     raise NotAllowed(f"Session {session_id} is {session.state}; only a new session can be opened.")
                 self._require_all_active(db, session.plan.scorers)
-                _refuse_new_hands(db, session)
+                _refuse_newly_involved(db, session)
                 text = json.dumps(rubric().to_json(), ensure_ascii=False)
                 self._append_state(db, key, session_id, "open", text, by)
         return self.get(by, session_id)
@@ -277,13 +277,13 @@ def _giving_away(
     """Return the versions whose text has a leak."""
     versions = json.dumps([row["version"] for row in rows])
     texts = db.execute("SELECT id, body FROM versions WHERE id IN (SELECT value FROM json_each(?))", (versions,))
-    telling = set()
+    leaking = set()
     for number, row in enumerate(texts):
         if progress is not None:
             progress(number)
         if in_body(row["body"]):
-            telling.add(row["id"])
-    return frozenset(telling)
+            leaking.add(row["id"])
+    return frozenset(leaking)
 
 
 def in_body(body: str) -> tuple[tuple[int, Leak, str], ...]:
@@ -355,14 +355,14 @@ def _drawn_first(db: Transaction, key: str, by: str | None, plan: Plan) -> int |
     return int(row["id"])
 
 
-def _refuse_new_hands(db: Transaction, session: BlindSession) -> None:
-    hands = {tuple(row) for row in db.execute(HANDS, {"people": json.dumps(session.plan.scorers)})}
+def _refuse_newly_involved(db: Transaction, session: BlindSession) -> None:
+    involved = {tuple(row) for row in db.execute(INVOLVED, {"people": json.dumps(session.plan.scorers)})}
     shown = db.execute(
         "SELECT DISTINCT v.item, a.scorer FROM blind_assignments a "
         "JOIN versions v ON v.id IN (a.version, a.on_the_right) WHERE a.session = ?",
         (session.id,),
     )
-    both = sorted(hands.intersection(tuple(row) for row in shown))
+    both = sorted(involved.intersection(tuple(row) for row in shown))
     if both:
         item, scorer = both[0]
         more = f" and {len(both) - 1} more like it" if len(both) > 1 else ""

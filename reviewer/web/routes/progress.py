@@ -63,7 +63,7 @@ def _title(tasks: Mapping[str, Any], key: str) -> str:
 GOLD = (
     "An item counts as gold when it came with a known label and is approved or rejected by now. A reviewer's "
     "first verdict on it, committed before they saw the answer (“my verdict first”), is compared with the "
-    "label; “cannot tell” is counted apart."
+    "label; “cannot tell” is counted separately."
 )
 JUDGED: tuple[Round, ...] = ("audit", "vote")
 """The rounds in which several people decide on the same version without seeing each other's decisions."""

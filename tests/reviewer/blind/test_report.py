@@ -294,7 +294,7 @@ def test_the_same_session_gives_the_same_bytes(made) -> None:
 
 def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> None:
     store, session, files = made
-    assert "<td>1</td><td>they had a hand in it" in files["report.html"].decode()
+    assert "<td>1</td><td>they worked on it" in files["report.html"].decode()
     store.upkeep.backup(tmp_path / "copy.db")
     with Store.open(tmp_path / "copy.db") as copy:
         Desk(copy).decide("RE", 3, "keep")
