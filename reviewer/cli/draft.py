@@ -107,7 +107,7 @@ def run(arguments: Namespace) -> int:
     print_result(arguments, summary.to_json(), summary.text())
     if stopped:
         raise KeyboardInterrupt
-    return CHECK_FAILED if summary.is_bad_news else DONE
+    return CHECK_FAILED if summary.has_failures else DONE
 
 
 def _draft(
@@ -260,7 +260,7 @@ class Summary:
     gone: str = ""
 
     @property
-    def is_bad_news(self) -> bool:
+    def has_failures(self) -> bool:
         """Return whether a spectrum was not drafted for another reason than the budget."""
         return bool(self.tally.refused or self.work.passed_over or self.gone)
 

@@ -1,14 +1,7 @@
-"""Export approved trajectories: a folder with training data and its provenance.
+"""Export approved trajectories: a folder with training data and its provenance; docs/formats.md lists the files.
 
-- ``train_sharegpt.json``: rows as LLaMA-Factory takes them; ``dataset_info.json`` declares them to it
-- ``train.jsonl``: conversational rows with images as TRL takes them
-- ``images/``: the pictures the model saw, for both
-- ``trajectories.jsonl``: our own rows, spectra included; importing them gives equal trajectories
-- ``log_head.txt``: the end of the audit log at the time of export, for ``spec-o3 log --check --head``
-- ``manifest.json``: written last; its existence means that the export is complete
-
-The folder is written under another name, flushed to the disk, then renamed. Several processes draw the pictures; only
-this one reads the database. Two exports of one state have the same bytes except for ``log_head.txt``.
+``manifest.json`` is written last: it marks a complete export. Worker processes draw the pictures; only this process
+reads the database. Two exports of one state have the same bytes except for ``log_head.txt``.
 """
 
 from __future__ import annotations

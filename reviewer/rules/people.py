@@ -94,7 +94,7 @@ def checked_password(password: str, initials: str, name: str) -> str:
     own = {"".join(word.casefold().split()) for word in (name, initials)} - {""}
     personal = any(plain.strip("0123456789!.-_") in (word, word * 2, word[::-1]) for word in own)
     if len(set(plain)) < 3 or plain in _COMMON or plain.rstrip("0123456789!.") in _COMMON or personal:
-        raise PersonError("password: found one that is easy to guess, expected one that is hard to guess")
+        raise PersonError("password: found a common password or your name, expected one that is hard to guess")
     return password
 
 

@@ -1,11 +1,7 @@
 """The rounds as pure functions: ``standing`` of an item after its history, and ``refusal`` of an action.
 
-No clock and no database: the store calls both in the transaction that writes, the page calls them to show
-what is possible.
-
-    screening ── keep ──> revision ── submit ──> audit ── all pass ──> vote ──> approved | rejected
-                             ^                     │ return              │ undecided
-                          returned <───────────────┴──── adjudication <──┘
+screening (keep) -> revision (submit) -> audit (all pass) -> vote -> approved or rejected. Audit and adjudication can
+return an item to revision; a split audit or vote goes to adjudication. The store and the page call these functions.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ STYLES = (
     "common/sheets",
 )
 _IMPORTED = re.compile(r"""^(?:import|export)\b[^;'"]*?['"](\.\.?/[\w./]+)['"]""", re.MULTILINE)
-_READ_ONLY = "Only coordinators bring items in and take exports out. You can see what has been exported."
+_READ_ONLY = "Only coordinators can import and export. Past exports are listed here."
 
 
 def mount(

@@ -25,10 +25,10 @@ class OneLineFormatter(logging.Formatter):
         return one_line(super().formatMessage(record), LONGEST)
 
     def formatException(self, ei: logging._SysExcInfoType) -> str:
-        return _behind_bars(super().formatException(ei))
+        return _with_bars(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:
-        return _behind_bars(super().formatStack(stack_info))
+        return _with_bars(super().formatStack(stack_info))
 
 
 def install() -> None:
@@ -38,6 +38,6 @@ def install() -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
-def _behind_bars(text: str) -> str:
+def _with_bars(text: str) -> str:
     # splitlines() knows more ends of lines than a terminal does; all of them begin a new bar.
     return "\n".join(_BAR + visible(line) for line in text.splitlines())

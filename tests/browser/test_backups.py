@@ -34,7 +34,7 @@ def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser
             expect(page.get_by_text("1 is kept")).to_be_visible()
         with signed_in(chromium, url, "RE", PASSWORD) as page:
             page.get_by_role("tab", name="Library").click()
-            expect(page.get_by_text("Only coordinators bring items in")).to_be_visible()
+            expect(page.get_by_text("Only coordinators can import and export")).to_be_visible()
             expect(page.get_by_role("button", name="Back up now")).to_be_hidden()
     (made,) = (db.parent / "backups").glob("campaign-*.db")
     with Store.open(made) as store:

@@ -185,7 +185,7 @@ def test_a_reviewer_sees_people_and_exports_but_changes_neither(
     expect(page.get_by_role("button", name="Save rules")).to_be_hidden()
     expect(page.get_by_role("button", name="Add", exact=True)).to_be_hidden()
     open_tab(page, "Library")
-    expect(page.get_by_text("Only coordinators bring items in")).to_be_visible()
+    expect(page.get_by_text("Only coordinators can import and export")).to_be_visible()
     button = page.get_by_role("button", name="Export", exact=True)
     expect(button).to_be_disabled()
     page.get_by_label("Name of the folder").fill("mine")

@@ -180,7 +180,7 @@ def test_a_filter_nothing_fits_leaves_nothing_of_another_item(desk: Page) -> Non
     desk.keyboard.press("/")
     desk.locator(".filter [name=text]").fill("no such name")
     expect(desk.locator(".queue .rows .row")).to_have_count(0)
-    expect(desk.locator(".queue-title .muted")).to_have_text("0 waiting for you")
+    expect(desk.locator(".queue-title .muted")).to_have_text("0 in your queue")
     desk.keyboard.press("Escape")
     desk.wait_for_function("window.specO3.review.current.place")
     desk.keyboard.press("n")

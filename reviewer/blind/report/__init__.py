@@ -109,8 +109,8 @@ def write(store: Store, by: str | None, session_id: int, folder: Path) -> tuple[
 
 def _collect(store: Store, by: str | None, session_id: int) -> tuple[ReportData, Statistics, dict[int, str]]:
     results = store.blind.results.of_session(by, session_id)
-    behind = store.blind.results.report_material(by, session_id)
-    called = report_names(results, behind.names)
+    material = store.blind.results.report_material(by, session_id)
+    called = report_names(results, material.names)
     results = called.results(results)
     leaks = store.blind.sessions.leaks(by, session_id)
-    return ReportData(results, called, behind.barred, leaks), all_statistics(results, called), behind.content_hashes
+    return ReportData(results, called, material.barred, leaks), all_statistics(results, called), material.content_hashes

@@ -81,9 +81,9 @@ def spectrum(person: PersonDep, context: ContextDep, token: str) -> Response:
 @router.get("/sheet/{token}/atlas")
 def atlas(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
     """Return lines, sky bands, and arm joins without the survey's arm names."""
-    behind = context.store.blind.scoring.source(token, person.initials)
-    survey = context.gallery.spectrum(behind.spectrum).survey if behind.spectrum is not None else ""
-    found = atlas_json(survey, context.tasks.get(behind.trajectories[0].task))
+    source = context.store.blind.scoring.source(token, person.initials)
+    survey = context.gallery.spectrum(source.spectrum).survey if source.spectrum is not None else ""
+    found = atlas_json(survey, context.tasks.get(source.trajectories[0].task))
     for band in found["bands"]:
         if band["kind"] == "arm join":
             band["name"] = "arm join"
@@ -93,12 +93,12 @@ def atlas(person: PersonDep, context: ContextDep, token: str) -> dict[str, Any]:
 @router.get("/sheet/{token}/picture/{trace}/{number}")
 def picture(person: PersonDep, context: ContextDep, token: str, trace: int, number: int) -> Response:
     """Return a picture by its number on the sheet; in a pair, trace 0 is on the left."""
-    behind = context.store.blind.scoring.source(token, person.initials)
-    shown = behind.trajectories[trace : trace + 1] if trace >= 0 else ()
+    source = context.store.blind.scoring.source(token, person.initials)
+    shown = source.trajectories[trace : trace + 1] if trace >= 0 else ()
     names = pictures_of(shown[0]) if shown else ()
     if not 0 <= number < len(names):
         raise NotFound("There is no such picture on this sheet.")
-    png = _pixels(context, names[number], behind.spectrum, shown[0])
+    png = _pixels(context, names[number], source.spectrum, shown[0])
     return Response(png, media_type="image/png", headers=HEADERS)
 
 

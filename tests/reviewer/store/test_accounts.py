@@ -148,7 +148,7 @@ def test_a_machine_with_a_network_of_addresses_is_one_origin(tried):
     ],
 )
 def test_a_password_that_is_tried_first_is_refused(password):
-    with pytest.raises(PersonError, match="easy to guess"):
+    with pytest.raises(PersonError, match="found a common password or your name"):
         checked_password(password, "AJC", "Annie Jump Cannon")
 
 

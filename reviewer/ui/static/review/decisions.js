@@ -217,7 +217,8 @@ export class Decisions {
       this.state.lastDecided = item.id
       this.topBar.saved(new Date().toISOString())
       this.on.onChanged(item.id, { state: answer.state, cast: answer.done, wanted: answer.needed })
-      this.notices.toast(`${DONE[verb]}. Now: ${answer.progress}`)
+      const next = DONE[verb].toLowerCase() === answer.state ? '' : ` Next: ${answer.progress}`
+      this.notices.toast(`${DONE[verb]}.${next}`)
       if (!this.state.isShown(item.id)) return // another item was opened meanwhile
       this.lease.finish()
       if (stay) await this.on.open(item.id)

@@ -230,10 +230,10 @@ export class Queue {
   }
 
   #drawTitle() {
-    const word = this.onlyMine ? 'waiting for you' : 'in the filter'
+    const word = this.onlyMine ? 'in your queue' : 'in the filter'
     const count = grouped(this.total)
     const number = this.place === null ? 0 : this.place + 1 // of the item shown; 0 where it is not known
-    const at = number > 0 && number <= this.total ? `${grouped(number)} of ` : ''
+    const at = number > 0 && number <= this.total ? `item ${grouped(number)} of ` : ''
     const share = this.total ? Math.min(1, number / this.total) : 0
     fill(
       this.title,
