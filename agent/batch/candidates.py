@@ -111,10 +111,10 @@ def candidates_from(inspected: Iterable[Inspected], folder: Path, task: Task, li
             file = SpectrumFile(path)
         spectrum = file.read(one.target)
         if not isinstance(spectrum, Spectrum):
-            why = f"The spectrum cannot be read any more: {spectrum}."
+            why = f"The spectrum can no longer be read: {spectrum}."
             yield candidate(one.file, one.target, one.trajectories, None, None, why)
         elif any(trace.spectrum_sha256 != spectrum.sha256 for trace in one.trajectories):
-            why = "The file is another than the one that was inspected."
+            why = "The file differs from the one that was inspected."
             yield candidate(one.file, one.target, one.trajectories, spectrum, None, why)
         else:
             found = consensus(one.trajectories, spectrum, task, limits)
@@ -166,9 +166,9 @@ class Column:
 
 
 COLUMNS = (
-    Column("rank", int, "Place among those with a verdict, the surest YES first", "stat.rank"),
-    Column("verdict", str, "YES or NO, or ASK where a person is to look", "meta.code.class"),
-    Column("reasons", str, "Why a person is to look", "meta.note"),
+    Column("rank", int, "Rank among those with a verdict, the most certain YES first", "stat.rank"),
+    Column("verdict", str, "YES or NO, or ASK if a person should decide", "meta.code.class"),
+    Column("reasons", str, "Why a person should decide", "meta.note"),
     Column("file", str, "Spectrum file, relative to the folder of the results", "meta.ref;meta.file"),
     Column("target", str, "Which spectrum of the file, where it holds several", "meta.id.part"),
     Column("name", str, "Name of the spectrum", "meta.id;meta.main"),
@@ -185,9 +185,9 @@ COLUMNS = (
     Column("yes_fraction", float, "Fraction of YES among the samples that answered", "stat.confidenceLevel"),
     Column("lo", float, "Lower end of its 68 % Wilson interval", "stat.confidenceLevel;stat.min"),
     Column("hi", float, "Upper end of its 68 % Wilson interval", "stat.confidenceLevel;stat.max"),
-    Column("looks", float, "Windows looked at, mean of the samples", "meta.number;stat.mean"),
+    Column("looks", float, "Number of zooms, mean of the samples", "meta.number;stat.mean"),
     Column("faults", int, "Faults of form in all samples together", "meta.number"),
-    Column("explanation", str, "Explanation of the first sample that answered as most did", "meta.note"),
+    Column("explanation", str, "Explanation of the first sample with the majority answer", "meta.note"),
 )
 
 

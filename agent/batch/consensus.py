@@ -283,7 +283,7 @@ def _thin(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: L
     if share < limits.majority - _ROUNDING:
         counts = f"{yes} YES, {no} NO{silent}"
         return (
-            f"Too thin a majority: {100 * share:.0f} % of {_samples(samples)} say {leaning} ({counts}); "
+            f"The majority is too small: {100 * share:.0f} % of {_samples(samples)} say {leaning} ({counts}); "
             f"expected {100 * limits.majority:.0f} %."
         )
     return None
@@ -332,9 +332,7 @@ def _without_data(
         return None
     window = zooms[0].window_observed
     where = "" if window is None else f" ({shown(window)} observed)"
-    return (
-        f"{len(zooms)} of {len(agreeing)} {leaning} answers followed on a look where the spectrum has no data{where}."
-    )
+    return f"{len(zooms)} of {len(agreeing)} {leaning} answers followed a zoom where the spectrum has no data{where}."
 
 
 def _last_zoom(trajectory: Trajectory) -> Zoom | None:

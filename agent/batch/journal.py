@@ -276,7 +276,7 @@ class Journal:
         changed = differences(before, json.loads(json.dumps(settings)))
         if changed:
             raise JournalError(
-                f"{self.path}: found results of another run: {'; '.join(changed)}. Go on with the same "
+                f"{self.path}: found results of another run: {'; '.join(changed)}. Continue with the same "
                 "settings, or choose another file"
             )
 

@@ -198,7 +198,7 @@ _BY = {
     "baseline": "Drafted by the measuring baseline: a fixed rule, no model.",
     "model": "Drafted by a model.",
     "person": "Written by a person.",
-    "unknown": "It is not known who drafted this.",
+    "unknown": "The drafter is unknown.",
 }
 
 
@@ -230,7 +230,7 @@ def markdown(
         f"**Verdict:** {_verdict(trajectory)}",
         "## Object",
         table(["", ""], _object(trajectory, spectrum)),
-        "## What was seen and said",
+        "## Pictures and texts",
         *_picture("The full spectrum", trajectory.overview, names or {}),
     ]
     for number, turn in enumerate(trajectory.turns(), start=1):
@@ -238,8 +238,8 @@ def markdown(
         for step in turn:
             parts += _step(step, hints or {}, names or {})
     if trajectory.faults:
-        parts += ["## What went wrong on the way", "\n".join(f"- {escaped(f)}" for f in trajectory.faults)]
-    parts += ["## To repeat it", table(["", ""], _reproducibility(trajectory))]
+        parts += ["## Faults", "\n".join(f"- {escaped(f)}" for f in trajectory.faults)]
+    parts += ["## Repeating it", table(["", ""], _reproducibility(trajectory))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,7 +21,7 @@ _WIDTH = 110
 
 def add(parser: ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="CAPABILITY", help="what to check (default: everything)")
-    parser.add_argument("--db", type=Path, metavar="FILE", help="database (default: annotations.db beside app.py)")
+    parser.add_argument("--db", type=Path, metavar="FILE", help="database (default: annotations.db next to app.py)")
     parser.add_argument("--servers", type=Path, metavar="FILE", help="servers.toml file that lists model servers")
     parser.add_argument("--python", type=Path, metavar="FILE", help="Python that has vLLM (default: this one)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")

@@ -62,7 +62,7 @@ def load_all(
                 task = read(path)
                 for name in (task.key, *task.aliases):
                     if name in taken:
-                        raise TaskError(str(path), "key", f"{name!r}, taken by {taken[name]}", "a new name")
+                        raise TaskError(str(path), "key", f"{name!r}, already used by {taken[name]}", "a new name")
             except TaskError as problem:
                 problems.append(problem)
                 continue

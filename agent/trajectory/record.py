@@ -139,7 +139,7 @@ class Trajectory:
             if pictures and isinstance(step, Zoom) and step.ok and step.picture is None:
                 found.append(f"step {number} has no picture")
             for tag in reserved_tags(_words(step)):
-                found.append(f"step {number} contains {tag}, which a model reads as a mark of its own format")
+                found.append(f"step {number} contains {tag}, which a model reads as part of its format")
         return found
 
     def with_steps(self, steps: tuple[Step, ...]) -> Trajectory:

@@ -144,7 +144,7 @@ class _Reading:
         self._frame: Frame = "observed"
         self._z = number_of(row, "z") or 0.0
         if row.get("frame") is None:
-            self.faults.append("the row does not say the frame: windows are read as observed wavelengths")
+            self.faults.append("the row does not state the frame: windows are read as observed wavelengths")
         else:
             self._frame = one_of(row, "frame", ("observed", "rest"))
 

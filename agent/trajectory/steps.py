@@ -152,7 +152,7 @@ def text_of(data: Mapping[str, Any], key: str, where: str = "") -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        broken = f"half a character, U+{ord(value[error.start]):04X}, at {error.start}"
+        broken = f"a lone surrogate, U+{ord(value[error.start]):04X}, at {error.start}"
         raise TrajectoryError(f"{where}{key}: found {broken}, expected whole characters") from None
     return value
 

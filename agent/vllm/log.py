@@ -13,8 +13,8 @@ _SMALLER = "a smaller --context or fewer --sequences need less"
 _CAUSES = (
     (
         r"less than desired GPU memory utilization \(([\d.]+), ([\d.]+) GiB\)",
-        "too little GPU memory is free: --memory {0} asks for {1} GiB, and another program holds some of it "
-        "(nvidia-smi names it); end that one, or ask for less with --memory",
+        "too little GPU memory is free: --memory {0} needs {1} GiB, and another program uses some of it "
+        "(nvidia-smi names it); end that one, or request less with --memory",
     ),
     (
         r"To serve at least one request .*?\((\d+)\)[^(]*\(([\d.]+) GiB KV cache is needed"
@@ -43,7 +43,7 @@ _CAUSES = (
     ),
     (
         r"max_model_len \((\d+)\) is greater than the derived max_model_len \(max_position_embeddings=(\d+)",
-        "--context {0} is longer than the model was made for; --context {1} is the most",
+        "--context {0} is longer than the model supports; --context {1} is the most",
     ),
     (r"[Aa]ddress already in use", "the port is taken by another program; choose one with --port"),
     (
@@ -62,14 +62,14 @@ _CAUSES = (
         "the model is not on this machine and Hugging Face cannot be reached; fetch it where there is "
         "network (`hf download NAME --local-dir FOLDER`) and serve the folder",
     ),
-    (r"No space left on device", "the disk is full; HF_HOME says where models are downloaded to"),
+    (r"No space left on device", "the disk is full; models are downloaded to HF_HOME"),
     (
         r"Failed to infer device type|found no NVIDIA driver|No CUDA GPUs are available|"
         r"NVIDIA driver on your system is too old",
         "vLLM found no GPU that it can use (nvidia-smi should list one, with a recent driver); without a GPU "
         "it takes vLLM's build for the CPU",
     ),
-    (r"Bfloat16 is only supported on GPUs", "this GPU does not know bfloat16; --dtype half"),
+    (r"Bfloat16 is only supported on GPUs", "this GPU does not support bfloat16; --dtype half"),
     (
         r"number of available GPUs|Not enough GPUs|local_rank .*? out of bounds|invalid device ordinal",
         "there are fewer GPUs than requested; fewer with --data-parallel",
@@ -110,7 +110,7 @@ def cause(log: str, status: int | None) -> str:
         return _KILLED
     lines = log.splitlines()
     errors = [line for line in lines if _ERROR.search(line)]
-    return f"vLLM's own words: {(errors or lines or ['none'])[-1]}"
+    return f"vLLM's message: {(errors or lines or ['none'])[-1]}"
 
 
 KEPT = 2000  # last lines, searched for the cause of an end

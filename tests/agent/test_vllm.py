@@ -171,7 +171,7 @@ def test_the_server_ends_even_if_spec_o3_is_killed(serve):
     ("behaviour", "words"),
     [
         ("no memory", "the GPU ran out of memory"),
-        ("memory taken", "--memory 0.9 asks for 21.29 GiB"),
+        ("memory taken", "--memory 0.9 needs 21.29 GiB"),
         ("cache too small", "--context 16272 is the most that fits"),
         ("no network", "Hugging Face cannot be reached"),
         ("gated", "the model is gated"),
@@ -182,7 +182,7 @@ def test_the_server_ends_even_if_spec_o3_is_killed(serve):
         ("port", "the port is taken"),
         ("no gpu", "found no GPU that it can use"),
         ("killed", "when main memory runs out"),
-        ("something new", "vLLM's own words: KeyError: 'nobody has seen this'"),
+        ("something new", "vLLM's message: KeyError: 'nobody has seen this'"),
     ],
 )
 def test_a_server_that_dies_before_it_answers_is_told_in_a_sentence(serve, behaviour, words):

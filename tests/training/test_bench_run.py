@@ -185,7 +185,7 @@ def test_a_task_of_ones_own_on_spectra_of_ones_own(here: Path, sky: Path) -> Non
     assert app.main(["bench", *map(str, given)]) == 0
     [task] = scores("own/scores.json")["scores"]["tasks"]
     assert (task["task"], task["n"], task["positives"]) == ("dwarfnova", 16, 4)
-    assert "## Beside the published figures\n\n| system" in Path("own/report.md").read_text(encoding="utf-8")
+    assert "## Comparison with the published figures\n\n| system" in Path("own/report.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_task_is_named_with_those_there_are(

@@ -309,7 +309,7 @@ def test_a_card_says_what_it_is_of_and_shows_every_look(page: str, gallery_run: 
         words = Page(card).text
         assert one.source in words
         assert f"truth {one.label}" in words
-        assert f"S/N a pixel {one.snr:.3g}" in words
+        assert f"S/N per pixel {one.snr:.3g}" in words
         pictures = len(Page(card).all("img"))
         assert pictures == 1 + (one.calls - one.errors if one.ended != "turn limit" else one.calls - 1)
     tool_error = next(card for card, one in zip(cards, shown, strict=True) if "tool error" in kinds(one))

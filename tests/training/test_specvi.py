@@ -260,7 +260,7 @@ def test_a_part_of_nothing_gets_nothing() -> None:
 
 @pytest.mark.parametrize("fractions", [{}, {"a": 0.5}, {"a": 1.5, "b": -0.5}])
 def test_fractions_must_make_one(fractions: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="expected parts of 0 or more that make 1"):
+    with pytest.raises(ValueError, match="expected parts of 0 or more with the sum 1"):
         split([question("a")], fractions, 0)
 
 

@@ -591,7 +591,7 @@ def test_the_published_layout_makes_a_card(tmp_path: Path) -> None:
     assert isinstance(found, DataCard)
     assert found.surveys == {"LAMOST": 4}
     assert found.looks is not None
-    assert "the row does not say the frame: windows are read as observed wavelengths" in found.looks.faults
+    assert "the row does not state the frame: windows are read as observed wavelengths" in found.looks.faults
 
 
 @pytest.mark.parametrize("window", [[6500.4, 6599.6], [6500, 6600.2]])

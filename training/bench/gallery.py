@@ -169,7 +169,7 @@ def _facts(one: Outcome) -> str:
     truth = f'truth <b class="{one.label.lower()}">{one.label}</b>'
     read = f'read <b class="{one.predicted.lower()}">{one.predicted}</b>' if one.predicted else "read <b>none</b>"
     facts = [f"task <b>{_text(one.task)}</b>", truth, read]
-    facts.append(f"S/N a pixel <b>{'not known' if one.snr is None else f'{one.snr:.3g}'}</b>")
+    facts.append(f"S/N per pixel <b>{'not known' if one.snr is None else f'{one.snr:.3g}'}</b>")
     facts += [_text(one.survey)] if one.survey else []
     facts += ["simulated"] if one.simulated and "simulated" not in one.survey else []
     facts += [_text(one.ended)] if one.ended != "answered" else []

@@ -47,16 +47,16 @@ def markdown(row: Row, parts: Sequence[Group], settings: Mapping[str, Any], gall
         escaped(table.MEANING),
         "## By task",
         _tasks(scores.tasks),
-        "## How it went about it",
+        "## Behaviour",
         markdown_table(["", ""], _conduct(row)),
     ]
     for by in dict.fromkeys(part.by for part in parts):
         sections += [f"## By {by}", _groups([part for part in parts if part.by == by])]
-    sections += ["## Beside the published figures", table.markdown([row]).rstrip()]
+    sections += ["## Comparison with the published figures", table.markdown([row]).rstrip()]
     if gallery:
         sections += ["## Failures", f"[{gallery}]({gallery}) shows them, with pictures and texts."]
     sections += ["## Data", "[data_card.md](data_card.md) counts the questions."]
-    sections += ["## To repeat it", markdown_table(["", ""], _settings(settings))]
+    sections += ["## Repeating it", markdown_table(["", ""], _settings(settings))]
     return "\n\n".join(sections) + "\n"
 
 
@@ -83,16 +83,16 @@ def _conduct(row: Row) -> list[tuple[str, str]]:
         ("Answered YES or NO, as the loop reads it", percent(scores.answer_rate)),
         ("Answered YES", percent(scores.yes_rate)),
         ("Mean F1 if the loop's reading were scored", percent(scores.f1_by_loop)),
-        ("Calls of the tool, mean", number(scores.calls, 2)),
+        ("Tool calls, mean", number(scores.calls, 2)),
     ]
     if scores.errors is not None:
         found.append(("Calls that the tool answered with an error", f"{100 * scores.errors:.1f} %"))
-    found.append(("Seconds a question, median", number(scores.seconds, 2)))
+    found.append(("Seconds per question, median", number(scores.seconds, 2)))
     if row.wall is not None:
-        found.append(("Seconds a question as the run went, many at a time", number(row.wall, 2)))
+        found.append(("Seconds per question of the whole run, many at a time", number(row.wall, 2)))
     if scores.prompt_tokens:
         tokens = f"{scores.prompt_tokens:,.0f} read, {scores.completion_tokens:,.0f} written"
-        found.append(("Tokens a question, mean", tokens))
+        found.append(("Tokens per question, mean", tokens))
     return found
 
 

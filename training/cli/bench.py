@@ -33,7 +33,7 @@ def add(parser: ArgumentParser) -> None:
         metavar="PATH",
         help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with --labels",
     )
-    parser.add_argument("--task", metavar="KEYS", help="only these classes, such as cv,wd; with --labels: of what")
+    parser.add_argument("--task", metavar="KEYS", help="only these classes, e.g. cv,wd; with --labels: of what")
     parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="the truth of spectrum files, as CSV")
     parser.add_argument("--spectra", type=Path, metavar="DIR", help="the folder of the spectra named in the JSON lines")

@@ -21,7 +21,7 @@ def add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--labels", type=Path, required=True, metavar="FILE", help="the catalogue: CSV with file and label"
     )
-    parser.add_argument("--task", required=True, metavar="KEY", help="the class, such as cv")
+    parser.add_argument("--task", required=True, metavar="KEY", help="the class, e.g. cv")
     parser.add_argument("--tasks", type=Path, metavar="DIR", help="a folder of task files of your own")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the benchmark's folder")
     parser.add_argument(

@@ -34,15 +34,13 @@ def add(parser: ArgumentParser) -> None:
         metavar="PATH",
         help="questions: SpecVI Parquet files or a folder of them, JSON lines, or spectra with labels",
     )
-    parser.add_argument(
-        "--test", nargs="+", metavar="PATH", help="test data: what shares a spectrum with it is refused"
-    )
+    parser.add_argument("--test", nargs="+", metavar="PATH", help="test data: questions about its spectra are refused")
     parser.add_argument("--model", metavar="MODEL", help="the model to start from (a base model: no SFT)")
     parser.add_argument("--output", metavar="DIR", help="the run's folder")
     parser.add_argument("--no-tool", action="store_true", help="the ablation without the tool: one turn")
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="continue from the run's last checkpoint")
-    begin.add_argument("--overwrite", action="store_true", help="delete the run that is there, and begin again")
+    begin.add_argument("--overwrite", action="store_true", help="delete an existing run, and begin again")
     parser.add_argument("--dry-run", action="store_true", help="only check the settings and count the data")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 

@@ -27,7 +27,7 @@ def add(parser: ArgumentParser) -> None:
     does = parser.add_subparsers(metavar="", title="what to do", required=True)
     train = does.add_parser("train", help="train one on labelled spectra", description="Train one.")
     _add_data(train)
-    train.add_argument("--task", required=True, metavar="KEY", help="the class, such as cv")
+    train.add_argument("--task", required=True, metavar="KEY", help="the class, e.g. cv")
     train.add_argument("--output", type=Path, required=True, metavar="DIR", help="the specialist's folder")
     train.add_argument(
         "--config",
@@ -36,11 +36,11 @@ def add(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="settings (training/configs/specialist.yaml)",
     )
-    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="other settings, such as seed=1")
+    train.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="other settings, e.g. seed=1")
     train.set_defaults(run=run_train)
     predict = does.add_parser("predict", help="classify labelled spectra", description="Classify labelled spectra.")
     predict.add_argument(
-        "models", nargs="+", type=Path, metavar="MODEL", help="folders of `specialist train`, one a class"
+        "models", nargs="+", type=Path, metavar="MODEL", help="folders of `specialist train`, one per class"
     )
     _add_data(predict)
     predict.add_argument(

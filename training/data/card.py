@@ -278,7 +278,7 @@ def _tables(card: DataCard) -> Iterator[_Table]:
 
 
 def _trajectory_tables(statistics: TrajectoryStatistics) -> Iterator[_Table]:
-    yield _counts("Calls of the tool", "calls", statistics.calls)
+    yield _counts("Tool calls", "calls", statistics.calls)
     yield _counts("Turns of the assistant", "turns", statistics.turns)
     rows = [
         [task, ", ".join(f"{window} ({many:,})" for window, many in windows)]

@@ -99,7 +99,7 @@ class Drawn:
     def _draw(self, spectrum: Spectrum, arguments: Mapping[str, Any], sha256: str | None) -> Image.Image:
         image = tool.call(spectrum, arguments).image
         if image is None:
-            raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which once gave a picture")
+            raise DataError(f"{self.key}: the tool refuses {dict(arguments)!r:.80}, which gave a picture before")
         if sha256 is not None and pixels_sha256(image) != sha256:
             raise DataError(
                 f"{self.key}: a picture is drawn with different pixels here, expected those of {sha256:.12}… "

@@ -205,7 +205,7 @@ def _refuse_twice(keys: Iterable[str]) -> None:
     seen: set[str] = set()
     for key in keys:
         if key in seen:
-            raise DataError(f"{key}: found twice among the data; name each file once, and no two alike")
+            raise DataError(f"{key}: found twice among the data; name each file once")
         seen.add(key)
 
 

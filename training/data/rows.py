@@ -62,7 +62,7 @@ def read_again(path: Path, number: int, start: int) -> Mapping[str, Any]:
             file.seek(start)
             return _object(path, number, _decoded(path, number, file.readline().decode("utf-8")))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: row {number}: cannot be read any more ({error})") from error
+        raise DataError(f"{path}: row {number}: can no longer be read ({error})") from error
 
 
 def _lines(path: Path) -> Iterator[Row]:

@@ -208,4 +208,4 @@ def _damage_named(path: Path) -> Iterator[None]:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), expected a whole one") from error
+        raise DataError(f"{path}: found a damaged Parquet file ({error!s:.200}), expected a complete one") from error

@@ -30,7 +30,7 @@ def split(records: Sequence[Record], fractions: Mapping[str, float], seed: int) 
     :raises ValueError: it is not
     """
     if any(part < 0 for part in fractions.values()) or not math.isclose(sum(fractions.values()), 1.0):
-        raise ValueError(f"fractions: found {dict(fractions)}, expected parts of 0 or more that make 1")
+        raise ValueError(f"fractions: found {dict(fractions)}, expected parts of 0 or more with the sum 1")
     kinds: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for record in records:
         kinds[record.source].add((task_of(record), label_of(record)))
@@ -54,8 +54,8 @@ def refuse_leaks(train: Iterable[AnyRecord], test: Iterable[AnyRecord]) -> None:
     named = ", ".join(shared[:_SHOWN]) + (", …" if len(shared) > _SHOWN else "")
     many = "1 spectrum is" if len(shared) == 1 else f"{len(shared)} spectra are"
     raise DataError(
-        f"{many} in the training and in the test data: {named}; expected none in both, or scores count what "
-        "was learned by heart; leave them out of what is trained on"
+        f"{many} in the training and in the test data: {named}; expected none in both, or the "
+        "scores count memorised answers; remove them from the training data"
     )
 
 

@@ -71,7 +71,7 @@ class Local:
             return Health(False, problem, name)
         found = versions()
         loaded = _held.get(self.weights)
-        where = f"on {loaded.device}" if loaded else "loaded when first asked"
+        where = f"on {loaded.device}" if loaded else "loaded on first use"
         sentence = f"{name}, in this process, {where}"
         context = loaded.context if loaded else None
         return Health(True, sentence, name, "transformers", found["transformers"], context)

@@ -175,7 +175,7 @@ class ChatApi:
             found = parsed((await stream.response.aread()).decode(errors="replace"))
             if found.get("error"):
                 raise self.error_in(found)
-            raise ServerFailure(f"{self.url} does not stream its answers, as the request asks for.")
+            raise ServerFailure(f"{self.url} does not stream its answers, as requested.")
 
     async def _received(self, stream: Response) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive. Any error of the transport means that the connection is lost."""

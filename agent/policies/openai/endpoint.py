@@ -262,7 +262,7 @@ class Endpoint:
             if not answer.done:
                 raise self._too_slow(answer) from None
         except MalformedStream as bad:
-            sentence = f"{self.url} sent {bad} in the middle of its answer: it speaks no OpenAI-compatible API."
+            sentence = f"{self.url} sent {bad} in the middle of its answer: its API is not OpenAI-compatible."
             raise ServerFailure(sentence) from bad
         answer.end()
 
@@ -273,8 +273,8 @@ class Endpoint:
                 "It hangs; its log may say why."
             )
         return ServerFailure(
-            f"{self.url} had not begun to answer after {self.limits.first:g} s: it has too much to do, or "
-            "hangs. Ask for fewer at once, or see its log."
+            f"{self.url} had not begun to answer after {self.limits.first:g} s: it is overloaded, or "
+            "hangs. Send fewer requests at once, or see its log."
         )
 
     async def _failure(self, response: ErrorResponse, body: Body) -> ServerFailure:

@@ -184,10 +184,10 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
     if _BLIND.search(response.message):
         return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")
     if response.code == "insufficient_quota":
-        return ServerFailure(f"The account behind the key for {where} has nothing left to spend{quote}")
+        return ServerFailure(f"The account behind the key for {where} has no credit left{quote}")
     match status:
         case 401:
-            known = "did not accept the API key it was given" if has_key else "wants an API key, and has none"
+            known = "rejected the API key" if has_key else "needs an API key, and none was sent"
             return ServerFailure(f"{where} {known} (401). servers.toml says where its key is.")
         case 403:
             return ServerFailure(f"{where} does not let this API key use {model} (403){quote}")
@@ -199,7 +199,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
                 "turns, or raise the limit of the proxy in front of it (nginx: client_max_body_size)."
             )
         case 408 | 409 | 429:
-            sentence = f"{where} has too much to do ({status}){quote} Ask for fewer at once, or wait."
+            sentence = f"{where} is overloaded ({status}){quote} Send fewer requests at once, or wait."
             return ServerFailure(sentence, retry=True, after=response.after)
         case _ if status >= 500:
             sentence = f"{where} failed ({status}){quote} Its log says why."
@@ -217,7 +217,7 @@ def _too_long(message: str, max_tokens: int) -> str:
     elif holds:
         counted = f", which holds {int(holds[1]):,} tokens"
     return (
-        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens a "
+        f"The conversation has grown too long for the model{counted}. Allow fewer turns or fewer tokens per "
         "turn, or serve it with a larger --max-model-len."
     )
 
@@ -235,7 +235,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
     host = urlsplit(where).hostname or where
     causes = list(_causes(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ServerFailure(f"No machine is known by the name of {host} ({where}): check the address.")
+        return ServerFailure(f"There is no machine named {host} ({where}): check the address.")
     # Before TLS: a handshake that takes too long is an SSL error underneath.
     if any("Timeout" in type(cause).__name__ for cause in causes):
         return ServerFailure(
@@ -246,7 +246,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
     if wrong := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
         return ServerFailure(
             f"No safe connection to {where}: {quoted(wrong.reason or wrong)}. Check its certificate, "
-            "and whether it speaks https at all."
+            "and whether it supports https."
         )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         do = (
@@ -261,7 +261,7 @@ def unreachable(error: BaseException, where: str, seconds: float) -> ServerFailu
 def broken_off(where: str) -> ServerFailure:
     """Word an answer that broke off."""
     return ServerFailure(
-        f"{where} broke off in the middle of its answer: it was stopped, or fell over. Its log says why.",
+        f"{where} broke off in the middle of its answer: it was stopped, or crashed. Its log says why.",
         retry=True,
     )
 

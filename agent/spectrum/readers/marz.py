@@ -30,7 +30,7 @@ def targets(fits: FitsFile) -> Targets:
     """Return the objects of a Marz file. :raises SpectrumError: an image of more than two axes"""
     shape = fits[0].shape
     if len(shape) > 2:
-        raise fits.refusal(f"an image of {len(shape)} axes", "one row an object")
+        raise fits.refusal(f"an image of {len(shape)} axes", "one row per object")
     if len(shape) == 1 or shape[0] == 1:
         return Targets.single(fits.name, partial(_read, fits, fits.name, 0))
     found = Targets(fits.name)

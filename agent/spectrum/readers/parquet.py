@@ -86,7 +86,7 @@ class ParquetProcess:
         return reply, content
 
     def _dead(self) -> SpectrumError:
-        return SpectrumError(self.name, "a Parquet file that the program which reads it does not survive", _WANTED)
+        return SpectrumError(self.name, "a Parquet file that makes its reader crash", _WANTED)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

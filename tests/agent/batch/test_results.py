@@ -218,8 +218,8 @@ def test_results_are_counted_with_their_spectra_and_what_has_changed_since_asks_
     assert rows["a.csv"].verdict in ("YES", "NO")
     assert rows["a.csv"].n == 2
     assert (rows["b.csv"].verdict, rows["c.csv"].verdict) == ("ASK", "ASK")
-    assert rows["b.csv"].reasons.startswith("The spectrum cannot be read any more: b.csv: found no file")
-    assert rows["c.csv"].reasons == "The file is another than the one that was inspected."
+    assert rows["b.csv"].reasons.startswith("The spectrum can no longer be read: b.csv: found no file")
+    assert rows["c.csv"].reasons == "The file differs from the one that was inspected."
     assert rows["b.csv"].yes + rows["b.csv"].no == 2
 
 
@@ -286,7 +286,7 @@ def test_two_thirds_of_all_samples_decide_and_less_asks_a_person(verdicts, wante
         ("YNYN-", "The samples are split: 2 YES, 2 NO, 1 without an answer."),
         (
             "YYYN-",
-            "Too thin a majority: 60 % of 5 samples say YES (3 YES, 1 NO, 1 without an answer); expected 67 %.",
+            "The majority is too small: 60 % of 5 samples say YES (3 YES, 1 NO, 1 without an answer); expected 67 %.",
         ),
     ],
 )
@@ -356,7 +356,7 @@ def test_answers_that_follow_a_look_at_nothing_do_not_count():
     blind, seeing = answered((6500, 6600), (9500, 9600), "YES"), answered((9500, 9600), (6500, 6600), "YES")
     assert consensus([seeing], STAR, CV).verdict == "YES"
     assert consensus([blind], STAR, CV).reasons == (
-        "1 of 1 YES answers followed on a look where the spectrum has no data (9500–9600 Å observed).",
+        "1 of 1 YES answers followed a zoom where the spectrum has no data (9500–9600 Å observed).",
     )
     assert consensus([seeing, seeing, blind], STAR, CV).verdict == "YES"
     assert consensus([seeing, blind, blind], STAR, CV).needs_person

@@ -337,7 +337,7 @@ def test_a_users_file_never_replaces_one_of_ours(tmp_path: Path) -> None:
     (tmp_path / "again.toml").write_text(GOOD.replace('key = "mine"', 'key = "carbon"'), encoding="utf-8")
     found, problems = tasks.load_all([tmp_path])
     assert set(found) == set(TASKS)
-    assert problems[0].found == "'carbon', taken by cc.toml"
+    assert problems[0].found == "'carbon', already used by cc.toml"
 
 
 @pytest.mark.parametrize(

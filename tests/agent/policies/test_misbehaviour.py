@@ -145,7 +145,7 @@ def test_endless_text_of_a_server_that_knows_no_limit_is_cut_and_the_server_let_
         (Cut("<think>Half a thou"), "broke off in the middle of its answer"),
         (problem(400, "This model's maximum context length is 4096 tokens."), "Allow fewer turns"),
         (problem(503, "loading"), "failed (503): loading."),
-        (problem(429, "slow down"), "has too much to do (429): slow down."),
+        (problem(429, "slow down"), "is overloaded (429): slow down."),
         (WEB_PAGE, "it is no model server"),
     ],
 )

@@ -281,7 +281,7 @@ def test_no_server():
 
 
 def test_no_such_machine():
-    with pytest.raises(PolicyError, match=r"No machine is known by the name of no-such-host\.invalid"):
+    with pytest.raises(PolicyError, match=r"There is no machine named no-such-host\.invalid"):
         turn(Endpoint("http://no-such-host.invalid:8000/v1", "spec-o3", None, HASTY))
 
 
@@ -342,7 +342,7 @@ def test_too_long_a_conversation(message, code):
     said = failure(problem(400, message, code))
     assert said == (
         "The conversation has grown too long for the model: 3,000 tokens to read and up to 2,048 to write, "
-        "of 4,096 it holds. Allow fewer turns or fewer tokens a turn, or serve it with a larger "
+        "of 4,096 it holds. Allow fewer turns or fewer tokens per turn, or serve it with a larger "
         "--max-model-len."
     )
 
@@ -354,11 +354,11 @@ def test_too_long_a_conversation_without_the_numbers():
 
 def test_a_key_that_is_not_accepted_is_not_repeated():
     said = failure(problem(401, f"Incorrect API key provided: {KEY}."))
-    assert said == "URL did not accept the API key it was given (401). servers.toml says where its key is."
+    assert said == "URL rejected the API key (401). servers.toml says where its key is."
 
 
 def test_a_key_that_is_wanted():
-    with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="wants an API key, and has none"):
+    with BadServer(api_key=KEY) as server, pytest.raises(PolicyError, match="needs an API key, and none was sent"):
         turn(Endpoint(server.url, "spec-o3", None, HASTY))
 
 
@@ -386,9 +386,9 @@ def test_a_model_that_is_not_served_and_those_that_are():
         (problem(400, "spec-o3 is not a multimodal model"), "spec-o3 cannot see pictures"),
         (
             problem(429, "No money.", "insufficient_quota"),
-            "The account behind the key for URL has nothing left",
+            "The account behind the key for URL has no credit left",
         ),
-        (Status(429), "URL has too much to do (429): this is a 429"),
+        (Status(429), "URL is overloaded (429): this is a 429"),
         (Status(503, "<html>nginx</html>", kind="text/html"), "URL failed (503): a web page"),
         (WEB_PAGE, "URL answered with a web page: it is no model server."),
         (Status(200, {"choices": []}), "URL does not stream its answers"),
@@ -453,7 +453,7 @@ def test_a_model_that_is_not_served_is_found_out_before_it_is_asked():
             "is no model server: it answered something else. Its address usually ends in /v1.",
         ),
         (BadServer(models=[]), "serves no model."),
-        (BadServer(api_key=KEY), "wants an API key, and has none (401)."),
+        (BadServer(api_key=KEY), "needs an API key, and none was sent (401)."),
     ],
 )
 def test_what_is_wrong_with_a_server_is_said(server, wanted):

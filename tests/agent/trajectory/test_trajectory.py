@@ -49,7 +49,7 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
     [
         ("schema", "other/1", "schema: found 'other/1', expected 'spec-o3/trajectory/1'"),
         ("task", None, "task: found None, expected text"),
-        ("prompt", "\ud800", "prompt: found half a character"),
+        ("prompt", "\ud800", "prompt: found a lone surrogate"),
         ("redshift", True, "redshift: found True, expected a finite number"),
         ("redshift", float("nan"), "redshift: found nan"),
         ("redshift", 10**400, "redshift: found 1000"),

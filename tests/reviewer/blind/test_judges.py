@@ -746,7 +746,7 @@ def test_a_key_goes_from_its_variable_to_the_server_and_nowhere_else(capsys, sto
         assert (status, said.err, len(server.chats)) == (0, "", 1)
         # Its address by itself does not bring the file's key along.
         assert app.main(["blind", "judge", *told, "--server", server.url, "--servers", str(servers)]) == 2
-        assert "wants an API key, and has none" in capsys.readouterr().err
+        assert "needs an API key, and none was sent" in capsys.readouterr().err
     assert "sk-judge" not in said.out
     store.blind.sessions.close("CO", 1, key())
     kept = repr(store.blind.results.of_session(None, 1).judgements)

@@ -64,7 +64,7 @@ def placed(folder: Path, task: str) -> dict[str, Part]:
             sources = json.loads(path.read_text(encoding="utf-8"))["sources"]
             found |= {str(name): part for part in PARTS for name in sources[part]}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: found no build to be read ({error})") from error
+            raise DataError(f"{path}: found no readable build ({error})") from error
     return found
 
 
@@ -91,7 +91,7 @@ def markdown(values: Mapping[str, Any], task: Task) -> str:
     rate = "" if acceptance is None else f", {100 * acceptance:.2f} %"
     lines += [
         "",
-        f"- Positives: what the labels call YES, S/N {recipe['snr_min']:g} a pixel or more.",
+        f"- Positives: labelled YES, S/N {recipe['snr_min']:g} per pixel or more.",
         f"- Hard negatives: candidates to which the weak classifier gives P(YES) > {recipe['keep']:g}: "
         f"{candidates['accepted']} of {candidates['scored']} scored{rate}.",
         f"- Weak classifier: {_weak_text(weak)}.",
@@ -126,7 +126,7 @@ def _weak_text(weak: Mapping[str, Any]) -> str:
     of = weak["trained_on"]
     return (
         f"a small 1-D network trained on the {of['YES']} training positives against {of['NO']} random "
-        f"candidates, which are set aside; F1 {weak['held_out_f1']:.3f} on the fifth it did not learn from"
+        f"candidates, which are set aside; F1 {weak['held_out_f1']:.3f} on the fifth it was not trained on"
     )
 
 
