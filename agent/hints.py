@@ -92,7 +92,7 @@ def hints(spectrum: Spectrum, zoom: Zoom, task: Task | None = None) -> tuple[Hin
         # If the label names something outside the window, measuring another line would only distract.
         *(_measurement(view, principal, task) if principal and not outside else ()),
         *_incomplete(view, covered),
-        *_spoilt(view, principal),
+        *_disturbed(view, principal),
     ]
     return tuple(found[:MOST])
 
@@ -233,7 +233,7 @@ def _incomplete(view: _View, covered: float) -> list[Hint]:
     return found
 
 
-def _spoilt(view: _View, principal: Line | Band | None) -> list[Hint]:
+def _disturbed(view: _View, principal: Line | Band | None) -> list[Hint]:
     """Return hints on sky lines, telluric bands and arm joins across the window, those on the line itself first, at
     most two.
     """

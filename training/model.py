@@ -300,10 +300,10 @@ class Resumable:
         if self.is_fsdp_enabled or hasattr(self.model, "peft_config"):
             super()._load_from_checkpoint(resume_from_checkpoint, model)  # type: ignore[misc]
         else:
-            put_back(self.model if model is None else model, resume_from_checkpoint)
+            load_checkpoint_weights(self.model if model is None else model, resume_from_checkpoint)
 
 
-def put_back(model: Any, checkpoint: str) -> None:
+def load_checkpoint_weights(model: Any, checkpoint: str) -> None:
     """Load all weights of ``checkpoint`` into ``model``, each in the type that the model has.
 
     :raises ModelError: one is missing there, or of another shape

@@ -75,7 +75,7 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         _write(self.folder / SETTINGS, to_yaml(settings))
         checkpoint = self.checkpoint()
-        self._forget_after(checkpoint)
+        self._delete_after(checkpoint)
         sittings = _read_list(self.folder / ENVIRONMENT)
         _write_json(self.folder / ENVIRONMENT, [*sittings, environment()])
         _write_json(self.folder / LINEAGE, [*lineage(settings.model), _here(kind, settings)])
@@ -103,7 +103,7 @@ class Run:
             )
         self._refuse_other(settings)
 
-    def keep_card(self, plain: Mapping[str, Any], markdown: str) -> None:
+    def save_card(self, plain: Mapping[str, Any], markdown: str) -> None:
         """Save the data card, as JSON and Markdown."""
         _write_json(self.folder / "data_card.json", plain)
         _write(self.folder / "data_card.md", markdown)
@@ -149,7 +149,7 @@ class Run:
         for name in _OURS:
             (self.folder / name).unlink(missing_ok=True)
 
-    def _forget_after(self, checkpoint: Path | None) -> None:
+    def _delete_after(self, checkpoint: Path | None) -> None:
         last = _step(checkpoint) if checkpoint else 0
         for one in self._checkpoints():
             if _step(one) > last or not (one / COMPLETE).is_file():

@@ -211,7 +211,7 @@ def train(
         if is_first_process():
             run.begin("sft", settings, start)
             if card is not None:
-                run.keep_card(card.plain, card.markdown)
+                run.save_card(card.plain, card.markdown)
     checkpoint = run.checkpoint()
     loaded = load(settings.model)
     trainer = trainer_of(settings, loaded, examples, held_out, arguments)

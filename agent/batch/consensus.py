@@ -221,7 +221,7 @@ def consensus(
     yes, no = verdicts.count("YES"), verdicts.count("NO")
     leaning: Verdict | None = None if yes == no else "YES" if yes > no else "NO"
     snr = typical_snr(spectrum)
-    thin = _thin(verdicts, leaning, limits)
+    thin = _too_small(verdicts, leaning, limits)
     blind = None if thin else _without_data(trajectories, verdicts, leaning, spectrum, limits)
     reasons = tuple(
         reason for reason in (thin, blind, _noisy(snr, spectrum, limits), *_uncovered(spectrum, task, limits)) if reason
@@ -271,7 +271,7 @@ def _verdict(trajectory: Trajectory) -> Verdict | None:
     return None if trajectory.answer is None else trajectory.answer.verdict
 
 
-def _thin(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: Limits) -> str | None:
+def _too_small(verdicts: Sequence[Verdict | None], leaning: Verdict | None, limits: Limits) -> str | None:
     samples = len(verdicts)
     yes, no = verdicts.count("YES"), verdicts.count("NO")
     if not yes + no:
@@ -327,7 +327,7 @@ def _without_data(
 ) -> str | None:
     """Return a reason if the majority is too small without the answers that directly follow a zoom without data."""
     agreeing = [t for t, verdict in zip(trajectories, verdicts, strict=True) if verdict == leaning]
-    zooms = [zoom for zoom in map(_last_zoom, agreeing) if zoom is not None and _saw_nothing(zoom, spectrum)]
+    zooms = [zoom for zoom in map(_last_zoom, agreeing) if zoom is not None and _has_no_data(zoom, spectrum)]
     if not zooms or (len(agreeing) - len(zooms)) / len(trajectories) >= limits.majority - _ROUNDING:
         return None
     window = zooms[0].window_observed
@@ -346,7 +346,7 @@ def _last_zoom(trajectory: Trajectory) -> Zoom | None:
     return zoom
 
 
-def _saw_nothing(zoom: Zoom, spectrum: Spectrum) -> bool:
+def _has_no_data(zoom: Zoom, spectrum: Spectrum) -> bool:
     window = zoom.window if spectrum.frame == "rest" else zoom.window_observed
     if window is None or not 0 < window[0] < window[1]:
         return False

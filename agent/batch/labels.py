@@ -57,7 +57,7 @@ class Labels:
             before = self._rows.setdefault((row.file, row.target), row)
             if before.verdict != row.verdict:
                 raise LabelsError(
-                    f"{source}: row {row.number}: label: found {row.verdict} for {_called(row)}, which row "
+                    f"{source}: row {row.number}: label: found {row.verdict} for {_name_of(row)}, which row "
                     f"{before.number} calls {before.verdict}"
                 )
 
@@ -95,10 +95,10 @@ class Labels:
     @property
     def unused(self) -> list[str]:
         """The labelled spectra that were not used, in the file's order."""
-        return [_called(row) for key, row in self._rows.items() if key not in self._used]
+        return [_name_of(row) for key, row in self._rows.items() if key not in self._used]
 
 
-def _called(row: Row) -> str:
+def _name_of(row: Row) -> str:
     return f"{row.file}#{row.target}" if row.target else row.file
 
 

@@ -167,16 +167,16 @@ def inspect_one(job: Job, reading: Readable, plan: Plan, policy: Policy, stop: S
     if not isinstance(found, Spectrum):
         return Outcome(job, "not read", str(found))
     tries = 1
-    outcome = _tried(job, found, plan, policy, stop, tries)
+    outcome = _inspect_once(job, found, plan, policy, stop, tries)
     while outcome.reason == "policy failed" and tries <= plan.retries:
         if stop.wait(PAUSE * 2 ** (tries - 1) * random.uniform(0.5, 1.5)):
             break
         tries += 1
-        outcome = _tried(job, found, plan, policy, stop, tries)
+        outcome = _inspect_once(job, found, plan, policy, stop, tries)
     return outcome
 
 
-def drained(
+def as_completed_limited(
     pool: Executor, submitted: Iterator[Future[list[Outcome]]], most: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     """Yield the results of the futures as they finish, with at most ``most`` of them submitted.
@@ -239,10 +239,10 @@ def _in_threads(jobs: Iterable[Job], plan: Plan, threads: int, stop: Stop) -> Ge
     def one(job: Job, reading: Reading) -> list[Outcome]:
         return [inspect_one(job, reading, plan, policy_for(job.sample), stop)]
 
-    yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+    yield from as_completed_limited(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
 
 
-def _tried(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
+def _inspect_once(job: Job, spectrum: Spectrum, plan: Plan, policy: Policy, stop: Stop, tries: int) -> Outcome:
     since = monotonic()
     texts: dict[int, str] = {}
     try:
@@ -293,10 +293,10 @@ def in_processes(jobs: Iterable[Job], plan: Plan, processes: int, stop: Stop) ->
     """
     # A mapping proxy cannot be sent to another process.
     sent = replace(plan, task=replace(plan.task, references=dict(plan.task.references)))
-    yield from worked_off(_units(jobs), _Inspecting(sent), processes, stop)
+    yield from run_units(_units(jobs), _Inspecting(sent), processes, stop)
 
 
-def worked_off(
+def run_units(
     units: Iterable[Unit], work: Callable[[Unit, Stop], list[Outcome]], processes: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     """Yield the outcomes of every unit, in the order in which they finish.
@@ -309,7 +309,7 @@ def worked_off(
     submitted = (pool.submit(_do, unit) for unit in units)
     with stop.waking(stopping.set):
         try:
-            yield from drained(pool, submitted, 2 * processes, stop)
+            yield from as_completed_limited(pool, submitted, 2 * processes, stop)
         except BrokenProcessPool as broken:
             raise PolicyUnavailable(
                 f"a process of the run was ended from outside (no memory left?): {broken}"

@@ -42,12 +42,12 @@ def draw(
     """
     # matplotlib takes half a second to import: not needed by programs that draw nothing.
     from agent.plot.exact import render
-    from agent.plot.exact.layout import NotPromised
+    from agent.plot.exact.layout import UnsupportedLayout
 
     curve = pixels_to_draw(np.asarray(wavelength, float), np.asarray(flux, float), window)
     try:
         return Image.fromarray(render.pixels(curve, title))
-    except NotPromised:
+    except UnsupportedLayout:
         # Figures and axes take as long to import as everything else in this package.
         from agent.plot import reference
 

@@ -159,7 +159,7 @@ class Roster:
         return entry.server.sampling() if entry else Sampling()
 
     def health(self, key: str) -> Health:
-        """Return whether that policy can be used now; the state of a server is cached for ``BELIEVED`` seconds.
+        """Return whether that policy can be used now; the state of a server is cached for ``HEALTH_SECONDS`` seconds.
 
         :raises PolicyError: there is no such key
         """

@@ -14,7 +14,7 @@ from agent.batch.run import (
     Job,
     Outcome,
     Plan,
-    drained,
+    as_completed_limited,
     inspect_one,
     readings,
     stop_when_unavailable,
@@ -53,7 +53,7 @@ def draft_many(
     """Draft each job; yield outcomes as they finish, with the labels in their traces. When the budget does not allow
     another one, none is started, and ``spending.ended`` has the reason.
 
-    :raises PolicyGone: the policy fails for all jobs; every outcome until then has been yielded
+    :raises PolicyUnavailable: the policy fails for all jobs; every outcome until then has been yielded
     """
     known, spending, inner = known or KnownLabels(), spending or Budget(), Stop()
     plan = Plan(task, lambda sample: policy_for(None, sample))
@@ -102,7 +102,7 @@ def _in_threads(
     one: Callable[[Job, Reading], list[Outcome]], jobs: Iterable[Job], threads: int, stop: Stop
 ) -> Generator[Outcome, None, None]:
     pool = ThreadPoolExecutor(threads, thread_name_prefix="draft")
-    yield from drained(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
+    yield from as_completed_limited(pool, (pool.submit(one, *work) for work in readings(jobs)), 2 * threads, stop)
 
 
 def contradicting_path(out: Path) -> Path:

@@ -59,8 +59,8 @@ def write_item(part: Path, one: ApprovedItem) -> ItemRows | LeftOut:
     """
     try:
         shown = pictures(one)
-    except NotTrainable as unfit:
-        return LeftOut(one.item_id, str(unfit))
+    except NotTrainable as reason_unfit:
+        return LeftOut(one.item_id, str(reason_unfit))
     paths = [f"images/{one.trajectory.task}_{one.item_id}_{k}.png" for k in range(len(shown))]
     for path, picture in zip(paths, shown, strict=True):
         _write_file(part / path, picture.png)

@@ -63,9 +63,9 @@ def pictures(approved: ApprovedItem) -> tuple[Picture, ...]:
     :raises NotTrainable: the item cannot be training data
     """
     trajectory = approved.trajectory
-    unfit = trajectory.problems() or _form_problems(trajectory)
-    if unfit:
-        raise NotTrainable("; ".join(unfit))
+    reason_unfit = trajectory.problems() or _form_problems(trajectory)
+    if reason_unfit:
+        raise NotTrainable("; ".join(reason_unfit))
     calls = [{}, *(zoom.arguments for zoom in trajectory.zooms if zoom.ok)]
     wanted = zip(calls, trajectory.pictures, strict=True)
     return tuple(_picture(approved, arguments, sha256) for arguments, sha256 in wanted)

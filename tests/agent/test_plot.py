@@ -17,7 +17,7 @@ from PIL import Image
 from agent.plot import PlotError, draw, pixels_sha256, png, png_bytes, reference
 from agent.plot.curve import Curve, pixels_to_draw
 from agent.plot.exact import render
-from agent.plot.exact.layout import NotPromised
+from agent.plot.exact.layout import UnsupportedLayout
 
 RNG = np.random.default_rng(2601)
 WAVELENGTH = np.geomspace(3700.0, 9100.0, 600)
@@ -209,7 +209,7 @@ def test_any_points_are_drawn_as_matplotlib_draws_them_or_left_to_it(points, sca
     curve = pixels_to_draw(wavelength, flux * scale, (0.0, 1e5) if zoomed else None)
     try:
         drawn = render.pixels(curve, "Spectrum")
-    except NotPromised:
+    except UnsupportedLayout:
         return
     assert np.array_equal(drawn, by_matplotlib(curve))
 
@@ -270,7 +270,7 @@ def test_the_name_of_a_file_as_title():
 )
 def test_what_is_not_promised_is_drawn_by_matplotlib(flux, title):
     curve = pixels_to_draw(FINE_WAVELENGTH, flux, (6500.0, 6600.0))
-    with pytest.raises(NotPromised):
+    with pytest.raises(UnsupportedLayout):
         render.pixels(curve, title)
     assert np.array_equal(draw(FINE_WAVELENGTH, flux, (6500.0, 6600.0), title), by_matplotlib(curve, title))
 

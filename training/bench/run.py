@@ -21,10 +21,10 @@ from agent.batch.run import (
     Plan,
     PolicyFor,
     PolicyUnavailable,
-    drained,
+    as_completed_limited,
     inspect_one,
+    run_units,
     stop_when_unavailable,
-    worked_off,
 )
 from agent.conversation import Policy, Stop
 from agent.loop import MAX_TURNS
@@ -147,10 +147,10 @@ def _outcomes(
     with stop.waking(inner.set):
         if processes:
             # The reader of a spectrum (an open table, a closure) may not be picklable.
-            outcomes = worked_off((question.read() for question in prepared), worker, processes, inner)
+            outcomes = run_units((question.read() for question in prepared), worker, processes, inner)
         else:
             pool = ThreadPoolExecutor(concurrency, thread_name_prefix="bench")
-            outcomes = drained(pool, _submitted(pool, worker, prepared, inner), 2 * concurrency, inner)
+            outcomes = as_completed_limited(pool, _submitted(pool, worker, prepared, inner), 2 * concurrency, inner)
         try:
             yield from stop_when_unavailable(outcomes, (processes or concurrency) + MAX_CONSECUTIVE_FAILURES)
         finally:

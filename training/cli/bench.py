@@ -86,15 +86,15 @@ def run(arguments: Namespace) -> int:
         dropped: list[Dropped] = []
         questions = questions_from(arguments, dropped)
         about = card(questions, dropped=dropped)
-        who = _contender(arguments)
-        options, settings = _inspection_options(arguments, who)
+        system = _system(arguments)
+        options, settings = _inspection_options(arguments, system)
         folder = arguments.output or RUNS / _file_name(settings["name"], arguments.no_tool)
         folder.mkdir(parents=True, exist_ok=True)
         if not arguments.json:
             print(about.text(), end="\n\n", flush=True)
         with stop_on_signal(stop):
             made = _ask(arguments, questions, options, folder, settings, stop)
-        _keep(about, folder)
+        _save_card(about, folder)
         row, result = _report(arguments, questions, folder)
     except (DataError, JournalError, OSError, OutcomesError, PolicyError) as error:
         raise CannotRun(str(error)) from error
@@ -104,7 +104,7 @@ def run(arguments: Namespace) -> int:
     return CHECK_FAILED if row.open or row.unread or row.failed else DONE
 
 
-def _contender(arguments: Namespace) -> System | None:
+def _system(arguments: Namespace) -> System | None:
     """Return the weights that a local policy loads; ``arguments`` then name them. A training run's folder means its
     result.
     """
@@ -127,7 +127,7 @@ def _contender(arguments: Namespace) -> System | None:
     return found
 
 
-def _inspection_options(arguments: Namespace, who: System | None) -> tuple[InspectionOptions, dict[str, Any]]:
+def _inspection_options(arguments: Namespace, system: System | None) -> tuple[InspectionOptions, dict[str, Any]]:
     """Return the options of the inspections, and the settings that must not change between sessions."""
     from agent.cli.inspect import MACHINE_SETTINGS, baseline
     from agent.cli.policy_options import choice_from, roster_from
@@ -143,8 +143,8 @@ def _inspection_options(arguments: Namespace, who: System | None) -> tuple[Inspe
     if drafter.kind == "model":
         lasting |= choice.sampling.settings()
     settings = {
-        "name": arguments.name or (who.name if who else given or drafter.name),
-        "stage": who.stage if who else "",
+        "name": arguments.name or (system.name if system else given or drafter.name),
+        "stage": system.stage if system else "",
         "policy": {"kind": drafter.kind, "name": drafter.name, "settings": lasting},
         "with_tool": not arguments.no_tool,
         "max_turns": arguments.max_turns,
@@ -153,7 +153,7 @@ def _inspection_options(arguments: Namespace, who: System | None) -> tuple[Inspe
     return InspectionOptions(policy_for, arguments.max_turns, not arguments.no_tool), settings
 
 
-def _keep(card: DataCard, folder: Path) -> None:
+def _save_card(card: DataCard, folder: Path) -> None:
     """Save the data card in the run's folder."""
     from agent.batch.journal import write_atomic
 

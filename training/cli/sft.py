@@ -120,17 +120,17 @@ def _look(arguments: Namespace, settings: SftSettings, renderer: Renderer, prepa
     }
     text = f"\n{example.key}\n\n{mask}\n\n{counted}"
     if arguments.dry_run:
-        would = _would(settings, prepared)
-        result |= would
+        plan = _plan(settings, prepared)
+        result |= plan
         text += (
-            f"\n\n{would['learning']:,} of {would['parameters']:,} parameters learn"
-            f"\n{would['steps']} steps of {would['examples_a_step']} examples"
+            f"\n\n{plan['learning']:,} of {plan['parameters']:,} parameters learn"
+            f"\n{plan['steps']} steps of {plan['examples_a_step']} examples"
         )
     print_result(arguments, result, text)
     return DONE
 
 
-def _would(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
+def _plan(settings: SftSettings, prepared: Prepared) -> dict[str, Any]:
     """Describe how many numbers would be trained, and in how many steps."""
     from training.model import load, trainable
     from training.sft import steps

@@ -224,7 +224,7 @@ def text(card: DataCard) -> str:
     """Return text for a terminal: tables aligned by spaces."""
     parts = [_summary(card)]
     for table in _tables(card):
-        columns = [_lined_up(column) for column in zip(table.head, *table.rows, strict=True)]
+        columns = [_aligned(column) for column in zip(table.head, *table.rows, strict=True)]
         lines = (f"  {'  '.join(line)}".rstrip() for line in zip(*columns, strict=True))
         parts.append("\n".join([table.title, *lines]))
     return "\n\n".join(parts)
@@ -303,7 +303,7 @@ def _quantile(q: float) -> str:
     return {0.0: "least", 0.5: "median", 1.0: "most"}.get(q, f"{100 * q:.0f} %")
 
 
-def _lined_up(column: Sequence[str]) -> list[str]:
+def _aligned(column: Sequence[str]) -> list[str]:
     """Align the cells of a column: numbers right, text left."""
     width = max(map(len, column))
     numbers = all(cell.translate(_NOT_DIGITS).isdigit() for cell in column[1:])

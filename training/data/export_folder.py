@@ -28,20 +28,20 @@ class ToolSchemas:
     def __init__(self) -> None:
         self._stated: dict[str, str] = {}
 
-    def meet(self, schema: object, where: str) -> None:
+    def add(self, schema: object, where: str) -> None:
         """Add a schema. :raises DataError: it differs from an earlier one (a mixture), or it is not ours"""
         canonical = json.dumps(schema, sort_keys=True)
         for other, place in self._stated.items():
             if other != canonical:
                 raise DataError(
-                    f"mixture of tool schemas: {where} has {_called(canonical)}, {place} has "
-                    f"{_called(other)}; expected data made with one tool"
+                    f"mixture of tool schemas: {where} has {_short_name(canonical)}, {place} has "
+                    f"{_short_name(other)}; expected data made with one tool"
                 )
         self._stated[canonical] = where
         ours = json.dumps(TOOL_SCHEMA, sort_keys=True)
         if canonical != ours:
             raise DataError(
-                f"{where}: tool: found the schema {_called(canonical)}, expected {_called(ours)}, the tool "
+                f"{where}: tool: found the schema {_short_name(canonical)}, expected {_short_name(ours)}, the tool "
                 "that models are trained with here"
             )
 
@@ -86,7 +86,7 @@ def _named_types(properties: object) -> object:
     return {name: _types(inner) for name, inner in properties.items()}
 
 
-def _called(canonical: str) -> str:
+def _short_name(canonical: str) -> str:
     """Return a short name of a schema: the tool's name, and the beginning of a hash."""
     schema = json.loads(canonical)
     function = schema.get("function") if isinstance(schema, Mapping) else None
@@ -108,7 +108,7 @@ class ExportFolder:
         where = str(folder / MANIFEST)
         if manifest.get("schema") != SCHEMA:
             raise DataError(f"{where}: schema: found {manifest.get('schema')!r:.60}, expected {SCHEMA!r}")
-        tools.meet(manifest.get("tool"), where)
+        tools.add(manifest.get("tool"), where)
         if manifest.get("renderer") != RENDERER:
             raise DataError(
                 f"{where}: renderer: found {manifest.get('renderer')!r:.60}, expected {RENDERER!r}: pictures "

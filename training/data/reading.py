@@ -39,8 +39,8 @@ def examples(
     read = [row.example() for row in _trajectories(given, known, _folder(spectra), pictures=True)]
     found = [row for row in read if isinstance(row, Example)]
     left_out = [row for row in read if isinstance(row, Dropped)]
-    _refuse_nothing(found, left_out, given, "trajectory to learn from")
-    _refuse_twice(question.key for question in found)
+    _refuse_empty(found, left_out, given, "trajectory to learn from")
+    _refuse_duplicates(question.key for question in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -86,8 +86,8 @@ def questions(
     if wanted is not None:
         found = [question for question in found if question.task.key in wanted]
     of = "" if wanted is None else f" of task {' or '.join(wanted)}"
-    _refuse_nothing(found, left_out, given, f"question{of}")
-    _refuse_twice(f"{question.key} ({question.task.key})" for question in found)
+    _refuse_empty(found, left_out, given, f"question{of}")
+    _refuse_duplicates(f"{question.key} ({question.task.key})" for question in found)
     if dropped is not None:
         dropped += left_out
     return found
@@ -121,7 +121,7 @@ def _file_rows(
         except ValueError as error:
             raise row.wrong(f"conversations[0]: {error}") from error
         if schema is not None:
-            tools.meet(schema, f"{path}: row {row.number}")
+            tools.add(schema, f"{path}: row {row.number}")
         yield read
 
 
@@ -201,7 +201,7 @@ def _folder(spectra: Path | None) -> SpectraFolder | None:
         raise DataError(str(error)) from error
 
 
-def _refuse_twice(keys: Iterable[str]) -> None:
+def _refuse_duplicates(keys: Iterable[str]) -> None:
     seen: set[str] = set()
     for key in keys:
         if key in seen:
@@ -209,7 +209,7 @@ def _refuse_twice(keys: Iterable[str]) -> None:
         seen.add(key)
 
 
-def _refuse_nothing(found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
+def _refuse_empty(found: Sequence[object], dropped: Sequence[Dropped], given: Sequence[Path], what: str) -> None:
     if found:
         return
     where = ", ".join(str(path) for path in given[:3]) or "nothing named"

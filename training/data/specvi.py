@@ -41,7 +41,7 @@ def is_specvi(path: Path) -> bool:
         with path.open("rb") as file:
             if file.read(4) != b"PAR1":
                 return False
-        with _damage_named(path), pq.ParquetFile(path) as parquet:
+        with _naming_damage(path), pq.ParquetFile(path) as parquet:
             return {"extra_info", "reward_model"} <= set(parquet.schema_arrow.names)
     except OSError:
         return False
@@ -75,7 +75,7 @@ def questions_of(path: Path, known: Mapping[str, Task]) -> Iterator[Question]:
 
     spectra = _Spectra(path)
     in_words: dict[tuple[str, str], Task] = {}
-    with _damage_named(path), pq.ParquetFile(path) as file:
+    with _naming_damage(path), pq.ParquetFile(path) as file:
         number = -1
         for batch in file.iter_batches(_BATCH, columns=[*_LISTED, *_OURS]):
             for row in batch.to_pylist():
@@ -145,7 +145,7 @@ class _Spectra:
         with self._lock:
             if self._copy is None:
                 self._copy = self._made()
-        with _damage_named(self._path):
+        with _naming_damage(self._path):
             values = self._copy.get_batch(row // _BATCH).slice(row % _BATCH, 1).to_pylist()[0]
         try:
             found = bench_spectrum(self._path.name, row, values)
@@ -165,7 +165,7 @@ class _Spectra:
 
         # With buffering, all compressed data would be in memory at once.
         with (
-            _damage_named(self._path),
+            _naming_damage(self._path),
             pq.ParquetFile(self._path, buffer_size=_BUFFER, pre_buffer=False) as file,
         ):
             columns = [name for name in BENCH_COLUMNS if name in file.schema_arrow.names]
@@ -174,7 +174,7 @@ class _Spectra:
                 tempfile.NamedTemporaryFile(prefix="spec-o3-", suffix=".arrow", delete=False) as copy,
                 pa.ipc.new_file(copy, schema) as writer,
             ):
-                for batch in _of_one_size(file.iter_batches(_BATCH, columns=columns), schema):
+                for batch in _equal_batches(file.iter_batches(_BATCH, columns=columns), schema):
                     writer.write_batch(batch)
             mapped = pa.memory_map(copy.name)
             # Removed now, so that nothing is left however the program ends; where an open file cannot be removed
@@ -184,7 +184,7 @@ class _Spectra:
             return pa.ipc.open_file(mapped)
 
 
-def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
+def _equal_batches(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
     """Yield the rows in batches of ``_BATCH``: pyarrow's may be shorter at the end of a row group."""
     import pyarrow as pa
 
@@ -199,7 +199,7 @@ def _of_one_size(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
+def _naming_damage(path: Path) -> Iterator[None]:
     """Within the block, turn the errors of pyarrow over a damaged file into ``DataError``."""
     import pyarrow as pa
 

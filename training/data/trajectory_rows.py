@@ -52,7 +52,7 @@ class TrajectoryRow:
 
         :raises DataError: its pictures are missing, or it names no spectrum
         """
-        if why := unfit(self.trajectory):
+        if why := reason_unfit(self.trajectory):
             return Dropped(self.row.key, why)
         survey, snr = self._survey_and_snr()
         pictures = self._pictures()
@@ -157,7 +157,7 @@ def _checked(
     return TrajectoryRow(row, replace(trajectory, task=task.key), task, spectra)
 
 
-def unfit(trajectory: Trajectory) -> str:
+def reason_unfit(trajectory: Trajectory) -> str:
     """Return why a trajectory cannot be an example, "" if it can."""
     if problems := trajectory.problems(pictures=False):
         return "; ".join(problems)

@@ -36,7 +36,7 @@ _MIN_HEIGHT = 190.0
 """In points. The flux axis gets the nine intervals at most that ``ticks`` gives it if 180 are free."""
 
 
-class NotPromised(Exception):
+class UnsupportedLayout(Exception):
     """The fast renderer cannot lay out this picture; the reference draws it."""
 
 
@@ -141,7 +141,7 @@ class Frame:
         x, y = affine_transform(np.array([[0.5, 1.0]]), above)[0].tolist()
         placed = Placed(block(self.content.title, TITLE, "center", "baseline"), x, y)
         if self.flux_offset is not None and self.flux_offset.box[3] >= placed.box[1]:
-            raise NotPromised("the title gives way to the flux axis's exponent")
+            raise UnsupportedLayout("the title gives way to the flux axis's exponent")
         return placed
 
     @cached_property
@@ -181,7 +181,7 @@ class Frame:
 def position(content: Content, size: tuple[float, float]) -> Box:
     """Return the position of the axes in a figure of ``size`` inches, as fractions of it: ``Figure.tight_layout``.
 
-    :raises NotPromised: the text leaves no space for axes
+    :raises UnsupportedLayout: the text leaves no space for axes
     """
     width, height = size
     canvas, to_parts = _canvas(size)
@@ -196,12 +196,12 @@ def position(content: Content, size: tuple[float, float]) -> Box:
         max(high - start[3], 0.0) + _FIGURE_PAD / height,
     )
     if margins[0] + margins[2] >= 1 or margins[1] + margins[3] >= 1:
-        raise NotPromised("no room for axes")
+        raise UnsupportedLayout("no room for axes")
     # The second pass, with the first one's answer as its rectangle, subtracts the margins from 1 again.
     right, top = (1 - (1 - (1 - (1 - (1 - margin)))) for margin in margins[2:])
     place = _subplot(margins[0], margins[1], right, top)
     if (place[3] - place[1]) * height * 72 < _MIN_HEIGHT:
-        raise NotPromised("fewer flux ticks fit")
+        raise UnsupportedLayout("fewer flux ticks fit")
     return place
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from agent.plot.curve import DPI, Curve
 from agent.plot.exact.grid import BLACK, clipped, draw_ticks, open_path, style
-from agent.plot.exact.layout import STATISTICS, Content, Frame, Matrix, NotPromised, Placed, cropped, position
+from agent.plot.exact.layout import STATISTICS, Content, Frame, Matrix, Placed, UnsupportedLayout, cropped, position
 from agent.plot.exact.ticks import flux_axis, wavelength_axis
 
 _PLAIN_TITLE = re.compile(r"[ -#%-\[\]-~]*[!-#%-\[\]-~][ -#%-\[\]-~]*")
@@ -33,10 +33,10 @@ _FRAME_ALPHA = 0.8
 def pixels(curve: Curve, title: str) -> NDArray[np.uint8]:
     """Return the RGBA picture (rows, columns, 4).
 
-    :raises NotPromised: it may differ from the reference
+    :raises UnsupportedLayout: it may differ from the reference
     """
     if not _PLAIN_TITLE.fullmatch(title):
-        raise NotPromised("a title with formulas, several lines or rare characters")
+        raise UnsupportedLayout("a title with formulas, several lines or rare characters")
     content = _content(curve, title)
     frame, wide, high = cropped(content, curve.size, position(content, curve.size))
     agg = RendererAgg(int(wide), int(high), float(DPI))
@@ -46,7 +46,7 @@ def pixels(curve: Curve, title: str) -> NDArray[np.uint8]:
     try:
         _draw_line(agg, frame, curve)
     except OverflowError as failure:
-        raise NotPromised("the line is too long for Agg") from failure
+        raise UnsupportedLayout("the line is too long for Agg") from failure
     _draw_spines(agg, frame)
     _draw_statistics(agg, frame, high)
     _draw_text(agg, frame.title, high)
@@ -58,9 +58,9 @@ def _content(curve: Curve, title: str) -> Content:
     for lo, hi in ends:
         largest = max(abs(lo), abs(hi))
         if not (largest == 0 or _SMALLEST < largest < _LARGEST):
-            raise NotPromised("numbers near the ends of what a float holds")
+            raise UnsupportedLayout("numbers near the ends of what a float holds")
         if 0 < hi - lo < _LEAST_SPAN * largest:
-            raise NotPromised("a range within rounding")
+            raise UnsupportedLayout("a range within rounding")
     wavelength, flux = wavelength_axis(*ends[0], curve.tick_spacing), flux_axis(*ends[1])
     return Content(wavelength, flux, title, curve.statistics, curve.emptiest_corner)
 

@@ -169,10 +169,10 @@ def weighing(assessment: Assessment) -> str:
 
 
 def _named(finding: Finding) -> str:
-    return f"{_fulfilled(finding)} ({signed(finding.points)})"
+    return f"{_name_or_not(finding)} ({signed(finding.points)})"
 
 
-def _fulfilled(finding: Finding) -> str:
+def _name_or_not(finding: Finding) -> str:
     """Return the feature's name, with "not" if it does not lie within its bounds."""
     return finding.feature.name if (finding.presence or 0) > 0.5 else f"not {finding.feature.name}"
 
@@ -203,7 +203,7 @@ def _figure(finding: Finding) -> str:
     assert isinstance(measured, Measured)
     quantity = _QUANTITIES[finding.feature.quantity]
     value = with_error(measured, _UNITS[finding.feature.quantity])
-    return f"{_fulfilled(finding)} ({quantity} {value})"
+    return f"{_name_or_not(finding)} ({quantity} {value})"
 
 
 NAME = "baseline, no model"

@@ -305,7 +305,7 @@ class Endpoint:
         """Return the model to use. The first turn also starts a health check, whose facts the trace records."""
         if self.model is not None:
             if self._facts is None or not self._facts.ok:
-                self._examination()
+                self._shared_check()
             return self.model
         health = self._facts if self._facts and self._facts.ok else await self._examined()
         if not health.ok:
@@ -314,9 +314,9 @@ class Endpoint:
 
     async def _examined(self) -> Health:
         # Shielded: the check is shared, and a stopped turn must not cancel it for the others.
-        return await asyncio.shield(self._examination())
+        return await asyncio.shield(self._shared_check())
 
-    def _examination(self) -> asyncio.Task[Health]:
+    def _shared_check(self) -> asyncio.Task[Health]:
         """Return the running check, or start one. Runs on the loop, so there are never two at once."""
         if self._checking is None or self._checking.done():
             self._checking = asyncio.ensure_future(self._examine())

@@ -64,7 +64,7 @@ class ParquetProcess:
                 self._process.stdin.write(json.dumps(request).encode() + b"\n")
                 self._process.stdin.flush()
             except OSError:
-                raise self._dead() from None
+                raise self._crashed() from None
             _, content = self._reply()
         return pa.ipc.open_stream(pa.py_buffer(content)).read_all()
 
@@ -82,10 +82,10 @@ class ParquetProcess:
         if reply is not None and "error" in reply:
             raise SpectrumError(self.name, f"a damaged Parquet file ({reply['error']})", _WANTED)
         if reply is None or len(content) != reply["bytes"]:
-            raise self._dead()
+            raise self._crashed()
         return reply, content
 
-    def _dead(self) -> SpectrumError:
+    def _crashed(self) -> SpectrumError:
         return SpectrumError(self.name, "a Parquet file that makes its reader crash", _WANTED)
 
 
@@ -110,7 +110,7 @@ def targets(name: str, path: Path) -> Targets:
     import pyarrow as pa
 
     file = ParquetProcess(name, path)
-    with _damage_named(name):
+    with _naming_damage(name):
         schema, names = file.schema, file.schema.names
     groups = _Groups(name, file)
     if "extra_info" in names:
@@ -142,7 +142,7 @@ class _Groups:
             if row < rows:
                 if self._kept[0] != group:
                     self._kept = (group, self._file.table(group, columns))
-                with _damage_named(self.name):
+                with _naming_damage(self.name):
                     return self._kept[1].slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
             row -= rows
         raise SpectrumError(self.name, f"{self.rows} rows", f"row {row}")
@@ -153,12 +153,12 @@ class _Groups:
         parts = [self._file.table(group, columns) for group in range(len(self._file.groups))]
         if not parts:
             raise SpectrumError(self.name, "a table without rows", "a spectrum")
-        with _damage_named(self.name):
+        with _naming_damage(self.name):
             return {c: np.concatenate([p[c].to_numpy(zero_copy_only=False) for p in parts]) for c in columns}
 
 
 @contextmanager
-def _damage_named(name: str) -> Iterator[None]:
+def _naming_damage(name: str) -> Iterator[None]:
     """Within the block, turn the errors of pyarrow over a damaged file (also names that are not UTF-8) into
     ``SpectrumError``.
     """

@@ -57,7 +57,7 @@ def read(name: str, raw: bytes) -> Spectrum:
     pixels = arrays(name, which, values, unit)
     fields = _fields(name, text, which)
     printed = pixels["wavelength"]
-    pixels["wavelength"] = unrounded(printed)
+    pixels["wavelength"] = evenly_spaced(printed)
     if pixels["wavelength"] is not printed:
         fields["meta"]["wavelengths_unrounded"] = True
     return spectrum(name, **pixels, **fields)
@@ -135,7 +135,7 @@ def _cut_at_column_ends(rows: list[str]) -> list[str]:
     return [" ".join(row[start:end] for start, end in zip(starts, ends, strict=True)) + row[ends[-1] :] for row in rows]
 
 
-def unrounded(wavelength: FloatArray) -> FloatArray:
+def evenly_spaced(wavelength: FloatArray) -> FloatArray:
     """Return an evenly spaced axis (n,) whose printed values repeat because of rounding, made even again.
 
     X-shooter spectra sampled every 0.2 Å are published with five digits: 9999.8, 10000, 10000, 10000, 10001. The
