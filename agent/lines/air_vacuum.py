@@ -11,7 +11,7 @@ Medium = Literal["vacuum", "air"]
 FloatArray = NDArray[np.float64]
 
 # By convention (IAU; NIST, SDSS and all line lists follow it) wavelengths below this are quoted in vacuum,
-# whatever is said.
+# whatever a file states.
 SHORTEST_AIR_WAVELENGTH = 2000.0
 
 

@@ -1,8 +1,7 @@
 """Atomic lines of stars: hydrogen, helium and metals, by temperature and gravity.
 
-Wavelengths are air (as printed in line tables), converted to vacuum on use. Strengths are equivalent widths in Å,
-rounded from the literature named at each table, interpolated in log T: for the appearance of a class, not for
-abundances.
+Wavelengths are air, converted to vacuum on use. Strengths are equivalent widths in Å, rounded from the literature at
+each table, interpolated in log T: for the appearance of a class, not for abundances.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-r"""Repair characters that a broken writer damaged, where only one original is possible; the rest becomes U+FFFD and is
-reported.
+r"""Repair characters that a broken writer damaged, if only one original is possible; the rest becomes U+FFFD.
 
 In published cold-start rows ``\u03b1`` became U+0003 and ``b1``, ``\boxed`` became U+0008 and ``oxed``, or more was
 lost. Forms as listed by github.com/KMnO4-zx/agentic-rl-lab (09-spec-o3/prepare_data.py) for all 942 rows.

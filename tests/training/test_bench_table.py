@@ -313,7 +313,7 @@ def test_a_card_says_what_it_is_of_and_shows_every_look(page: str, gallery_run: 
         pictures = len(Page(card).all("img"))
         assert pictures == 1 + (one.calls - one.errors if one.ended != "turn limit" else one.calls - 1)
     tool_error = next(card for card, one in zip(cards, shown, strict=True) if "tool error" in kinds(one))
-    assert re.search(r'class="told error">(Error: The specified|Not run)', tool_error)
+    assert re.search(r'class="result error">(Error: The specified|Not run)', tool_error)
 
 
 def test_bad_form_is_shown_as_it_was_written(page: str, gallery_run: Run) -> None:

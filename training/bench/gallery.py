@@ -156,7 +156,7 @@ def _card(one: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spe
         f'<p class="facts"><span>{tags}</span>{_facts(one)}</p>',
     ]
     if trajectory is None:
-        parts.append('<p class="told">There is no trace: the policy failed.</p>')
+        parts.append('<p class="result">There is no trace: the policy failed.</p>')
     else:
         spectrum = spectrum_of(one)
         images = {} if spectrum is None else pictures(trajectory, spectrum)
@@ -179,7 +179,7 @@ def _facts(one: Outcome) -> str:
 def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[str]:
     overview = _figure(trajectory.overview, images, "The full spectrum")
     question = _text(trajectory.prompt.partition("\n")[0].replace("**", ""))
-    found = [f'<section class="turn"><h3>Question</h3><div><p class="said">{question}</p></div>{overview}</section>']
+    found = [f'<section class="turn"><h3>Question</h3><div><p class="text">{question}</p></div>{overview}</section>']
     for number, turn in enumerate(trajectory.turns(), start=1):
         words = "".join(_words(step) for step in turn)
         last = turn[-1]
@@ -193,17 +193,17 @@ def _trace(trajectory: Trajectory, images: Mapping[str, Image.Image]) -> list[st
 def _words(step: Step) -> str:
     match step:
         case Think():
-            return f'<p class="said">{_text(step.text)}</p>'
+            return f'<p class="text">{_text(step.text)}</p>'
         case Answer():
             verdict = step.verdict or "neither YES nor NO"
             colour = (step.verdict or "").lower()
             return (
                 f'<p class="call">Answer: <span class="{colour}">{verdict}</span></p>'
-                f'<p class="said">{_text(step.explanation)}</p>'
+                f'<p class="text">{_text(step.explanation)}</p>'
             )
         case Zoom():
             label = f": {_text(step.label)}" if step.label else ""
-            observation = f'<p class="told{"" if step.ok else " error"}">{_text(step.observation)}</p>'
+            observation = f'<p class="result{"" if step.ok else " error"}">{_text(step.observation)}</p>'
             return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{observation}'
 
 
@@ -223,7 +223,7 @@ def _figure(sha256: str | None, images: Mapping[str, Image.Image], caption: str)
         return ""
     image = images.get(sha256)
     if image is None:
-        return '<p class="told">This picture cannot be drawn again.</p>'
+        return '<p class="result">This picture cannot be drawn again.</p>'
     return (
         f'<figure><img alt="{_text(caption)}" tabindex="0" loading="lazy" width="{image.width}" '
         f'height="{image.height}" src="{data_url(image)}"><figcaption>{_text(caption)}</figcaption></figure>'

@@ -91,7 +91,7 @@ class Scores:
     :param f1_of: the tasks whose F1 is in the mean; those in which it is not defined are not
     :param f1_by_loop: the mean F1 if what the loop read as the answer were scored
     :param seconds: from question to answer, median; None if not measured
-    :param calls: of the tool a question, mean
+    :param calls: tool calls per question, mean
     :param errors: share of calls that the tool answered with an error
     """
 
@@ -272,7 +272,7 @@ def _means(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 SNR_EDGES = (5.0, 10.0, 20.0, 50.0)
-"""Median signal-to-noise a pixel at which a new group begins; the published cold-start set lies above 10."""
+"""Median signal-to-noise per pixel at which a new group begins; the published cold-start set lies above 10."""
 NOT_KNOWN = "not known"
 
 By = Literal["survey", "S/N", "task, survey"]

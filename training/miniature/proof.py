@@ -166,7 +166,7 @@ def table(lines: Sequence[Line]) -> str:
     n = lines[0].n
     return (
         f"{markdown_table(headings, rows)}\n\n"
-        f"{n} questions about simulated spectra, half of them positive: whoever always says YES has an F1 of "
+        f"{n} questions about simulated spectra, half of them positive: a system that always answers YES has an F1 of "
         "66.7. Format, accuracy and F1 in percent, F1 as the mean over tasks with its 95 % bootstrap "
         f"interval by spectrum; reward is the published one with alpha = {ALPHA}; calls are of the tool, a "
         "question.\n"

@@ -179,7 +179,7 @@ def failure_of(response: ErrorResponse, where: str, model: str, has_key: bool, m
     if _PICTURES.search(response.message):
         return ServerFailure(
             f"{where} takes fewer pictures in one conversation than an inspection makes ({message}). "
-            """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one a turn."""
+            """Start it with spec-o3 serve, or with --limit-mm-per-prompt '{"image": 8}', one per turn."""
         )
     if _BLIND.search(response.message):
         return ServerFailure(f"{model} cannot see pictures ({message}): choose a vision model.")
