@@ -336,7 +336,7 @@ def test_a_published_row_is_read_with_its_damaged_characters():
     assert (trajectory.task, trajectory.label, trajectory.overview) == ("cv", "YES", "aa")
     assert trajectory.system == "You are a helpful assistant."
     assert any("2 damaged characters repaired" in fault for fault in trajectory.faults)
-    assert any("does not say the frame" in fault for fault in trajectory.faults)
+    assert any("does not state the frame" in fault for fault in trajectory.faults)
 
 
 def test_a_row_of_nine_calls_is_read_whole():

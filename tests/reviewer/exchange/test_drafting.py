@@ -183,7 +183,7 @@ def test_words_that_give_the_label_away_are_counted_and_a_fault(draft_item, spec
     with BadServer(drafting(answer("YES", thought="The known answer is YES."))) as server:
         done = draft_item(server, spectra[0], "--label", "YES", "--out", out)
     assert done.told["giving_away"] == 1
-    assert any("gives away" in fault for fault in rows(out)[0]["faults"])
+    assert any("reveals that the answer was known" in fault for fault in rows(out)[0]["faults"])
 
 
 def test_tokens_and_cost_are_counted(draft_item, spectra, tmp_path):
