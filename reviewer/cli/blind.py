@@ -117,7 +117,7 @@ def _rerun(path: Path, store: Store) -> dict[str, Any]:
 
 
 def _plan(arguments: Namespace, data: dict[str, Any]) -> Plan:
-    """:raises PlanError: naming the field"""
+    """Return the plan of the file and the options. :raises PlanError: naming the field"""
     from reviewer.blind.plan import Plan
 
     data |= _given(arguments, _FIELDS)

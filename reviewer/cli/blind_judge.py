@@ -201,7 +201,7 @@ def _server(arguments: Namespace) -> Server:
 
 
 def _spending(arguments: Namespace) -> Budget:
-    """:raises CannotRun: one price without the other, or a budget without prices"""
+    """Return the budget of the run. :raises CannotRun: one price without the other, or a budget without prices"""
     from reviewer.drafting.budget import Budget, Prices
 
     if (arguments.price_in is None) != (arguments.price_out is None):

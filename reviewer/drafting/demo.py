@@ -135,21 +135,21 @@ def draft(recipe: Recipe, spectrum: Spectrum) -> Trajectory:
 
 
 def _hallucinated(trajectory: Trajectory) -> tuple[Step, ...]:
-    """A claim about a line that is not there, at the end of the second thought."""
+    """Add a claim about a line that is not there to the end of the second thought."""
     second = [s for s in trajectory.steps if isinstance(s, Think)][1]
     claim = replace(second, text=f"{second.text} {_CLAIMS[trajectory.task]}")
     return tuple(claim if s is second else s for s in trajectory.steps)
 
 
 def _mislabelled(trajectory: Trajectory, spectrum: Spectrum) -> tuple[Step, ...]:
-    """The first window under the name of another line."""
+    """Give the first window the name of another line."""
     first = trajectory.zooms[0]
     wrong = _zoomed_again(first, spectrum, first.arguments["wavelength_range"], "Na I D 5890, 5896")
     return tuple(wrong if s is first else s for s in trajectory.steps)
 
 
 def _flipped(trajectory: Trajectory) -> tuple[Step, ...]:
-    """The other verdict over the same explanation."""
+    """Change the verdict and keep the explanation."""
 
     def flipped(step: Step) -> Step:
         if not isinstance(step, Answer):
@@ -160,7 +160,7 @@ def _flipped(trajectory: Trajectory) -> tuple[Step, ...]:
 
 
 def _shifted(trajectory: Trajectory, spectrum: Spectrum) -> tuple[Step, ...]:
-    """The first window at observed wavelengths, where the tool reads rest wavelengths."""
+    """Request the first window at observed wavelengths, although the tool expects rest wavelengths."""
     first = trajectory.zooms[0]
     assert first.window_observed is not None
     window = [round(x) for x in first.window_observed]

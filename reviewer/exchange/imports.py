@@ -130,7 +130,7 @@ class DraftFile:
         known: Mapping[str, Task],
         is_stored: Callable[[str], bool],
     ) -> None:
-        """:raises ImportFileError: there is no such file or folder"""
+        """Open a file or folder of drafts. :raises ImportFileError: there is no such file or folder"""
         self.path = _file_at(path)
         self._batch = batch
         self._is_stored = is_stored

@@ -23,7 +23,7 @@ class ManifestParts:
     """
 
     def __init__(self, folder: Path) -> None:
-        """:raises OSError: nothing can be written in ``folder``, where two files without a name wait"""
+        """Create two temporary files without names in ``folder``. :raises OSError: nothing can be written there"""
         self.items = 0
         self.people: set[str] = set()
         self._sums: Counter[str] = Counter()
@@ -54,7 +54,7 @@ class ManifestParts:
         return {"items": self.items, **sums, **{k: dict(sorted(of.items())) for k, of in self._of.items()}}
 
     def add_files(self, hashes: Mapping[str, str]) -> None:
-        """:param hashes: each file's hash in the form of the manifest, by its path in the export"""
+        """Add files: ``hashes`` by their paths in the export, in the form of the manifest."""
         for path, sha256 in hashes.items():
             self._add("files", f"{_text(path)}: {_text(sha256)}")
 

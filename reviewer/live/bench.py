@@ -77,7 +77,7 @@ class Bench:
             return list(self._rows.values())
 
     def row(self, row_id: str) -> Row:
-        """:raises NotFound: no such spectrum is on the bench"""
+        """Return a row. :raises NotFound: no such spectrum is on the bench"""
         row = self._rows.get(row_id)
         if row is None:
             raise NotFound("This spectrum is not on your bench any more; add it again.")
@@ -216,7 +216,7 @@ class Benches:
     """The benches of all people, each created on first use."""
 
     def __init__(self, gallery: Gallery, spectra: int = 64) -> None:
-        """:param spectra: number of spectra cached in memory"""
+        """Keep up to ``spectra`` spectra in memory."""
         self._gallery = gallery
         self._read_before: Cache[UploadedFile, Spectrum] = Cache(spectra)
         self._lock = threading.Lock()

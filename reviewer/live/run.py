@@ -105,7 +105,7 @@ class Run:
     """One run and its state. ``id`` cannot be guessed."""
 
     def __init__(self, owner: str, settings: RunSettings, policies: Sequence[Policy], hints: Hints) -> None:
-        """:param policies: one for each sample"""
+        """Prepare a run with one policy per sample."""
         self.id = secrets.token_urlsafe(12)
         self.owner = owner
         self.settings = settings

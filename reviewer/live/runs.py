@@ -26,7 +26,7 @@ class Runs:
     """The runs of all people. A run belongs to its owner; for others it does not exist."""
 
     def __init__(self, hints: Hints) -> None:
-        """:param hints: measures the hints of a zoom, as the page shows them"""
+        """Use ``hints`` to measure the hints of a zoom for the page."""
         self._hints = hints
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}  # oldest first
@@ -50,7 +50,7 @@ class Runs:
         return run
 
     def of(self, owner: str, run_id: str) -> Run:
-        """:raises NotFound: there is no such run, it is somebody else's, or it was dropped"""
+        """Return a run. :raises NotFound: there is no such run, it is somebody else's, or it was dropped"""
         run = self._runs.get(run_id)
         if run is None or run.owner != owner:
             raise NotFound(

@@ -99,7 +99,7 @@ def checked_password(password: str, initials: str, name: str) -> str:
 
 
 def hash_password(password: str) -> str:
-    """``scrypt$log2N$r$p$salt$hash`` in hex, with a new salt. :raises PersonError: it is too short"""
+    """Return ``scrypt$log2N$r$p$salt$hash`` in hex, with a new salt. :raises PersonError: it is too short"""
     if len(password) < SHORTEST_PASSWORD:
         raise PersonError(f"password: found {len(password)} characters, expected {SHORTEST_PASSWORD} or more")
     salt = secrets.token_bytes(_SALT_BYTES)

@@ -36,7 +36,7 @@ class DiskQueue(Generic[Entry]):
     """
 
     def __init__(self, folder: Path) -> None:
-        """:raises CannotWrite: nothing can be written in that folder"""
+        """Create the file of the queue. :raises CannotWrite: nothing can be written in that folder"""
         self._folder = folder
         self._number = 0
         try:
@@ -45,7 +45,7 @@ class DiskQueue(Generic[Entry]):
             raise self._refused(error) from error
 
     def put(self, entry: Entry) -> None:
-        """:raises CannotWrite: the disk is full"""
+        """Append an entry. :raises CannotWrite: the disk is full"""
         try:
             pickle.dump(entry, self._file, pickle.HIGHEST_PROTOCOL)
         except OSError as error:
@@ -56,7 +56,7 @@ class DiskQueue(Generic[Entry]):
         return self._number
 
     def __iter__(self) -> Iterator[Entry]:
-        """:raises CannotWrite: the disk is full"""
+        """Yield the entries in their order. :raises CannotWrite: the disk is full"""
         try:
             self._file.seek(0)
             for _ in range(self._number):

@@ -96,7 +96,7 @@ class Leases:
         body: Mapping[str, Any],
         refused: bool = False,
     ) -> Autosave:
-        """:param refused: it comes from a refused save, perhaps because the account is no longer active"""
+        """Keep unsent text. ``refused``: of a refused save, so the account need not be active."""
         with self._database.write() as db:
             if refused:
                 find_person(db, person)

@@ -48,7 +48,7 @@ _BROKEN += (zlib.error, struct.error, IndexError)
 def unpacked(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """Arrange uploaded files in a temporary folder as the importer expects them, and yield the files with rows.
 
-    A zip is unpacked. Of single files, pictures go into ``images/`` as in the published layout, the others beside
+    A zip is unpacked. Of single files, pictures go into ``images/`` as in the published layout, the others next to
     the rows. The folder is deleted when the block ends.
 
     :raises ImportFileError: a zip is broken or too large, or there are no rows
@@ -101,7 +101,7 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _refuse_too_much(path: Path, members: Sequence[zipfile.ZipInfo]) -> None:
-    """:raises ImportFileError: the zip would unpack to more than is plausible or allowed"""
+    """Check the unpacked size of a zip. :raises ImportFileError: it is implausible or above the limit"""
     size = sum(member.file_size for member in members)
     largest = min(LARGEST_UNPACKED, SMALL + LARGEST_RATIO * path.stat().st_size)
     if size > largest or len(members) > MOST_FILES:

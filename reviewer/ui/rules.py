@@ -109,7 +109,7 @@ def build(store: Store, local: bool) -> RulesForm:
 
 
 def _rules(alone: bool, numbers: tuple[int | None, ...]) -> Rules:
-    """:raises RulesError: a number is missing, or the rules could never decide an item"""
+    """Return the rules of the form. :raises RulesError: a number is missing, or the rules could never decide an item"""
     given = dict(zip(_COUNTS, numbers, strict=True))
     missing = next((name for name, number in given.items() if number is None), None)
     if missing is not None and not alone:

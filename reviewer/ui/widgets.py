@@ -37,7 +37,7 @@ def require_person(request: gr.Request, store: Store, local: bool, *roles: Role)
 
 
 def require_manager(request: gr.Request, store: Store, local: bool) -> Person:
-    """Return the person behind an event who may bring items in and take exports out.
+    """Return the person behind an event, who may import and export.
 
     :raises NotAllowed: they may not, or nobody is signed in
     """

@@ -72,7 +72,7 @@ PERSON = "spec_o3_person"
 
 
 def may_manage(person: Person, store: Store) -> bool:
-    """Whether somebody may bring items in, take exports out and make backups: a coordinator, or anyone where one
+    """Return whether a person may import, export and make backups: a coordinator, or anyone in a database where one
     person works alone."""
     return person.is_any("coordinator") or store.settings.rules().solo
 

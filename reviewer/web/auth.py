@@ -58,12 +58,12 @@ def person_of(request: FromBrowser, store: Store, local: bool) -> Person | None:
 
 
 def needs_passwords(people: list[Person]) -> bool:
-    """Whether everybody signs in with a password, because somebody has one."""
+    """Return whether everyone signs in with a password, because at least one person has one."""
     return any(person.has_password for person in people)
 
 
 def start_alone(store: Store, initials: str) -> Person:
-    """Let somebody work here without a password. The first person may do every round alone: the rules are set to
+    """Let a person work here without a password. The first person may do every round alone: the rules are set to
     single-user mode, which every export records. Rules that were set before are left as they are.
 
     :raises PersonError: the initials cannot be used
@@ -77,12 +77,12 @@ def start_alone(store: Store, initials: str) -> Person:
 
 
 def set_session_cookie(response: Response, request: Request, session: Session) -> None:
-    """Set the cookie of somebody who signed in; it ends with the session."""
+    """Set the cookie of a person who signed in; it ends with the session."""
     _set(response, request, session.token, session.expires_at)
 
 
 def set_alone_cookie(response: Response, request: Request, person: Person) -> None:
-    """Set the cookie of somebody who works here without a password, for a year."""
+    """Set the cookie of a person who works here without a password, for a year."""
     _set(response, request, ALONE + quote(person.initials), datetime.now(UTC) + timedelta(days=365))
 
 

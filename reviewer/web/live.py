@@ -105,7 +105,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def sample_of(run: Run, number: int) -> Sample:
-    """:raises NotFound: the run has no such sample"""
+    """Return a sample of a run. :raises NotFound: the run has no such sample"""
     if not 0 <= number < len(run.samples):
         raise NotFound(f"This run has no sample {number}; it has {len(run.samples)}, from 0.")
     return run.samples[number]

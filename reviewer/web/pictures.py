@@ -59,7 +59,7 @@ class Gallery:
         self._pictures: Cache[str, bytes] = Cache(pictures)
 
     def spectrum(self, sha256: str) -> Spectrum:
-        """:raises NotFound: no such spectrum is stored"""
+        """Return a stored spectrum. :raises NotFound: no such spectrum is stored"""
         return self._spectra.get(sha256, lambda: self._store.spectra.get(sha256))
 
     def call_tool(

@@ -16,7 +16,7 @@ Text = Annotated[str, Field(max_length=20_000)]
 
 
 def _fit_for_json(value: Any) -> Any:
-    """:raises ValueError: only Python's JSON could hold it: half a surrogate pair, infinity, unlimited nesting"""
+    """Check that a value is standard JSON. :raises ValueError: half a surrogate pair, infinity, or too deep nesting"""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:

@@ -43,7 +43,7 @@ class ServerSettings:
         return is_loopback(self.host) and self.public is None
 
     def check(self) -> None:
-        """:raises CannotRun: the proxy's address cannot be used, or the port is taken"""
+        """Check the settings. :raises CannotRun: the proxy's address cannot be used, or the port is taken"""
         if self.public is not None and not _PUBLIC.fullmatch(self.public):
             raise CannotRun(
                 f"--behind: found {self.public!r:.80}, expected an https address, e.g. https://review.example.org"
@@ -59,7 +59,7 @@ def is_loopback(host: str) -> bool:
 
 
 def require_free(host: str, port: int) -> None:
-    """:raises CannotRun: another program uses the port, or this machine does not have the address"""
+    """Check that the port is free. :raises CannotRun: it is used, or this machine lacks the address"""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -42,12 +42,12 @@ class VisibleItems:
         self.items = store.blind.scoring.hidden_items(person.initials)
 
     def require(self, item_id: int) -> None:
-        """:raises NotAllowed: the item is withheld"""
+        """Check that the item is visible. :raises NotAllowed: the item is withheld"""
         if item_id in self.items:
             raise NotAllowed(WITHHELD)
 
     def item(self, item_id: int) -> Item:
-        """:raises NotAllowed: the item is withheld"""
+        """Return an item. :raises NotAllowed: the item is withheld"""
         self.require(item_id)
         return self._store.items.get(item_id)
 

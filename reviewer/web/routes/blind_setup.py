@@ -18,7 +18,7 @@ from reviewer.web.requests import Key, Object, Sent
 
 
 def coordinator(person: PersonDep) -> Person:
-    """:raises NotAllowed: the person is no coordinator"""
+    """Return the person if they are a coordinator. :raises NotAllowed: the person is no coordinator"""
     if not person.is_any("coordinator"):
         raise NotAllowed(f"Only a coordinator sets up blind sessions; {person.initials} is not one.")
     return person

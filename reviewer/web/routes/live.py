@@ -197,7 +197,7 @@ def review(person: PersonDep, context: ContextDep, run: RunDep, sent: ForReview)
 
 
 def _refuse_if_too_long(request: Request) -> None:
-    """:raises BenchFull: what is sent is too long, or does not say how long it is"""
+    """Check the length of an upload. :raises BenchFull: what is sent is too long, or does not say how long it is"""
     length = declared_length(request.headers)
     if length is None or length > LARGEST_FOLDER:
         most = LARGEST_FOLDER / 2**30
@@ -225,7 +225,7 @@ def _picture(run: Run, sha256: str) -> bytes:
 
 
 def _draft(sample: Sample, run: Run) -> Draft:
-    """:raises TrajectoryError: the sample is still running, or it is empty"""
+    """Return a sample as a draft. :raises TrajectoryError: the sample is still running, or it is empty"""
     named = f"Sample {sample.number + 1}"
     if sample.ended is None:
         raise TrajectoryError(f"{named} is still running; stop it, or wait until it has finished.")

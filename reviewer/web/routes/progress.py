@@ -75,7 +75,7 @@ _FEWEST_RESAMPLES = 200
 
 
 class AgreementCache:
-    """The figures of each task and batch, until somebody decides something; calculated by one thread at a time."""
+    """The figures of each task and batch, until the next decision; calculated by one thread at a time."""
 
     def __init__(self) -> None:
         self._figures: dict[tuple[str | None, str | None], tuple[tuple[int | None, ...], dict[str, Any]]] = {}

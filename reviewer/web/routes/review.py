@@ -284,7 +284,7 @@ def verdict(person: PersonDep, context: ContextDep, item_id: int, sent: requests
 
 
 def _json_object(text: str) -> dict[str, Any]:
-    """:raises TrajectoryError: it is no JSON object"""
+    """Parse a JSON object. :raises TrajectoryError: it is no JSON object"""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -417,7 +417,7 @@ def test_scores_off_the_scale_are_refused() -> None:
         weighted_kappa(table([[6, 5], [1, 1]]), "S1", "S2")
     with pytest.raises(ScoresError, match=r"2\.5 is not on the scale"):
         weighted_kappa(table([[2.5, 5], [1, 1]]), "S1", "S2")
-    with pytest.raises(ScoresError, match="3 values beside 2"):
+    with pytest.raises(ScoresError, match="3 values and 2"):
         spearman([1, 2, 3], [1, 2])
 
 

@@ -117,11 +117,11 @@ const prepared = new WeakMap()
  * of the flux axis. Calculated once per spectrum, so that it can be done ahead for a prefetched spectrum.
  */
 export function prepare(spectrum) {
-  if (!prepared.has(spectrum)) prepared.set(spectrum, worked(spectrum))
+  if (!prepared.has(spectrum)) prepared.set(spectrum, calculate(spectrum))
   return prepared.get(spectrum)
 }
 
-function worked({ wavelength, flux, ivar, mask }) {
+function calculate({ wavelength, flux, ivar, mask }) {
   const data = measured(flux, ivar)
   const asSpan = ([from, to]) => [borders(wavelength, from)[0], borders(wavelength, to - 1)[1]]
   const [low, high] = robustRange(data.flux, data.sigma)
