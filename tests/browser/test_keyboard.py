@@ -1,13 +1,15 @@
-"""Everything by keyboard alone: from the first start of an empty database to an approved trajectory."""
+"""Everything by keyboard alone: from the demo to an approved trajectory."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from reviewer.store import Store
+from reviewer.drafting import demo
+from reviewer.store import Draft, Store
 from tests.browser.support.review_app import picture, serving, settled
 
 pytestmark = pytest.mark.browser
@@ -18,11 +20,20 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
+@pytest.fixture(scope="module")
+def demo_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "annotations.db"
+    with Store.open(path) as store:
+        store.items.add_all(Draft(trajectory, spectrum, batch="demo") for spectrum, trajectory in demo.demo_items())
+    return path
+
+
 @pytest.fixture
-def alone(chromium: Browser, tmp_path: Path):  # type: ignore[no-untyped-def]
+def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: ignore[no-untyped-def]
     """Somebody at the first item of the demo, who has typed their initials and Enter. There is no mouse."""
     errors: list[str] = []
     db = tmp_path / "annotations.db"
+    shutil.copyfile(demo_database, db)
     with serving(db) as url, chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

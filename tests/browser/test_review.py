@@ -98,12 +98,12 @@ def exported_and_read_back(db: Path, tmp_path: Path) -> None:
     spec_o3("import", folder / "first" / "trajectories.jsonl", "--db", again)
     one, other = Store.open(db), Store.open(again)
     try:
-        assert one.item(1).version.trajectory == other.item(1).version.trajectory
-        assert one.spectrum(one.item(1).row.spectrum_sha256 or "") == other.spectrum(
-            other.item(1).row.spectrum_sha256 or ""
+        assert one.items.get(1).version.trajectory == other.items.get(1).version.trajectory
+        assert one.spectra.get(one.items.get(1).row.spectrum_sha256 or "") == other.spectra.get(
+            other.items.get(1).row.spectrum_sha256 or ""
         )
-        assert one.item(1).standing.state == "approved"
-        assert {d.person for d in one.item(1).standing.decisions} >= {"AA", "AB"}
+        assert one.items.get(1).standing.state == "approved"
+        assert {d.person for d in one.items.get(1).standing.decisions} >= {"AA", "AB"}
     finally:
         one.close()
         other.close()
