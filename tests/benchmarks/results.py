@@ -23,13 +23,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "measurements.md"
-FOLDER = DOCUMENT.with_suffix("")
+RESULTS = DOCUMENT.with_suffix(".json")
+"""All sections as they were measured last, by name; the document and its figures are made from them."""
 VARIABLE = "SPEC_O3_BENCHMARK_RESULTS"
 """The file that a benchmark writes its results to, if this variable of the environment names one."""
 PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 HEAD = (
     "# Measurements\n\nWritten by `python -m tests.benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
-    "`python -m tests.soak` (`make soak`), from the JSON files in `docs/measurements`."
+    "`python -m tests.soak` (`make soak`), from `docs/measurements.json`."
 )
 
 Cell = str | int | float | Sequence[int | float] | None
@@ -126,12 +127,15 @@ def rows(blocks: Sequence[Block], first: str) -> Iterator[dict[str, Any]]:
 
 def keep(name: str, section: Mapping[str, Any]) -> None:
     """Keep what a section holds: title, about, command, conditions and blocks."""
-    FOLDER.mkdir(exist_ok=True)
+    sections = dict(sorted({**_sections(), name: section}.items()))
     # One row of a table per line.
-    marked = {**section, "blocks": [_with_marked_rows(block) for block in section["blocks"]]}
+    marked = {
+        key: {**value, "blocks": [_with_marked_rows(block) for block in value["blocks"]]}
+        for key, value in sections.items()
+    }
     text = json.dumps(marked, ensure_ascii=False, indent=1)
     text = re.sub(r'"row:((?:[^"\\]|\\.)*)"', lambda found: str(json.loads(f'"{found[1]}"')), text)
-    (FOLDER / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+    RESULTS.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _with_marked_rows(block: Block) -> Block:
@@ -142,8 +146,11 @@ def _with_marked_rows(block: Block) -> Block:
 
 def kept(name: str) -> dict[str, Any] | None:
     """A section as it was measured last, or None."""
-    file = FOLDER / f"{name}.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    return _sections().get(name)
+
+
+def _sections() -> dict[str, dict[str, Any]]:
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
 
 
 def write_document(names: Sequence[str]) -> None:
