@@ -125,11 +125,11 @@ def _header(pen: ImageDraw.ImageDraw, trajectory: Trajectory, spectrum: Spectrum
     pen.text((_MARGIN, below), _fitting(by, _font(_TEXT), width), fill=_FAINT, font=_font(_TEXT))
 
 
-def _caption(pen: ImageDraw.ImageDraw, one: SheetPicture, left: int, top: int, width: int) -> None:
+def _caption(pen: ImageDraw.ImageDraw, picture: SheetPicture, left: int, top: int, width: int) -> None:
     font = _font(_TEXT)
-    pen.text((left, top + 4), _fitting(f"{one.number} · {one.what}", font, width), fill=_INK, font=font)
-    if one.label:
-        pen.text((left, top + 4 + _TEXT + 5), _fitting(one.label, font, width), fill=_FAINT, font=font)
+    pen.text((left, top + 4), _fitting(f"{picture.number} · {picture.what}", font, width), fill=_INK, font=font)
+    if picture.label:
+        pen.text((left, top + 4 + _TEXT + 5), _fitting(picture.label, font, width), fill=_FAINT, font=font)
 
 
 def _fitting(text: str, font: ImageFont.FreeTypeFont, width: int) -> str:

@@ -132,7 +132,7 @@ class Run:
         return cls(
             folder,
             settings,
-            tuple(sorted(found.values(), key=lambda one: (one.task, one.key))),
+            tuple(sorted(found.values(), key=lambda outcome: (outcome.task, outcome.key))),
             {name: detail for name, (reason, detail) in failures.items() if reason == "policy failed"},
             {name: detail for name, (reason, detail) in failures.items() if reason != "policy failed"},
             len(questions.keys() - found.keys() - failures.keys()),
@@ -204,4 +204,4 @@ def _shares(there: dict[str, int], most: int) -> dict[str, int]:
 
 
 def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:
-    return sorted(questions, key=lambda one: hashlib.sha256(f"{seed} {place(one)}".encode()).digest())
+    return sorted(questions, key=lambda question: hashlib.sha256(f"{seed} {place(question)}".encode()).digest())

@@ -66,7 +66,7 @@ def chosen(outcomes: Iterable[Outcome], most: int) -> list[Outcome]:
     for kind in KINDS:
         for one in _in_turn([failure for failure in failures if kind in kinds(failure)])[:most]:
             taken[one.task, one.key] = one
-    return sorted(taken.values(), key=lambda one: (_place(one), one.task, _order(one)))
+    return sorted(taken.values(), key=lambda outcome: (_place(outcome), outcome.task, _order(outcome)))
 
 
 def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
@@ -77,12 +77,12 @@ def _in_turn(failures: Sequence[Outcome]) -> list[Outcome]:
     return [one for _, _, one in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _order(one: Outcome) -> tuple[float, str]:
-    return (-one.snr if one.snr is not None else float("inf"), one.key)
+def _order(outcome: Outcome) -> tuple[float, str]:
+    return (-outcome.snr if outcome.snr is not None else float("inf"), outcome.key)
 
 
-def _place(one: Outcome) -> int:
-    return list(KINDS).index(kinds(one)[0])
+def _place(outcome: Outcome) -> int:
+    return list(KINDS).index(kinds(outcome)[0])
 
 
 SpectrumOf = Callable[[Outcome], Spectrum | None]
@@ -147,32 +147,36 @@ def page(row: Row, shown: Sequence[Outcome], cards: Sequence[str]) -> str:
     )
 
 
-def _card(one: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
-    went_wrong = kinds(one)
+def _card(outcome: Outcome, trajectory: Trajectory | None, texts: Sequence[str], spectrum_of: SpectrumOf) -> str:
+    went_wrong = kinds(outcome)
     tags = "".join(f'<span class="tag">{_text(kind)}</span>' for kind in went_wrong)
     parts = [
-        f'<article data-kinds="{_text("|".join(went_wrong))}" data-task="{_text(one.task)}">',
-        f"<h2>{_text(one.source)}</h2>",
-        f'<p class="facts"><span>{tags}</span>{_facts(one)}</p>',
+        f'<article data-kinds="{_text("|".join(went_wrong))}" data-task="{_text(outcome.task)}">',
+        f"<h2>{_text(outcome.source)}</h2>",
+        f'<p class="facts"><span>{tags}</span>{_facts(outcome)}</p>',
     ]
     if trajectory is None:
         parts.append('<p class="result">There is no trace: the policy failed.</p>')
     else:
-        spectrum = spectrum_of(one)
+        spectrum = spectrum_of(outcome)
         images = {} if spectrum is None else pictures(trajectory, spectrum)
         parts += _trace(trajectory, images)
-        parts += _more(one, trajectory, texts)
+        parts += _more(outcome, trajectory, texts)
     return "\n".join([*parts, "</article>"])
 
 
-def _facts(one: Outcome) -> str:
-    truth = f'truth <b class="{one.label.lower()}">{one.label}</b>'
-    read = f'read <b class="{one.predicted.lower()}">{one.predicted}</b>' if one.predicted else "read <b>none</b>"
-    facts = [f"task <b>{_text(one.task)}</b>", truth, read]
-    facts.append(f"S/N per pixel <b>{'not known' if one.snr is None else f'{one.snr:.3g}'}</b>")
-    facts += [_text(one.survey)] if one.survey else []
-    facts += ["simulated"] if one.simulated and "simulated" not in one.survey else []
-    facts += [_text(one.ended)] if one.ended != "answered" else []
+def _facts(outcome: Outcome) -> str:
+    truth = f'truth <b class="{outcome.label.lower()}">{outcome.label}</b>'
+    read = (
+        f'read <b class="{outcome.predicted.lower()}">{outcome.predicted}</b>'
+        if outcome.predicted
+        else "read <b>none</b>"
+    )
+    facts = [f"task <b>{_text(outcome.task)}</b>", truth, read]
+    facts.append(f"S/N per pixel <b>{'not known' if outcome.snr is None else f'{outcome.snr:.3g}'}</b>")
+    facts += [_text(outcome.survey)] if outcome.survey else []
+    facts += ["simulated"] if outcome.simulated and "simulated" not in outcome.survey else []
+    facts += [_text(outcome.ended)] if outcome.ended != "answered" else []
     return "".join(f"<span>{fact}</span>" for fact in facts)
 
 
@@ -207,12 +211,12 @@ def _words(step: Step) -> str:
             return f'<p class="call">Look at {_text(window_text(step))}{label}</p>{observation}'
 
 
-def _more(one: Outcome, trajectory: Trajectory, texts: Sequence[str]) -> list[str]:
+def _more(outcome: Outcome, trajectory: Trajectory, texts: Sequence[str]) -> list[str]:
     found = []
     if trajectory.faults:
         faults = "".join(f"<li>{_text(fault)}</li>" for fault in trajectory.faults)
         found.append(f"<details><summary>Faults of form</summary><ul>{faults}</ul></details>")
-    if one.format_ok is False or one.predicted is None:
+    if outcome.format_ok is False or outcome.predicted is None:
         raw = _text("\n\n".join(texts)) or "(nothing)"
         found.append(f"<details><summary>As it was written</summary><pre>{raw}</pre></details>")
     return found

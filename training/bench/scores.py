@@ -223,29 +223,29 @@ def _mean(tasks: Sequence[TaskCounts], of: Any) -> tuple[Value, tuple[str, ...]]
     return estimate(found, resamples, sum(outcome.spectra for outcome in there), NO_TASK), tuple(t.task for t in there)
 
 
-def _row(one: Outcome) -> Counts:
-    is_yes, called = one.label == "YES", one.predicted == "YES"
+def _row(outcome: Outcome) -> Counts:
+    is_yes, called = outcome.label == "YES", outcome.predicted == "YES"
     row = np.zeros(YES + 1)
     row[N] = 1
-    row[RIGHT] = one.is_right
+    row[RIGHT] = outcome.is_right
     row[TP], row[FP], row[FN] = is_yes and called, called and not is_yes, is_yes and not called
-    row[FORMED], row[WRITTEN] = one.format_ok is True, one.format_ok is not None
-    row[ANSWERED], row[YES] = one.answered is not None, called
+    row[FORMED], row[WRITTEN] = outcome.format_ok is True, outcome.format_ok is not None
+    row[ANSWERED], row[YES] = outcome.answered is not None, called
     return row
 
 
-def _task(one: TaskCounts, outcomes: Sequence[Outcome]) -> TaskScores:
-    own = [outcome for outcome in outcomes if outcome.task == one.task]
-    n, tp, fp, fn = (int(one.totals[which]) for which in (N, TP, FP, FN))
-    right = int(one.totals[RIGHT])
+def _task(counts: TaskCounts, outcomes: Sequence[Outcome]) -> TaskScores:
+    own = [outcome for outcome in outcomes if outcome.task == counts.task]
+    n, tp, fp, fn = (int(counts.totals[which]) for which in (N, TP, FP, FN))
+    right = int(counts.totals[RIGHT])
 
     def scored(of: Any, words: str) -> Value:
-        return value(one.totals, one.sums, of, one.spectra, words)
+        return value(counts.totals, counts.sums, of, counts.spectra, words)
 
     return TaskScores(
-        task=one.task,
+        task=counts.task,
         n=n,
-        spectra=one.spectra,
+        spectra=counts.spectra,
         positives=tp + fn,
         tp=tp,
         fp=fp,
@@ -291,9 +291,9 @@ def groups(outcomes: Iterable[Outcome]) -> list[Group]:
     """Return the scores of the parts, each criterion in its order. A criterion with a single part is left out."""
     given = list(outcomes)
     kinds: tuple[tuple[By, Callable[[Outcome], tuple[int, str]]], ...] = (
-        ("survey", lambda one: (0, survey(one))),
+        ("survey", lambda outcome: (0, survey(outcome))),
         ("S/N", _snr),
-        ("task, survey", lambda one: (0, f"{one.task}, {survey(one)}")),
+        ("task, survey", lambda outcome: (0, f"{outcome.task}, {survey(outcome)}")),
     )
     found = []
     for by, part in kinds:

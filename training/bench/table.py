@@ -143,7 +143,7 @@ def row(path: Path) -> Row:
     if not file.is_file():
         wanted = f"the folder of a run (with {FILE}), or predictions ({PREDICTIONS})"
         raise OutcomesError(f"{path}: found no such file, expected {wanted}")
-    outcomes = tuple(sorted(read_predictions(file), key=lambda one: (one.task, one.key)))
+    outcomes = tuple(sorted(read_predictions(file), key=lambda outcome: (outcome.task, outcome.key)))
     name = file.parent.name if file.name == PREDICTIONS else file.stem
     return Row(name, path, "predictions", _data(outcomes), outcomes, _scores(outcomes, path))
 

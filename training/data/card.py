@@ -196,7 +196,7 @@ def _ordered(counted: Counter[_Key]) -> dict[_Key, int]:
 
 
 def _most(counted: Counter[str], many: int | None) -> list[tuple[str, int]]:
-    return sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:many]
+    return sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))[:many]
 
 
 def _plain(value: Any) -> Any:

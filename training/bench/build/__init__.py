@@ -180,7 +180,7 @@ class _Builder:
         return found
 
     def _shuffled(self, entries: Sequence[Entry]) -> list[Entry]:
-        ordered = sorted(entries, key=lambda one: (one.source, one.key))
+        ordered = sorted(entries, key=lambda entry: (entry.source, entry.key))
         return [ordered[i] for i in self.rng.permutation(len(ordered))]
 
     def _usable(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, Spectrum]]:
