@@ -37,10 +37,10 @@ types: $(VENV)/test
 unit: $(VENV)/test
 	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist worksteal -m "not browser and not models"
 
-# One at a time: each browser test has a server and a Chromium of its own, and two cores are soon full.
+# A module's tests share one server and one Chromium.
 browser: $(VENV)/test
 	sh tests/browser/get-chromium.sh $(BIN)/python
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest -n $(PYTEST_WORKERS) --dist loadfile tests/browser
 
 # With a tiny real model: trained by TRL, loaded in this process, and behind a real vLLM on the CPU.
 test-models: $(MODELS)/made
