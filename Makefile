@@ -44,7 +44,7 @@ browser: $(VENV)/test
 
 # With a tiny real model: trained by TRL, loaded in this process, and behind a real vLLM on the CPU.
 test-models: $(MODELS)/made
-	OMP_NUM_THREADS=1 $(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup --timeout 900 tests/models
+	OMP_NUM_THREADS=1 $(MODELS)/bin/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --timeout 900 tests/models
 
 bench: $(VENV)/test
 	$(BIN)/python -m tests.benchmarks $(if $(SPECTRA),--spectra $(SPECTRA))

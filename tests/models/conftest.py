@@ -26,14 +26,6 @@ INPUTS = (Path(__file__).with_name("support") / "tiny.py", ROOT / "training" / "
 """The files that decide what the tiny models are; a change of one makes them anew."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests for ``pytest -n 2 --dist loadgroup``: one worker per module, and one for the vLLM server."""
-    for item in items:
-        uses_server = {"vllm_server", "policy"} & set(getattr(item, "fixturenames", ()))
-        item.add_marker(pytest.mark.xdist_group("server" if uses_server else item.path.stem))
-
-
 @pytest.fixture(scope="session")
 def tiny_model() -> Path:
     """The trained tiny Qwen2.5-VL; kept in ``.cache`` until one of its inputs changes."""
