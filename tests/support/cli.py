@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,6 +100,7 @@ def _server() -> tuple[subprocess.Popen[str], str]:
     server = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(server.kill)
     return server, folder
 
