@@ -155,39 +155,6 @@ def test_the_call_of_the_eighth_turn_is_not_run():
     assert (events[-1].reason, events[-1].trajectory.answer) == ("turn limit", None)
 
 
-def test_a_window_outside_the_data_is_answered_and_the_inspection_goes_on():
-    wrong = LOOK.replace("[6500, 6600]", "[20000, 21000]")
-    end = ended(wrong, ANSWER)
-    zoom = end.trajectory.zooms[0]
-    assert end.reason == "answered"
-    assert not zoom.ok
-    assert zoom.observation.startswith("Error: The specified wavelength range [20000, 21000] is invalid")
-
-
-def test_another_tool_is_answered_with_an_error():
-    zoom = ended(LOOK.replace("spectral_visualization_tool", "simbad"), ANSWER).trajectory.zooms[0]
-    assert (zoom.ok, zoom.observation) == (False, "Error when executing tool: 'simbad'")
-
-
-def test_a_call_nobody_can_read_ends_the_inspection_and_is_listed():
-    end = ended("<think>Look.</think><tool_call>{{{</tool_call>")
-    assert end.reason == "no call and no answer"
-    assert [type(s) for s in end.trajectory.steps] == [Think]
-    assert end.trajectory.faults[0].startswith("turn 1: a tool call that cannot be read")
-
-
-def test_words_without_tags_are_kept_as_a_thought():
-    end = ended("It looks like a CV to me")
-    assert end.reason == "no call and no answer"
-    assert end.trajectory.steps == (Think("s1", "It looks like a CV to me"),)
-    assert end.trajectory.faults == ("turn 1: no <think> tags",)
-
-
-def test_silence_ends_the_inspection():
-    end = ended("")
-    assert (end.reason, end.trajectory.steps) == ("no call and no answer", ())
-
-
 def test_an_answer_without_yes_or_no_has_no_verdict():
     end = ended(r"<think>Hm.</think><answer>\boxed{MAYBE}</answer>")
     assert end.reason == "answered"
@@ -243,6 +210,22 @@ def test_a_turn_without_end_is_cut_and_said_to_be():
     assert last.reason == "no call and no answer"
     assert f"turn 1: cut after {MAX_CHARACTERS} characters" in last.trajectory.faults
     assert policy.closed
+
+
+class Floods:
+    drafter = Drafter("model", "floods")
+
+    def turn(self, conversation: Conversation) -> Iterator[Piece]:
+        yield "<think>"
+        yield "a" * 3 * MAX_CHARACTERS
+
+
+def test_one_piece_longer_than_a_turn_is_cut():
+    *before, last = inspect(SPECTRUM, TASK, Floods())
+    assert isinstance(last, Ended)
+    assert f"turn 1: cut after {MAX_CHARACTERS} characters" in last.trajectory.faults
+    assert sum(len(one.text) for one in before if isinstance(one, Text)) == MAX_CHARACTERS + 1
+    assert len(last.trajectory.steps[0].text) <= MAX_CHARACTERS
 
 
 def test_stop_keeps_what_was_said_and_lets_the_policy_go():

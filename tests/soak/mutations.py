@@ -20,40 +20,16 @@ from contextlib import closing, suppress
 from typing import Any
 
 from reviewer.store.audit.chain import BEFORE_THE_FIRST, BOUND, canonical, digest, entry_hash, person_digest
+from tests.support.inputs.app import ENDLESS, STRANGE
 
 Mutate = Callable[[bytes, random.Random], bytes]
 
 LONGEST = 2**20
 """Bytes of an input; what grows beyond is cut off."""
 NASTY_TEXTS = (
-    *(
-        "",
-        " ",
-        "\0",
-        "\n",
-        "\r\nforged",
-        "\x1b[2J",
-        "‮fdp.exe",
-        "a" * 4000,
-        "../" * 8 + "etc/passwd",
-        "/etc/passwd",
-    ),
+    *("", " ", "\0", "\n", "\r\nforged", "\x1b[2J", "‮fdp.exe", "a" * 4000, "../" * 8 + "etc/passwd", "/etc/passwd"),
     *("C:\\con", "NUL", "=1+1", "@SUM(A1)", "<script>alert(1)</script>", "]]>", "\ud800", "\uffff", "𝕊" * 50),
-    *(
-        "YES",
-        "NO",
-        "vacuum",
-        "nan",
-        "inf",
-        "-0",
-        "1e999",
-        "9" * 400,
-        "{{}}",
-        "%s%n",
-        "ß" * 300,
-        "x\ty",
-        "'; --",
-    ),
+    *("YES", "NO", "vacuum", "nan", "inf", "-0", "1e999", "9" * 400, "{{}}", "%s%n", "ß" * 300, "x\ty", "'; --"),
 )
 NASTY_NUMBERS = (
     *(0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 10**30, 10**400),
@@ -172,76 +148,13 @@ def _nasty(chance: random.Random) -> bytes:
 
 
 _CARDS = (
-    *(
-        "NAXIS",
-        "NAXIS1",
-        "NAXIS2",
-        "BITPIX",
-        "PCOUNT",
-        "GCOUNT",
-        "TFIELDS",
-        "TFORM1",
-        "TFORM2",
-        "TTYPE1",
-        "TTYPE2",
-    ),
-    *(
-        "CRVAL1",
-        "CDELT1",
-        "CRPIX1",
-        "CD1_1",
-        "CTYPE1",
-        "CUNIT1",
-        "BSCALE",
-        "BZERO",
-        "TSCAL1",
-        "TZERO1",
-        "EXTNAME",
-    ),
-    *(
-        "ZIMAGE",
-        "ZBITPIX",
-        "ZNAXIS",
-        "ZNAXIS1",
-        "ZCMPTYPE",
-        "SPECO3",
-        "DC-FLAG",
-        "WAT0_001",
-        "WAT2_001",
-        "RA",
-        "DEC",
-    ),
-    *(
-        "TELESCOP",
-        "EXTEN0",
-        "XTENSION",
-        "SURVEY",
-        "OBJECT",
-        "TUNIT1",
-        "TDIM1",
-        "APNUM1",
-        "Z",
-        "COEFF0",
-        "COEFF1",
-    ),
-)
+    "NAXIS NAXIS1 NAXIS2 BITPIX PCOUNT GCOUNT TFIELDS TFORM1 TFORM2 TTYPE1 TTYPE2 CRVAL1 CDELT1 CRPIX1 "
+    "CD1_1 CTYPE1 CUNIT1 BSCALE BZERO TSCAL1 TZERO1 EXTNAME ZIMAGE ZBITPIX ZNAXIS ZNAXIS1 ZCMPTYPE SPECO3 "
+    "DC-FLAG WAT0_001 WAT2_001 RA DEC TELESCOP EXTEN0 XTENSION SURVEY OBJECT TUNIT1 TDIM1 APNUM1 Z COEFF0 "
+    "COEFF1"
+).split()  # noqa: SIM905  a list would take a line per word
 _CARD_VALUES = (
-    *(
-        "0",
-        "-1",
-        "1",
-        "2",
-        "3",
-        "8",
-        "-64",
-        "99",
-        "2147483648",
-        "9223372036854775807",
-        "1" * 60,
-        "T",
-        "F",
-        "''",
-    ),
+    *("0", "-1", "1", "2", "3", "8", "-64", "99", "2147483648", "9223372036854775807", "1" * 60, "T", "F", "''"),
     *(
         "NaN",
         "1E400",
@@ -342,17 +255,6 @@ def _zipped(members: list[tuple[zipfile.ZipInfo, bytes]]) -> bytes:
 
 
 PAGE = 4096
-_ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
-_STRANGE_PARTS = (
-    f"CREATE VIEW strange AS {_ENDLESS} SELECT x FROM c",
-    f"CREATE TRIGGER strange AFTER INSERT ON log BEGIN SELECT ({_ENDLESS} SELECT max(x) FROM c); END",
-    "CREATE TRIGGER strange AFTER INSERT ON log BEGIN DELETE FROM people; END",
-    "CREATE TRIGGER strange AFTER UPDATE ON sessions BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
-    "CREATE INDEX strange ON log (length(hex(zeroblob(length(hash) * 500000))))",
-    "CREATE TABLE strange (a, b GENERATED ALWAYS AS (hex(zeroblob(a))))",
-    "CREATE VIRTUAL TABLE strange USING fts5(text)",
-    "ALTER TABLE people ADD COLUMN strange CHECK (length(zeroblob(length(name) * 9000000)) > 0) DEFAULT 1",
-)
 
 
 def spoiled_sqlite(data: bytes, chance: random.Random) -> bytes:
@@ -452,7 +354,7 @@ def _schema(db: sqlite3.Connection, chance: random.Random) -> None:
     name = chance.choice(names)
     match chance.randrange(5):
         case 0:
-            db.execute(chance.choice(_STRANGE_PARTS))
+            db.execute(chance.choice([sql for sql, _ in STRANGE.values()]))
         case 1:
             db.execute("DELETE FROM sqlite_schema WHERE name = ?", (name,))
         case 2:
@@ -462,7 +364,7 @@ def _schema(db: sqlite3.Connection, chance: random.Random) -> None:
         case 3:
             kind = db.execute("SELECT type FROM sqlite_schema WHERE name = ?", (name,)).fetchone()[0]
             db.execute(f'DROP {kind} "{name}"')
-            db.execute(f'CREATE VIEW "{name}" AS {_ENDLESS} SELECT x AS number, x AS id FROM c')
+            db.execute(f'CREATE VIEW "{name}" AS {ENDLESS} SELECT x AS number, x AS id FROM c')
         case _:
             old, new = chance.choice((("NOT NULL", ""), ("TEXT", "BLOB"), ("id", "\x1b"), (" ON ", " ON log ")))
             db.execute("UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ?", (old, new, name))

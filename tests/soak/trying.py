@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +23,14 @@ from tests.soak.mutations import Mutate
 SECONDS = 8.0
 """Of processor time that one input may take."""
 LONGEST_SENTENCE = 500
+MOST_SPECTRA = 6
+"""Of one file that are read; a file of more costs time and shows nothing new."""
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("agent", "reviewer", "training")
+
+
+SENTENCES: deque[str] = deque(maxlen=10)
+"""The latest that ``check_sentence`` was given."""
 
 
 class DidNotHold(AssertionError):
@@ -75,6 +82,7 @@ def refused_by(*declared: type[Exception], where: Path | None = None) -> Iterato
 
 def check_sentence(text: str, where: Path | None = None) -> None:
     """:raises DidNotHold: it is no sentence for a person"""
+    SENTENCES.append(text)
     named = "" if where is None else str(where)
     if not text.strip():
         raise DidNotHold("a refusal without a word")

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from agent.tasks import load
 from agent.tool import frame_of
+from tests.soak.trying import check_sentence
 from tests.support.training_data import published_set, specvi_file, specvi_row
 from training.bench.build import Entry, Selected
 from training.bench.build.record import write_parquet
@@ -303,3 +306,27 @@ def test_a_spectrum_without_a_name_is_known_by_its_hash(name: str) -> None:
     assert source_of(name, sha256="ab12") == "sha256:ab12"
     with pytest.raises(ValueError, match="neither name nor hash"):
         source_of(name)
+
+
+def no_utf8(values: list[str]) -> pa.Array:
+    """A column of text whose first letter of each is a byte that UTF-8 never has."""
+    column = pa.array([b"\xff" + value.encode() for value in values], pa.binary())
+    return pa.Array.from_buffers(pa.string(), len(column), column.buffers())
+
+
+@pytest.mark.parametrize("place", ["data_source", "name"])
+def test_letters_of_a_benchmark_that_are_no_utf8_are_refused(place: str, tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([specvi_row(n) for n in range(2)])
+    where = table.schema.get_field_index("data_source" if place == "data_source" else "extra_info")
+    column: pa.Array = table.column(where).combine_chunks()
+    if place == "data_source":
+        spoiled = no_utf8(column.to_pylist())
+    else:
+        names = [field.name for field in column.type]
+        parts = [no_utf8(column.field(n).to_pylist()) if n == "name" else column.field(n) for n in names]
+        spoiled = pa.StructArray.from_arrays(parts, names)
+    path = tmp_path / "test_cv.parquet"
+    pq.write_table(table.set_column(where, table.column_names[where], spoiled), path)
+    with pytest.raises(DataError) as refused:
+        questions([path])
+    check_sentence(str(refused.value), tmp_path)

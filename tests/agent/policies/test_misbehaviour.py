@@ -1,6 +1,7 @@
-"""What a model, or its server, does wrong is in the trace: whole inspections over HTTP, and none raises."""
+"""What a model, or its server, does wrong is in the trace: whole inspections, and none raises."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,18 +14,13 @@ from agent.policies.spec_o3 import SpecO3
 from agent.simulate import simulate
 from agent.tasks import load
 from agent.trajectory.steps import Think, Zoom
+from tests.agent.test_loop import Script
 from tests.support.model_server import WEB_PAGE, BadServer, Cut, Endless, Say, Stall, answer, look, problem, talking
 
 SPECTRUM = simulate("cv", "LAMOST", 30, 3)
 TASK = load()["cv"]
 HASTY = RequestLimits(connect=2.0, first=20.0, between=20.0, tries=2, pause=0.01)
 CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": %s}}'
-
-
-def ended(*turns: str, max_turns: int = 8) -> Ended:
-    """How an inspection ends whose model says these turns, the last for ever."""
-    with BadServer(talking(turns)) as server:
-        return inspected(server, max_turns=max_turns)
 
 
 def inspected(server: BadServer, sampling: Sampling | None = None, max_turns: int = 8) -> Ended:
@@ -35,6 +31,27 @@ def inspected(server: BadServer, sampling: Sampling | None = None, max_turns: in
     return last
 
 
+Inspect = Callable[..., Ended]
+
+
+@pytest.fixture(params=["in this process", "over HTTP"])
+def ended(request: pytest.FixtureRequest) -> Inspect:
+    """How an inspection ends whose model says these turns, the last for ever."""
+
+    def in_this_process(*turns: str, max_turns: int = 8) -> Ended:
+        *_, last = inspect(SPECTRUM, TASK, Script(turns), max_turns)
+        assert isinstance(last, Ended)
+        return last
+
+    def over_http(*turns: str, max_turns: int = 8) -> Ended:
+        with BadServer(talking(turns)) as server:
+            last = inspected(server, max_turns=max_turns)
+        assert last.usage.requests > 0
+        return last
+
+    return over_http if request.param == "over HTTP" else in_this_process
+
+
 def calling(window: str) -> str:
     return f"<think>Look.</think>\n<tool_call>\n{CALL % window}\n</tool_call>"
 
@@ -42,7 +59,7 @@ def calling(window: str) -> str:
 # The model
 
 
-def test_a_call_in_broken_json_is_read_as_far_as_it_can_be():
+def test_a_call_in_broken_json_is_read_as_far_as_it_can_be(ended: Inspect):
     broken = calling("[6400, 6700]").replace("}}\n</tool_call>", "\n</tool_call>")
     end = ended(broken, answer("YES"))
     assert end.reason == "answered"
@@ -51,14 +68,15 @@ def test_a_call_in_broken_json_is_read_as_far_as_it_can_be():
     assert end.trajectory.faults == ("turn 1: broken JSON in a tool call: its window and label were read",)
 
 
-def test_a_call_that_says_nothing_ends_the_inspection():
-    end = ended('<think>Look.</think><tool_call>{"name": spectral</tool_call>')
+@pytest.mark.parametrize("call", ['{"name": spectral', "{{{"])
+def test_a_call_that_says_nothing_ends_the_inspection(ended: Inspect, call: str):
+    end = ended(f"<think>Look.</think><tool_call>{call}</tool_call>")
     assert (end.reason, end.detail) == ("no call and no answer", "turn 1 had no tool call and no answer")
     assert end.trajectory.steps == (Think("s1", "Look."),)
-    assert end.trajectory.faults == ("turn 1: a tool call that cannot be read: '{\"name\": spectral'",)
+    assert end.trajectory.faults == (f"turn 1: a tool call that cannot be read: {call!r}",)
 
 
-def test_another_tool_is_answered_with_an_error_and_the_model_goes_on():
+def test_another_tool_is_answered_with_an_error_and_the_model_goes_on(ended: Inspect):
     end = ended(calling("[6400, 6700]").replace("spectral_visualization_tool", "simbad"), answer("NO"))
     zoom = end.trajectory.zooms[0]
     assert (zoom.ok, zoom.picture) == (False, None)
@@ -70,12 +88,13 @@ def test_another_tool_is_answered_with_an_error_and_the_model_goes_on():
 @pytest.mark.parametrize(
     "window", ["[20000, 21000]", "[6700, 6400]", "[NaN, 6700]", "[6400]", '["Hα", 6700]', "[1e999, 2e999]"]
 )
-def test_a_window_that_cannot_be_drawn_is_answered_with_an_error_and_the_model_goes_on(window):
+def test_a_window_that_cannot_be_drawn_is_answered_with_an_error_and_the_model_goes_on(ended: Inspect, window):
     end = ended(calling(window), calling("[6400, 6700]"), answer("YES"))
     wrong, right = end.trajectory.zooms
     assert (wrong.ok, right.ok) == (False, True)
     assert wrong.observation.startswith("Error: The specified wavelength range [")
     assert wrong.observation.endswith(".")
+    assert window != "[20000, 21000]" or "[20000, 21000] is invalid" in wrong.observation
     assert end.reason == "answered"
     assert end.trajectory.faults == ()
 
@@ -88,33 +107,33 @@ def test_the_model_is_told_its_error_in_text_without_a_picture():
     assert "[6700, 6400] is invalid" in told["content"][1]["text"]
 
 
-def test_of_ten_windows_in_one_turn_the_first_is_looked_at():
+def test_of_ten_windows_in_one_turn_the_first_is_looked_at(ended: Inspect):
     ten = "\n".join(calling(f"[{lo}, {lo + 200}]") for lo in range(4000, 6000, 200))
     end = ended(ten, answer("YES"))
     assert [zoom.arguments["wavelength_range"] for zoom in end.trajectory.zooms] == [[4000, 4200]]
     assert end.trajectory.faults == ("turn 1: 10 tool calls in one turn: the first was taken",)
 
 
-def test_words_without_tags_are_kept_as_a_thought():
+def test_words_without_tags_are_kept_as_a_thought(ended: Inspect):
     end = ended("This is a cataclysmic variable.")
     assert end.reason == "no call and no answer"
     assert end.trajectory.steps == (Think("s1", "This is a cataclysmic variable."),)
     assert end.trajectory.faults == ("turn 1: no <think> tags",)
 
 
-def test_of_two_answers_the_last_is_taken():
+def test_of_two_answers_the_last_is_taken(ended: Inspect):
     end = ended(answer("YES") + r"<answer>\boxed{NO} On second thoughts.</answer>")
     assert (end.reason, end.trajectory.answer.verdict) == ("answered", "NO")
     assert end.trajectory.faults == ("turn 1: 2 answers in one turn: the last was taken",)
 
 
-def test_an_empty_reply_ends_the_inspection():
+def test_an_empty_reply_ends_the_inspection(ended: Inspect):
     end = ended("")
     assert (end.reason, end.trajectory.steps) == ("no call and no answer", ())
-    assert end.usage.requests == 1
+    assert end.usage.requests <= 1
 
 
-def test_a_model_that_looks_for_ever_is_ended_at_the_limit_of_turns():
+def test_a_model_that_looks_for_ever_is_ended_at_the_limit_of_turns(ended: Inspect):
     end = ended(look(6400, 6700), max_turns=3)
     assert (end.reason, len(end.trajectory.zooms)) == ("turn limit", 3)
     assert [zoom.ok for zoom in end.trajectory.zooms] == [True, True, False]

@@ -1,46 +1,22 @@
-"""Tag syntax, and hostile text in trajectories."""
+"""Tag syntax: what a model writes, whole and damaged."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import logging
-import unicodedata
-from dataclasses import replace
-from html.parser import HTMLParser
-from pathlib import Path
-from types import SimpleNamespace
-from xml.etree import ElementTree
+import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import app
-from agent.batch import candidates
-from agent.batch.candidates import Candidate
-from agent.cli.command import CannotRun
-from agent.spectrum import Spectrum, SpectrumError
-from agent.tasks import TaskError
-from agent.text import LONGEST, CsvTable, cell, is_formula, one_line
 from agent.tool import TOOL_NAME
-from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, parse
-from agent.trajectory.tags import RESERVED, Call, Reply, turn_text
-from reviewer.backup.archive import write_archive
-from reviewer.backup.restore import restore
-from reviewer.blind import report
-from reviewer.exchange.exports import export
-from reviewer.exchange.imports import ImportFileError, import_file, own_row
-from reviewer.store import Draft, NotFound, Store
-from reviewer.web.log import OneLineFormatter
-from tests.soak.trying import check_sentence
-from tests.support.blind_campaign import a_store as a_blind_store
-from tests.support.blind_campaign import key, opened, tokens
-from tests.support.drawn_traces import a_spectrum, a_store, a_trace, approve
-from tests.support.kept_campaign import contents
-from tests.support.strategies import HALF, HOSTILE, NUL, arguments, plain_words, verdicts
-from training.data import DataError
+from agent.trajectory import Answer, Think, Zoom, parse
+from agent.trajectory.tags import RESERVED, Call, Reply, between, turn_text
+from tests.conftest import ROOT
+from tests.support.inputs import model_output
+from tests.support.strategies import arguments, plain_words, verdicts
 
 CALL = '{"name": "spectral_visualization_tool", "arguments": {"label": "Hα", "wavelength_range": [6500, 6600]}}'
 ARGUMENTS = {"label": "Hα", "wavelength_range": [6500, 6600]}
@@ -188,301 +164,46 @@ def test_characters_that_may_have_been_several_are_shown_as_lost_and_listed():
     assert turn.faults == ("U+0003 could not be repaired, in 'ook at the H\ufffdb profile ag'",)
 
 
-ANY_TEXT = st.text(st.characters(categories=None), max_size=700)  # half characters too
+def test_no_text_of_a_model_takes_its_readers_for_ever() -> None:
+    # The system ends the process when its seconds of processor time are used up.
+    command = [sys.executable, "-m", model_output.__name__]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr[-2000:]
 
 
-@given(ANY_TEXT)
-def test_a_message_is_one_line_of_visible_characters(text: str) -> None:
-    line = one_line(text)
-    assert len(line) <= LONGEST
-    assert line.splitlines() in ([line], [])
-    assert not [c for c in line if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
-    assert not set(line) & set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068\ufeff")
-    line.encode()
+PIECES = st.lists(st.sampled_from(["<answer>", "</answer>", "\\boxed{", "}", " ", "YES", "\n"]), max_size=12)
 
 
-def test_what_is_too_long_keeps_its_beginning_and_its_end() -> None:
-    line = one_line("file.fits: " + "x" * 10**6 + "; expected a spectrum")
-    assert line.startswith("file.fits: ")
-    assert line.endswith("; expected a spectrum")
+@given(PIECES)
+def test_what_stands_between_is_what_a_pattern_finds(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert list(between(text, "<answer>", "</answer>")) == re.findall("<answer>(.*?)</answer>", text, re.DOTALL)
+    assert list(between(text, "\\boxed{", "}")) == re.findall(r"\\boxed\{([^}]*)\}", text)
 
 
-@pytest.mark.parametrize("text", [*HOSTILE.values(), HALF, NUL], ids=[*HOSTILE, "half", "nul"])
-def test_exceptions_that_quote_what_came_from_outside_say_one_line(text: str) -> None:
-    refusals = (
-        *(SpectrumError(text, text, text), TaskError(text, text, text, text), TrajectoryError(text)),
-        *(ImportFileError(text), NotFound(text), DataError(text)),
-    )
-    for refusal in refusals:
-        assert str(refusal) == one_line(str(refusal))
+@pytest.mark.parametrize(
+    ("box", "verdict"),
+    [
+        ("\\boxed{YES}", "YES"),
+        ("\\boxed {  NO \n}", "NO"),
+        ("\\boxed{ \\text { YES } }", "YES"),
+        ("\\boxed{\\text{NO}}", "NO"),
+        ("\\boxed{ }", None),
+        ("\\boxed{\\text{YES} or so}", "YES"),  # no box, and one of the two words
+        ("\\boxed{maybe}", None),
+    ],
+)
+def test_a_box_is_read_with_white_space_anywhere(box: str, verdict: str | None) -> None:
+    answer = parse(f"<think>a</think><answer>{box} broad</answer>").answer
+    assert answer is not None
+    assert answer.verdict == verdict
 
 
-@given(st.lists(ANY_TEXT, min_size=1, max_size=3))
-def test_no_cell_of_a_table_is_a_formula_and_every_cell_reads_back(texts: list[str]) -> None:
-    written = io.StringIO(newline="")
-    CsvTable(written, ["a"] * len(texts)).row(texts)
-    _, row = csv.reader(io.StringIO(written.getvalue(), newline=""))
-    for text, read in zip(texts, row, strict=True):
-        plain = text.replace("\0", "").encode("utf-8", "replace").decode()
-        assert not is_formula(read)
-        assert read in (plain, f"'{plain}")
-        assert not read.startswith(("=", "+", "-", "@", "\t", "\r"))
-
-
-@pytest.mark.parametrize("text", ["formula", "plus", "minus", "at", "tab", "full width"])
-def test_a_text_that_a_spreadsheet_would_calculate_gets_an_apostrophe(text: str) -> None:
-    assert cell(HOSTILE[text]) == f"'{HOSTILE[text]}"
-    assert cell(f"  {HOSTILE[text].strip()}").startswith("'")
-
-
-@given(st.floats(allow_nan=False) | st.integers(-(10**20), 10**20))
-def test_a_number_stays_a_number(number: float) -> None:
-    assert type(number)(cell(number)) == number
-
-
-def test_nothing_is_nothing_and_words_are_left_alone() -> None:
-    assert [cell(value) for value in (None, "a - b", "Hα", True)] == ["", "a - b", "Hα", "True"]
-
-
-@pytest.mark.parametrize("text", [*HOSTILE.values(), HALF, NUL], ids=[*HOSTILE, "half", "nul"])
-def test_hostile_text_forges_no_entry_of_the_log(text: str) -> None:
-    try:
-        raise ValueError(text)
-    except ValueError as error:
-        about = (type(error), error, error.__traceback__)
-    record = logging.LogRecord("spec_o3", logging.ERROR, "f", 1, "%s failed (%s)", (text, "ab12"), about)
-    entry, *rest = OneLineFormatter().format(record).splitlines()
-    assert "failed (ab12)" in entry or len(entry) >= 2_000 or "…" in entry
-    assert rest
-    assert all(line.startswith("    | ") for line in rest)
-    assert "\x1b" not in OneLineFormatter().format(record)
-
-
-TEXTS = {**HOSTILE, "nul": NUL, "half": HALF}
-
-
-def hostile(text: str, number: int) -> tuple[Trajectory, Spectrum]:
-    """A trace and a spectrum with the text wherever text can be."""
-    spectrum = replace(
-        a_spectrum(f"{text}{number}", redshift=0.001 * number),
-        survey=text,
-        ids={"obsid": text, text or "id": text},
-        meta={"object": text, text or "key": text},
-    )
-    trace = a_trace(spectrum)
-    think, look, *rest = trace.steps
-    looked = replace(look, arguments={**look.arguments, "label": text, f"more {text}": text}, observation=text)
-    return (
-        replace(
-            trace,
-            steps=(replace(think, text=text), looked, *rest[:-1], Answer("s6", "YES", text)),
-            drafter=Drafter("model", f"drafter {text}", {"setting": text, f"key {text}": text}),
-            faults=(text,),
-        ),
-        spectrum,
-    )
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Trajectory]]:
-    """A database with an approved item for each text, which is also every person's comment, reason and note;
-    the traces that were taken in, by item. All but half a character can be held."""
-    path = tmp_path_factory.mktemp("texts") / "annotations.db"
-    taken: dict[int, Trajectory] = {}
-    with a_store(path) as store:
-        for number, (kind, text) in enumerate(TEXTS.items(), start=1):
-            before = contents(path)
-            try:
-                trace, spectrum = hostile(text, number)
-                (added,) = store.items.add_all([Draft(trace, spectrum, batch=text)])
-            except UnicodeEncodeError:  # UTF-8 holds no half character; the page's routes refuse it before
-                assert kind == "half"
-                assert contents(path) == before
-                continue
-            taken[added.item_id] = trace
-            _said_about(store, added.item_id, text)
-    return path, taken
-
-
-def _said_about(store: Store, item: int, text: str) -> None:
-    version = store.items.get(item).version
-    store.marks.add(
-        person="AA", item_id=item, version_id=version.id, step_id="s1", mark="not supported", key=key(), note=text
-    )
-    store.leases.autosave(person="AA", item_id=item, base_version_id=version.id, body={"steps": [], "comment": text})
-    lease = store.leases.take("AA", item)
-    store.reviews.decide(
-        person="AA", item_id=item, version_id=version.id, verb="keep", key=key(), lease_token=lease.token, comment=text
-    )
-    changed = version.trajectory.with_steps((Think("s1", f"{text}."), *version.trajectory.steps[1:]))
-    lease = store.leases.take("BB", item)
-    store.reviews.save_version(
-        person="BB",
-        item_id=item,
-        base_version_id=version.id,
-        trajectory=changed,
-        reason=text or "why",
-        key=key(),
-        lease_token=lease.token,
-    )
-
-
-def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]) -> None:
-    path, taken = kept
-    assert len(taken) == len(TEXTS) - 1
-    with Store.open(path) as store:
-        for item, trace in taken.items():
-            (first, last) = store.items.versions(item)
-            assert first.trajectory == trace
-            assert last.reason == trace.faults[0]
-            spectrum = store.spectra.get(trace.spectrum_sha256 or "")
-            assert spectrum.survey == trace.faults[0]
-            assert dict(spectrum.ids)["obsid"] == trace.faults[0]
-            assert store.marks.of_item(item)[0].note == trace.faults[0].strip()
-            assert [one.decision.comment for one in store.items.history(item)] == [trace.faults[0].strip()]
-        assert store.upkeep.verify() == []
-
-
-def test_a_plain_archive_gives_every_text_back(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
-    path, _ = kept
-    with Store.open(path) as store:
-        write_archive(store, tmp_path / "plain")
-    restore(tmp_path / "plain", tmp_path / "annotations.db")
-    found, wanted = contents(tmp_path / "annotations.db"), contents(path)
-    assert len(found["log"]) == len(wanted["log"]) + 1, "the restore itself is in the log"
-    found.pop("log")
-    wanted.pop("log")
-    assert found == wanted
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["annotations.db", "plain"]
-
-
-def test_rows_come_in_as_they_went_out(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
-    path, taken = kept
-    with Store.open(path) as store:
-        rows = [own_row(trace, store.spectra.get(trace.spectrum_sha256 or "")) for trace in taken.values()]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    with Store.open(tmp_path / "annotations.db") as store:
-        found = import_file(store, tmp_path / "rows.jsonl")
-        assert found.problems == ()
-        assert [store.items.get(item).version.trajectory for item in found.added] == list(taken.values())
-
-
-@pytest.mark.parametrize("text", [HALF, NUL], ids=["half", "nul"])
-def test_rows_that_cannot_be_kept_are_refused_and_leave_nothing(text: str, tmp_path: Path) -> None:
-    row = json.dumps(own_row(a_trace(a_spectrum()), a_spectrum()))
-    for field in ("Look at Hα first.", "broad Hα", "baseline, no model", "a.fits", "LAMOST"):
-        quoted = json.dumps(field)[1:-1]
-        assert quoted in row
-        (tmp_path / "rows.jsonl").write_text(row.replace(quoted, json.dumps(text)[1:-1]) + "\n", "utf-8")
-        with Store.open(tmp_path / "annotations.db") as store:
-            found = import_file(store, tmp_path / "rows.jsonl")
-            for problem in found.problems:
-                check_sentence(str(problem))
-            assert bool(found.added) != bool(found.problems)
-            for item in found.added:
-                json.dumps(store.items.get(item).version.trajectory.to_json(), ensure_ascii=False).encode()
-            assert store.upkeep.verify() == []
-        (tmp_path / "annotations.db").unlink()
-
-
-def test_an_export_of_hostile_texts_comes_in_again(tmp_path: Path) -> None:
-    traces = {}
-    with a_store(tmp_path / "annotations.db") as store:
-        for number, text in enumerate(HOSTILE.values(), start=1):
-            spectrum = a_spectrum(f"{number}.fits", redshift=0.001 * number)
-            plain = a_trace(spectrum)
-            thought = replace(plain.steps[2], text=f"a {text} b")
-            trace = replace(plain, steps=(*plain.steps[:2], thought, *plain.steps[3:]))
-            (added,) = store.items.add_all([Draft(trace, spectrum, batch=text)])
-            approve(store, added.item_id)
-            traces[trace.spectrum_sha256] = trace
-        made = export(store, "out", "AA", tmp_path / "exports")
-        assert made.left_out == ()
-    with Store.open(tmp_path / "again.db") as store:
-        found = import_file(store, made.folder / "trajectories.jsonl")
-        assert found.problems == ()
-        assert len(found.added) == len(traces)
-        for item in found.added:
-            again = store.items.get(item).version.trajectory
-            assert again.steps[1:] == traces[again.spectrum_sha256].steps[1:]
-
-
-class Elements(HTMLParser):
-    """The elements of a page with their attributes' names, and its words."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found: set[tuple[str, tuple[str, ...]]] = set()
-        self.words = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.add((tag, tuple(sorted(name for name, _ in attrs))))
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
-
-
-def a_report(folder: Path, text: str) -> str:
-    folder.mkdir()
-    with a_blind_store(folder / "annotations.db", spectra=2) as store:
-        session = opened(store, name=text)
-        for scorer in ("RE", "AU", "VO"):
-            for number, token in enumerate(tokens(store, scorer)):
-                store.blind.scoring.score(
-                    person=scorer,
-                    token=token,
-                    coherence=(1, 2, 3, 4, 5)[number % 5],
-                    consistency=3,
-                    key=key(),
-                    comment=text,
-                )
-        store.blind.sessions.close("CO", session.id, key())
-        return report.as_html(store, "CO", session.id)
-
-
-def test_a_report_holds_hostile_names_and_comments_as_words(tmp_path: Path) -> None:
-    plain = Elements(a_report(tmp_path / "plain", "a session"))
-    for number, kind in enumerate(("markup", "entity", "quotes", "template")):
-        page = Elements(a_report(tmp_path / str(number), HOSTILE[kind]))
-        assert page.found == plain.found
-        assert HOSTILE[kind] in page.words
-
-
-def test_a_votable_holds_hostile_texts_as_cells(tmp_path: Path) -> None:
-    def row(text: str) -> Candidate:
-        empty = dict.fromkeys(candidate.name for candidate in candidates.COLUMNS)
-        names = dict.fromkeys(("reasons", "file", "target", "name", "survey", "explanation"), text)
-        numbers = {"n": 1, "yes": 1, "no": 0, "none": 0, "looks": 1.0, "faults": 0}
-        return Candidate(**(empty | names | numbers | {"verdict": "YES", "task": "cv"}))
-
-    def written(*texts: str) -> ElementTree.ElementTree:
-        candidates.write_table([row(text) for text in texts], tmp_path / "candidates.vot")
-        return ElementTree.parse(tmp_path / "candidates.vot")
-
-    def elements(tree: ElementTree.ElementTree) -> set[tuple[str, ...]]:
-        return {(one.tag, *sorted(one.attrib)) for one in tree.iter()}
-
-    tree = written(*TEXTS.values())
-    assert elements(tree) == elements(written("a name"))
-    cells = [one.text or "" for one in tree.iter() if one.tag.endswith("}TD")]
-    assert len(cells) == len(TEXTS) * len(candidates.COLUMNS)
-    for text in TEXTS.values():
-        assert cells.count(text) == 6 or not text.isprintable()
-
-
-@pytest.mark.parametrize("text", [*TEXTS.values()], ids=[*TEXTS])
-def test_what_a_command_cannot_do_is_told_in_one_line(
-    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(arguments: object) -> int:
-        raise CannotRun(f"{text}: found no such file; expected one")
-
-    command = SimpleNamespace(name="refuses", help="refuses", add=lambda parser: None, run=refuse)
-    monkeypatch.setattr(app, "COMMANDS", (command,))
-    assert app.main(["refuses"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("spec-o3: ")
-    assert told.count("\n") == 1
-    check_sentence(told.removesuffix("\n").removeprefix("spec-o3: "))
-    told.encode()
+@pytest.mark.parametrize("opening", ['{"a":', "["])
+def test_a_call_of_any_depth_is_one_that_cannot_be_read(opening: str) -> None:
+    for depth in (30, 450, 900, 5000):
+        closing = {"[": "]"}.get(opening, "}")
+        inside = opening * depth + "1" + closing * depth
+        turn = parse(f'<tool_call>{{"name": "x", "arguments": {{"a": {inside}}}}}</tool_call>')
+        assert turn.call is None
+        assert turn.faults[0].startswith("a tool call that cannot be read")

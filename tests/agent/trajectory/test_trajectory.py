@@ -19,6 +19,7 @@ from agent.tasks import load
 from agent.tool import TOOL_BLOCK, Observation
 from agent.trajectory import Answer, Drafter, Think, Trajectory, TrajectoryError, Zoom, new_step_id, parse
 from agent.trajectory.tags import turn_text
+from tests.soak.trying import check_sentence
 from tests.support.strategies import trajectories
 
 SMALL = Trajectory(
@@ -53,6 +54,7 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
         ("redshift", True, "redshift: found True, expected a finite number"),
         ("redshift", float("nan"), "redshift: found nan"),
         ("redshift", 10**400, "redshift: found 1000"),
+        ("redshift", -1, "redshift: found -1"),
         ("label", "MAYBE", "label: found 'MAYBE', expected YES, NO or null"),
         ("medium", "water", "medium: found 'water', expected one of vacuum, air"),
         ("drafter", {"kind": "robot", "name": ""}, "drafter.kind: found 'robot'"),
@@ -65,8 +67,9 @@ def test_the_json_form_gives_back_an_equal_value(trajectory):
     ],
 )
 def test_a_bad_field_is_named_with_what_was_found_and_what_was_wanted(field, value, words):
-    with pytest.raises(TrajectoryError, match=words):
+    with pytest.raises(TrajectoryError, match=words) as refused:
         Trajectory.from_json(SMALL.to_json() | {field: value})
+    check_sentence(str(refused.value))
 
 
 def test_two_steps_with_one_id_are_refused():
@@ -122,6 +125,8 @@ def test_what_keeps_a_trajectory_from_being_training_data_is_said(steps, problem
 def test_a_new_step_gets_an_id_no_step_has():
     assert new_step_id(SMALL.steps) == "s5"
     assert new_step_id(()) == "s1"
+    last = "9" * 18
+    assert new_step_id((Think(f"s{last}", "a"), Think(f"s{int(last) + 1}", "b"))) == f"s{int(last) + 2}"
 
 
 # Qwen2.5-VL's stock rule: every turn between its marks, blocks one after the other, an image as three tokens.

@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 import app
+from reviewer.blind import plan
+from reviewer.blind.plan import PlanError
 from reviewer.cli.blind import SUBCOMMANDS
-from reviewer.store import Store
+from reviewer.store import NotFound, Store
+from tests.soak.trying import check_sentence
 from tests.support import cli
 from tests.support.blind_campaign import GPT, SCORERS, SPEC, a_store, key, tokens
 from tests.support.campaign import Desk
+from tests.support.inputs.rows import sessions
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -195,3 +199,31 @@ def test_without_a_subcommand_it_says_what_there_is(capsys) -> None:
         app.main(["blind"])
     assert stopped.value.code == 2
     assert "WHAT" in capsys.readouterr().err
+
+
+# ---- the exported file of a session, which may have been edited
+
+
+def edited_session(**changes: object) -> dict:
+    (whole,) = sessions()
+    given = json.loads(whole)
+    given["plan"] |= {key: value for key, value in changes.items() if key == "gold"}
+    given["items"][1] |= {key: value for key, value in changes.items() if key == "content_hash"}
+    return given
+
+
+def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Path) -> None:
+    given = edited_session(gold=[{"item": 99, "coherence": 4, "tolerance": 1}])
+    (tmp_path / "session.json").write_text(json.dumps(given), "utf-8")
+    read = plan.read_session(tmp_path / "session.json")
+    with pytest.raises(PlanError, match="session: found no item 99") as refused:
+        plan.rerun_plan(read, lambda texts: {text: n for n, text in enumerate(texts, 1)})
+    check_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize("text", [None, [], {}, 3, True, "x"])
+def test_a_session_whose_texts_are_no_texts_or_not_here_is_refused(text: object, tmp_path: Path) -> None:
+    expected, match = (NotFound, "") if text == "x" else (PlanError, "session: found the content_hash")
+    with Store.open(tmp_path / "annotations.db") as store, pytest.raises(expected, match=match) as refused:
+        plan.rerun_plan(edited_session(content_hash=text), store.blind.results.items_by_content)
+    check_sentence(str(refused.value))

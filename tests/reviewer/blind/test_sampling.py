@@ -440,6 +440,12 @@ TELLING = [
 ]
 
 
+def test_giveaways_of_which_there_are_thousands_are_all_found() -> None:
+    found = find_leaks("x.fits gpt-4 " * 3000)
+    assert [one.words for one in found[:2]] == ["x.fits", "gpt-4"]
+    assert len(found) == 6000
+
+
 @pytest.mark.parametrize(("kind", "words", "text"), TELLING)
 def test_what_tells_is_found_where_it_stands(kind, words, text) -> None:
     found = next(one for one in find_leaks(text) if one.words == words)

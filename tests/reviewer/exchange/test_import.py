@@ -1,9 +1,10 @@
-"""Imports."""
+"""Imports: rows, pictures, lists of JSON and zips, whole and damaged."""
 
 from __future__ import annotations
 
 import io
 import json
+import stat
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +26,11 @@ from agent.trajectory.steps import Zoom
 from reviewer.exchange.imports import ImportFileError, ImportProblem, import_file, own_row
 from reviewer.exchange.pictures import PictureFiles
 from reviewer.store import QueueFilter, Store, items
+from reviewer.ui.imports import unpacked
 from tests.agent.trajectory.test_trajectory import published_row
+from tests.soak.trying import check_sentence
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace
+from tests.support.inputs.rows import DAMAGED_ZIPS, NOT_NAMES, with_picture_names, with_pictures, zip_of
 
 EVERYTHING = QueueFilter()
 
@@ -373,3 +377,35 @@ def test_a_long_list_is_never_in_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert count == 20_000
     assert peak < 8 * json_rows.CHUNK < path.stat().st_size / 2
+
+
+@pytest.mark.parametrize("name", NOT_NAMES)
+@pytest.mark.parametrize("form", ["trajectories.jsonl", "train_sharegpt.json"])
+def test_a_picture_that_no_file_can_be_called_is_a_row_refused(store, tmp_path, form: str, name: str) -> None:
+    with_pictures(tmp_path)
+    (tmp_path / form).write_bytes(with_picture_names(form, NOT_NAMES[name]))
+    (problem,) = import_file(store, tmp_path / form, tmp_path).problems
+    check_sentence(str(problem), tmp_path)
+    assert "expected " in problem.reason
+    assert count(store) == 0
+
+
+@pytest.mark.parametrize("kind", DAMAGED_ZIPS)
+def test_a_zip_that_is_damaged_or_names_what_is_not_its_own_is_refused(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, said = DAMAGED_ZIPS[kind]
+    (tmp_path / "made").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "made"))
+    (tmp_path / "dropped.zip").write_bytes(content)
+    with pytest.raises(ImportFileError, match=said) as refused, unpacked([tmp_path / "dropped.zip"]):
+        pass
+    check_sentence(str(refused.value), tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["dropped.zip", "made"]
+
+
+def test_a_device_in_a_zip_is_unpacked_as_the_file_that_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "dropped.zip").write_bytes(zip_of({"rows.jsonl": b"{}"}, mode=stat.S_IFCHR | 0o666))
+    with unpacked([tmp_path / "dropped.zip"]) as (rows,):
+        assert stat.S_ISREG(rows.lstat().st_mode)
+        assert rows.read_bytes() == b"{}"

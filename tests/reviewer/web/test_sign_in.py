@@ -278,6 +278,10 @@ def test_a_form_too_large_to_be_a_sign_in_is_not_read(store: Store) -> None:
     assert enter(client(store), "AB", "x" * 5000).status_code == 413
     chunked = client(store).post("/sign-in", content=iter([b"initials=AB"]))
     assert chunked.status_code == 411
+    for length in ("²", "9" * 5000, "x", ""):
+        headers = {b"content-length": length.encode("latin-1"), b"origin": HERE.encode()}
+        answer = client(store).post("/sign-in", content=b"initials=AB", headers=headers)  # type: ignore[arg-type]
+        assert answer.status_code == 411
     assert store.accounts.people() == []
 
 

@@ -1,4 +1,4 @@
-"""Entry points for databases, backups and HTTP requests."""
+"""Fuzz targets for databases, backups and HTTP requests."""
 
 from __future__ import annotations
 
@@ -6,104 +6,20 @@ import hashlib
 import json
 import logging
 import shutil
-import sqlite3
-import tempfile
 import traceback
-from collections.abc import Iterator
-from contextlib import closing
-from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from reviewer.backup.archive import MANIFEST_NAME as MANIFEST
-from reviewer.backup.archive import write_archive
 from reviewer.backup.backups import BackupError
 from reviewer.backup.restore import Restored, restore
-from reviewer.exchange.imports import import_file
 from reviewer.rules.campaign import Rules
 from reviewer.store import Draft, QueueFilter, Store, StoreError
-from reviewer.store.sqlite.files import exclusive_access
 from tests.soak.mutations import spoiled_json, spoiled_sqlite
-from tests.soak.targets.rows import plan_data
-from tests.soak.targets.samples import (
-    WINDOW,
-    a_spectrum,
-    a_trajectory,
-    json_or_none,
-    own_lines,
-    sample_pictures,
-    with_pictures,
-)
 from tests.soak.trying import DidNotHold, Target, Try, check_sentence, refused_by
-
-SCHEMAS = Path(__file__).resolve().parents[3] / "tests" / "schemas"
-"""What earlier releases wrote, as SQL."""
-THEN = datetime(2026, 11, 1, tzinfo=UTC)
-
-
-def _filled(path: Path) -> None:
-    """A database with two people, two items, a decision, a mark and unsent text."""
-    path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as name, Store.open(path, lambda: THEN) as store:
-        folder = Path(name)
-        store.accounts.add_person("CO", "Person", ["coordinator"])
-        store.accounts.add_person("RV", "Person", ["reviewer", "auditor"])
-        with_pictures(folder)
-        (folder / "rows.jsonl").write_bytes(own_lines()[0])
-        import_file(store, folder / "rows.jsonl", folder, "fuzz")
-        version = store.items.get(1).version.id
-        store.marks.add(
-            person="RV", item_id=1, version_id=version, step_id="s1", mark="supported", key="k" * 10, note="well seen"
-        )
-        store.reviews.decide(
-            person="RV",
-            item_id=1,
-            version_id=version,
-            verb="keep",
-            key="k" * 11,
-            lease_token=store.leases.take("RV", 1).token,
-            comment="c",
-        )
-        store.leases.autosave(
-            person="RV",
-            item_id=2,
-            base_version_id=store.items.get(2).version.id,
-            body={"steps": [], "comment": "half a thou"},
-        )
-        store.settings.set("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
-    # Whoever asks for a file alone ends its write-ahead log, which its first bytes tell.
-    with exclusive_access(path):
-        pass
-
-
-def database_files() -> list[bytes]:
-    """One of the present schema, and what earlier releases left."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "annotations.db"
-        _filled(path)
-        made = [path.read_bytes()]
-    for dump in sorted(SCHEMAS.glob("*.sql")):
-        with closing(sqlite3.connect(":memory:")) as db:
-            db.executescript(dump.read_text("utf-8"))
-            made.append(db.serialize())
-    return made
-
-
-@cache
-def _plain() -> dict[str, bytes]:
-    """The files of a plain archive. Made once: a table of another archive does not fit this one's log."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _filled(folder / "annotations.db")
-        with Store.open(folder / "annotations.db") as store:
-            write_archive(store, folder / "plain")
-        return _bytes_in(folder / "plain")
-
-
-def archive_files() -> list[bytes]:
-    """The tables and the manifest of a plain archive."""
-    return [content for name, content in _plain().items() if ".json" in name and content]
+from tests.support.inputs.app import archive_files, bytes_in, columns_of, database_files, fill, plain_archive, requests
+from tests.support.inputs.rows import a_trajectory, sample_pictures
+from tests.support.inputs.spectra import a_spectrum
 
 
 class _InPlace:
@@ -114,7 +30,7 @@ class _InPlace:
         self._folder = folder / "in place"
         self._folder.mkdir(exist_ok=True)
         self._database = self._folder / "annotations.db"
-        _filled(folder / "good.db")
+        fill(folder / "good.db")
         self._good = (folder / "good.db").read_bytes()
 
     def put(self, source: Path) -> None:
@@ -122,13 +38,13 @@ class _InPlace:
         shutil.rmtree(self._folder)
         self._folder.mkdir()
         self._database.write_bytes(self._good)
-        given = _bytes_in(source.parent)
+        given = bytes_in(source.parent)
         done = None
         with refused_by(BackupError, StoreError, where=self._around):
             done = restore(source, self._database)
-        if _bytes_in(source.parent) != given:
+        if bytes_in(source.parent) != given:
             raise DidNotHold("a restore that changed what it was given")
-        left = _bytes_in(self._folder)
+        left = bytes_in(self._folder)
         kept_as = self._database if done is None or done.kept_as is None else done.kept_as
         if left.pop(kept_as.name, None) != self._good:
             raise DidNotHold("a restore that changed what was there before")
@@ -146,10 +62,6 @@ class _InPlace:
             raise DidNotHold(f"a restored database that is not sound: {wrong[0]}")
 
 
-def _bytes_in(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def _database(folder: Path) -> Try:
     place, source = _InPlace(folder), folder / "given" / "kept.db"
     source.parent.mkdir(exist_ok=True)
@@ -165,17 +77,17 @@ def _archive(folder: Path) -> Try:
     """A file of a plain archive, spoiled: a table, with its size and SHA-256 told as they are, or what tells
     of all."""
     place, spoiled = _InPlace(folder), folder / "given" / "plain"
-    columns = {name: _columns(content) for name, content in _plain().items() if name.endswith(".jsonl")}
+    columns = {name: columns_of(content) for name, content in plain_archive().items() if name.endswith(".jsonl")}
 
     def attempt(data: bytes) -> None:
         shutil.rmtree(spoiled, ignore_errors=True)
-        for name, content in _plain().items():
+        for name, content in plain_archive().items():
             (spoiled / name).parent.mkdir(parents=True, exist_ok=True)
             (spoiled / name).write_bytes(content)
         if data[:1] == b"{" and b'"tables"' in data:
             (spoiled / MANIFEST).write_bytes(data)
         else:
-            table = max(columns, key=lambda name: len(columns[name] & _columns(data)))
+            table = max(columns, key=lambda name: len(columns[name] & columns_of(data)))
             (spoiled / table).write_bytes(data)
             told = json.loads((spoiled / MANIFEST).read_bytes())
             about = told["tables"][table.removesuffix(".jsonl")]
@@ -187,11 +99,6 @@ def _archive(folder: Path) -> Try:
     return attempt
 
 
-def _columns(lines: bytes) -> set[str]:
-    first = json_or_none(lines.partition(b"\n")[0])
-    return set(first) if isinstance(first, dict) else set()
-
-
 DATABASES = (
     Target("archive", _archive, archive_files, spoiled_json),
     Target("database", _database, database_files, spoiled_sqlite),
@@ -201,78 +108,6 @@ DATABASES = (
 LOOPBACK = "http://127.0.0.1:7860"
 BETWEEN_BASES = 3000
 """Requests until the database is made anew: what came in makes the queue longer and slower."""
-REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("POST", "/api/look", {"item": 1, "arguments": {"wavelength_range": WINDOW, "label": "x"}}),
-    ("POST", "/api/renew", {"lease": "abc"}),
-    ("POST", "/api/release", {"lease": "abc"}),
-    (
-        "POST",
-        "/api/item/1/autosave",
-        {"base": 1, "steps": [{"id": "s1", "kind": "think", "text": "a"}], "comment": "b"},
-    ),
-    ("POST", "/api/item/1/discard", {"base": 1, "steps": [], "comment": ""}),
-    (
-        "POST",
-        "/api/item/1/version",
-        {
-            "base": 1,
-            "steps": [{"id": "s1", "kind": "think", "text": "a"}],
-            "reason": "r",
-            "key": "k" * 10,
-            "lease": "LEASE",
-        },
-    ),
-    (
-        "POST",
-        "/api/item/1/decide",
-        {"version": 1, "verb": "keep", "key": "k" * 11, "lease": "LEASE", "reason": "", "comment": "c"},
-    ),
-    ("POST", "/api/item/1/undo", {"key": "k" * 12}),
-    (
-        "POST",
-        "/api/item/1/mark",
-        {"version": 1, "step": "s1", "mark": "not supported", "note": "n", "key": "k" * 13},
-    ),
-    ("POST", "/api/item/1/verdict", {"version": 1, "verdict": "YES"}),
-    ("POST", "/api/item/1/lease", {}),
-    (
-        "POST",
-        "/api/blind/sheet/abc/score",
-        {"coherence": 3, "consistency": None, "comment": "c", "wrong_steps": ["1"], "key": "k" * 14},
-    ),
-    ("POST", "/api/blind/sheet/abc/prefer", {"preference": "left", "comment": "c", "key": "k" * 15}),
-    ("POST", "/api/blind/preview", {"plan": plan_data()}),
-    ("POST", "/api/blind/sessions", {"plan": plan_data(), "key": "k" * 16}),
-    ("POST", "/api/blind/sessions/1/open", {"key": "k" * 17}),
-    ("POST", "/api/live/bench", {"item": 1}),
-    (
-        "POST",
-        "/api/live/runs",
-        {"bench": "x", "task": "cv", "policy": "baseline", "samples": 1, "max_turns": 2},
-    ),
-    ("POST", "/api/live/runs/x/review", {"samples": [0]}),
-    (
-        "GET",
-        "/api/queue",
-        {"after": 1, "limit": 3, "text": "a", "snr_min": 1.0, "task": "cv", "state": "screening"},
-    ),
-    ("GET", "/api/item/1", {"verdict_first": "true"}),
-    ("GET", "/api/place/1", {"batch": "x"}),
-    ("GET", "/api/item/1/hints", {"version": 1}),
-    ("GET", "/api/picture/abc", {"spectrum": "x", "redshift": 0.1, "arguments": "{}"}),
-    ("GET", "/api/atlas", {"survey": "LAMOST", "task": "cv"}),
-    ("GET", "/api/template", {"task": "cv"}),
-    ("GET", "/api/live/health", {"policy": "baseline"}),
-    ("GET", "/api/live/library", {"q": "a", "limit": 3}),
-    ("GET", "/api/blind/sheet/a/picture/0/1", {}),
-    ("GET", "/api/progress", {}),
-    ("POST", "/sign-in", {"initials": "RV", "password": "x"}),
-)
-
-
-def requests() -> Iterator[bytes]:
-    for method, path, body in REQUESTS:
-        yield json.dumps({"method": method, "path": path, "body": body}).encode()
 
 
 class _Faults(logging.Handler):

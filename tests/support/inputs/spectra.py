@@ -1,0 +1,300 @@
+"""Spectrum files: small valid ones of each layout, and damaged ones with what their refusal says.
+
+Both are seeds of the fuzz targets for spectra.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from astropy.io import fits
+from astropy.table import Table
+
+from agent.simulate import simulate
+from agent.spectrum import Spectrum
+from agent.spectrum.readers import own
+
+N = 40
+WAVELENGTH = 4000.0 + 2.0 * np.arange(N)
+FLUX = 10.0 + np.arange(N) % 5
+REAL = Path(__file__).resolve().parents[4] / "shared" / "spectra"
+LARGEST_REAL = 60_000
+"""Bytes: larger files are damaged too slowly to learn from."""
+
+
+@cache
+def a_spectrum() -> Spectrum:
+    whole = simulate("cv", "LAMOST", 20.0, 1)
+    part = slice(200, 200 + 8 * N)
+    parts = (whole.wavelength[part], whole.flux[part], whole.ivar[part], whole.mask[part])
+    return replace(whole, wavelength=parts[0], flux=parts[1], ivar=parts[2], mask=parts[3])
+
+
+def spectrum_file() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        own.write(a_spectrum(), Path(folder, "x.fits"))
+        return Path(folder, "x.fits").read_bytes()
+
+
+def fits_bytes(*hdus: Any) -> bytes:
+    stream = io.BytesIO()
+    fits.HDUList(list(hdus)).writeto(stream)
+    return stream.getvalue()
+
+
+def primary(data: Any = None, **cards: Any) -> fits.PrimaryHDU:
+    """A primary HDU with these cards; ``__`` in a name stands for ``-``."""
+    hdu = fits.PrimaryHDU(data)
+    for key, value in cards.items():
+        hdu.header[key.replace("__", "-")] = value
+    return hdu
+
+
+def table(columns: dict[str, Any], name: str = "") -> fits.BinTableHDU:
+    hdu = fits.BinTableHDU(Table(columns))
+    hdu.name = name
+    return hdu
+
+
+def linear_image(flux: Any = FLUX, **cards: Any) -> bytes:
+    return fits_bytes(primary(np.asarray(flux, np.float32), **{"CRVAL1": 4000.0, "CDELT1": 2.0} | cards))
+
+
+def _lamost() -> bytes:
+    rows = np.array([FLUX, FLUX, WAVELENGTH, 0 * FLUX, 0 * FLUX], np.float32)
+    return fits_bytes(primary(rows, TELESCOP="LAMOST", EXTEN0="Flux, Inverse, Wavelength, Andmask, Ormask"))
+
+
+def _lamost_table() -> bytes:
+    row = {"FLUX": FLUX, "IVAR": FLUX, "WAVELENGTH": WAVELENGTH, "ANDMASK": 0 * FLUX, "ORMASK": 0 * FLUX}
+    return fits_bytes(primary(TELESCOP="LAMOST"), table({key: [value] for key, value in row.items()}, "COADD"))
+
+
+def _sdss() -> bytes:
+    coadd = {"flux": FLUX, "loglam": np.log10(WAVELENGTH), "ivar": FLUX, "and_mask": np.zeros(N, int)}
+    row = {"Z": [0.1], "CLASS": ["STAR"], "PLUG_RA": [1.0], "SN_MEDIAN": [[1.0] * 5]}
+    return fits_bytes(primary(), table(coadd), table(row))
+
+
+def _desi(targets: int = 2, mask: bool = False) -> bytes:
+    hdus: list[Any] = [primary(), table({"TARGETID": np.arange(targets) + 1}, "FIBERMAP")]
+    for arm, start in (("B", 3600.0), ("R", 3624.0), ("Z", 3648.0)):
+        hdus.append(fits.ImageHDU(start + 0.8 * np.arange(N), name=f"{arm}_WAVELENGTH"))
+        ones = np.ones((targets, N), np.float32)
+        hdus += [fits.ImageHDU(ones, name=f"{arm}_{what}") for what in ("FLUX", "IVAR")]
+        if mask:
+            hdus.append(fits.CompImageHDU(np.zeros((targets, N), np.int32), name=f"{arm}_MASK"))
+    return fits_bytes(*hdus)
+
+
+def _marz() -> bytes:
+    fibres = {"NAME": ["a", "b"], "TYPE": ["P", "S"], "RA": [0.1, 0.2], "DEC": [0.1, 0.2], "MAGNITUDE": [1.0, 2.0]}
+    ones = np.ones((2, N), np.float32)
+    rest = [fits.ImageHDU(ones, name=name) for name in ("VARIANCE", "SKY")]
+    return fits_bytes(primary(ones, CRVAL1=4000.0, CDELT1=2.0), *rest, table(fibres, "FIBRES"))
+
+
+def _multispec() -> bytes:
+    axis = 'wtype=multispec spec1 = "1 1 0 4000.0 2.0 40 0. 1 1" spec2 = "2 2 0 4000. 2. 40 0. 1 1"'
+    cards = {"WAT0_001": "system=multispec", "WAT2_001": axis[:60], "WAT2_002": axis[60:], "APNUM1": "1 1"}
+    return fits_bytes(primary(np.ones((2, N), np.float32), **cards))
+
+
+FITS = {
+    "image": linear_image(),
+    "image of an aperture": linear_image(WAT0_001="x", APNUM1="1"),
+    "lamost": _lamost(),
+    "lamost table": _lamost_table(),
+    "sdss": _sdss(),
+    "desi": _desi(),
+    "desi with masks": _desi(mask=True),
+    "marz": _marz(),
+    "table": fits_bytes(primary(), table({"WAVELENGTH": WAVELENGTH, "FLUX": FLUX, "ERR": FLUX / 9})),
+    "multispec": _multispec(),
+    "ours": spectrum_file(),
+    "image of bands": linear_image(np.ones((3, 2, N)), APNUM1="1", BANDID2="sigma"),
+}
+_ROWS = "\n".join(f"{w:.2f},{f:.3f},1.0" for w, f in zip(WAVELENGTH, FLUX, strict=True))
+_SPACED = _ROWS.replace(",", "  ")
+_ECSV = "# %ECSV 1.0\n# ---\n# datatype:\n# - {name: wave, unit: nm, datatype: float64}"
+TEXT = {
+    "csv": f"# a star\n# RA : 193.8\n# z = 0.1\nwavelength,flux,err\n{_ROWS}\n".encode(),
+    "ecsv": f"{_ECSV}\nwave flux err\n{_SPACED}\n".encode(),
+    "commented": f"% lambda flux err\n{_SPACED}\n".encode(),
+    "spaced": _SPACED.encode(),
+    "semicolons": ("\ufeff" + _ROWS.replace(",", ";")).encode(),
+    "figaro": f'SET .Z.UNITS = "Jy"\n{_SPACED}'.encode(),
+}
+GZIP = {f"{name}.gz": gzip.compress(content, mtime=0) for name, content in {**FITS, **TEXT}.items()}
+
+
+def parquet_bytes(**columns: Any) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"wavelength": WAVELENGTH, "flux": FLUX} | columns), stream)
+    return stream.getvalue()
+
+
+PARQUET = {
+    "parquet": parquet_bytes(),
+    "parquet of lists": parquet_bytes(wavelength=[WAVELENGTH.tolist()] * 2, flux=[FLUX.tolist()] * 2),
+}
+
+
+def real_files() -> list[bytes]:
+    real = [p for p in sorted(REAL.rglob("*.fits")) if p.stat().st_size < LARGEST_REAL] if REAL.is_dir() else []
+    return [path.read_bytes() for path in real[:12]]
+
+
+# ---- damaged, with what the refusal says
+
+TWO_BITPIX = """
+H4sIAAAAAAAEA+2ZsW/TUBDGO8B/0eENiCCE1NRJiTNUOGlNaylxrMSFIDHgKKaNlDip60qNxMDAwFBFHRhAYmBgYEAyAwMDAwNS
+GBgYGBjYyj8ACMHI87uUKNyLS2lVtdHdkES/nL/v/NmRrEvFKFoFnbF5xrKKkkpllGTqsjqXzmTm1GSGHbjyhm0ZVaGHj1XZDHN8
+3+myuhM4LOh2XNw0Ssxc1ahwxOfDleR63mar5vqsfXtPudFyvY1G29vA/ZzoVVs3F8fo2dJDYqEQi+2gLykBSoASoAQoAUqAEqAE
+JimBCj0/Dy8nPT8Ps6BPlAAlQAlQApQAJUAJUALSBKJ1bMUomfMskTdMO5cv6AnemOUV9c+wWsNz/C4LnFrTZe5WAMtdqVYEj3X/
+rBx8/yz22bPy/bOS5npN11sN1qJ9dn1vk814/7gSeopcLx3tx2V6vH9cWQulFZM/x//Dvn3Vb292WMfxnZYbuL58374Upzc7kp/Q
+k6sMp429vjE5DRVGP9n2DUsX1yNxPXdNL+jmkr0c3YH/WfbVUrkIevxfBlGHUGNs4c98koFSErYPEvOJ+yVxJPOJ/Pgc/Perl8uH
+P18xH+gdyXz0/8w+NwR9TQlQApQAJXAqE9BCbSoq7Zx4m7rytT+93p/2tXAR+PkB/95Td3vqFy1cBn5hwH+siNLCAvCLA/4zklnv
+a6EF/NKA/+Iqu72sFtrAkW8VOPK9CRz53gKOfOvAke8acOTbBI58O8CRbwAc+W4BR753gCPfu8CR7z3gyPc+cOS7DRz57gBHvg+A
+I9+HwJHvY+DI9wlw5PsUOPJ9Bhz5PgeOfF8AR74vgSPfV8CR72vgyPcNcOT7FjjyfQcc+b4Hjnw/AEe+H4Ej308RZxry/Qz9f/kK
+SC8nLoEzJ24iGogSoAQmL4FvxbOPJu+sTscZ/QZE89EX/iwAAA==
+"""
+"""A gzip file as the fuzzer found it: a table whose header has BITPIX twice."""
+
+
+def _flipped(content: bytes) -> bytes:
+    return content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 0xFF]) + content[len(content) // 2 + 1 :]
+
+
+def _pairs(pairs: Any) -> bytes:
+    return "\n".join(f"{wavelength} {flux}" for wavelength, flux in pairs).encode()
+
+
+def _claiming(content: bytes, key: str, value: int) -> bytes:
+    """A FITS file in which a size of 40 is another."""
+    card = f"{key:<8}= {N:>20}".encode()
+    assert card in content
+    return content.replace(card, f"{key:<8}= {value:>20}".encode())
+
+
+_BROKEN_OFF = "complete FITS|breaks off|FITS HDUs|DESI arms"
+_RANGE = range(4000, 4050)
+HUGE_IMAGE = _claiming(linear_image(), "NAXIS1", 2_500_000_000)
+DAMAGED_FITS: dict[str, tuple[bytes, str]] = {
+    **{
+        f"{kind}, its first {length} bytes": (FITS[kind][:length], _BROKEN_OFF)
+        for kind in ("image", "lamost", "sdss", "desi")
+        for length in (100, 2880 + 20, (len(FITS[kind]) - 2880 + 8) // 2)
+    },
+    "an image that claims 10 GB": (HUGE_IMAGE, "a header that claims 10000"),
+    "a table that claims a billion rows": (_claiming(FITS["sdss"], "NAXIS2", 10**9), "a header that claims"),
+    "a picture": (linear_image(np.ones((50, 60))), "an image of 60 x 50 pixels"),
+    "a cube": (linear_image(np.ones((3, 50, 60))), "an image of 60 x 50 x 3 pixels"),
+    "a map of the sky": (linear_image(CTYPE1="RA---TAN"), "first axis is RA---TAN"),
+    "no axis": (fits_bytes(primary(FLUX)), "without CRVAL1 and CDELT1"),
+    "pixel numbers": (linear_image(CRVAL1=0.0, CDELT1=1.0), "an axis without unit"),
+    "an axis below 0": (
+        linear_image(np.ones(60), CRVAL1=9000.0, CDELT1=-200.0),
+        "an axis without unit from -2800",
+    ),
+    "NaN alone": (linear_image(np.full(N, np.nan)), "no pixel with data"),
+    "zeros alone": (linear_image(np.zeros(N)), "no pixel with data"),
+    "four pixels": (linear_image(np.ones(4)), "4 pixels"),
+    "basis vectors": (linear_image(EIGEN0=14.0, COEFF0=3.5), "a library of basis vectors"),
+    "an empty HDU": (fits_bytes(primary()), "FITS HDUs"),
+    "a catalogue": (fits_bytes(primary(), table({"RA": [1.0], "Z": [0.1]})), "columns RA, Z"),
+    "words for numbers": (fits_bytes(primary(), table({"wave": WAVELENGTH, "flux": ["x"] * N})), "not numbers"),
+    "no letters, after the last HDU": (
+        fits_bytes(primary()) + 2 * b"ZCMPTYPE=              garbage".ljust(2880),
+        "a layout known here",
+    ),
+}
+DAMAGED_GZIP: dict[str, tuple[bytes, str]] = {
+    "nothing": (gzip.compress(b""), "an empty gzip file"),
+    **{
+        f"{kind}, {how}": (content, "damaged gzip data")
+        for kind in ("lamost.gz", "csv.gz")
+        for how, content in (
+            ("cut", GZIP[kind][: len(GZIP[kind]) * 2 // 3]),
+            ("with a byte flipped", _flipped(GZIP[kind])),
+        )
+    },
+    "an image that claims 10 GB": (gzip.compress(HUGE_IMAGE), "a header that claims 10000"),
+    # astropy takes the other of the two, and looks for the next header in the data, for minutes.
+    "two sizes": (base64.b64decode(TWO_BITPIX), "in a layout known here"),
+}
+DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
+    "prose": (b"It was a dark night.\nThe seeing was poor.\n", "text from line 2"),
+    "prose with numbers": (b"In 1994 we observed 12 stars.\n", "column names without a line of data"),
+    "comments alone": (b"# only\n# comments\n", "no line of data"),
+    "one column": ("\n".join(map(str, range(4000, 4100))).encode(), "one column of numbers"),
+    "five rows": (_pairs((n, 1.0) for n in range(4000, 4005)), "5 pixels"),
+    "micrometres": (_pairs((w, 1.0) for w in np.linspace(0.35, 0.9, 50)), "an axis without unit from 0.35 to 0.9"),
+    "going back": (_pairs((w, 1.0) for w in [*_RANGE, 4020]), "4049 Å followed by 4020 Å"),
+    "standing still": (_pairs((w, 1.0) for w in [*_RANGE, 4049]), "4049 Å followed by 4049 Å"),
+    "NaN alone": (_pairs((w, "nan") for w in _RANGE), "no pixel with data"),
+    "zeros alone": (_pairs((w, 0.0) for w in _RANGE), "no pixel with data"),
+    "a catalogue": (b"ra,dec,mag\n" + b"1,2,3\n" * 50, "columns ra, dec, mag"),
+    "parsecs": (b"wave [parsec],flux\n" + _pairs((w, 1) for w in _RANGE).replace(b" ", b","), "in 'parsec'"),
+    "an end in words": (_pairs([(4000, 1.0)] * 5 + [(4010, "x")] * 5), "text from line 1"),
+    "a wavelength of NaN": (
+        b"wave,flux\n" + _pairs((w, 1) for w in [*_RANGE, "nan"]).replace(b" ", b","),
+        "NaN or infinity",
+    ),
+    "nothing": (b"", "an empty file"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "an HDF5 container"),
+    "JSON": (b'{"wavelengths": [1, 2], "flux": [1, 2]}', "a JSON container"),
+    "PNG": (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG picture"),
+    "binary": (b"\x00\x01\x02\x03" * 100, "a binary file"),
+}
+DAMAGED_PARQUET: dict[str, tuple[bytes, str]] = {
+    "its first word alone": (b"PAR1" + bytes(100), "a damaged Parquet file"),
+    "words for numbers": (parquet_bytes(flux=["x"] * N), "a column flux that is not numbers"),
+    "nulls alone": (parquet_bytes(flux=[None] * N), "no pixel with data"),
+}
+
+
+def seeds(*tables: dict[str, Any]) -> list[bytes]:
+    """The contents of tables, valid or damaged, without those of more than 100 kB."""
+    contents = [row[0] if isinstance(row, tuple) else row for one in tables for row in one.values()]
+    return [content for content in contents if len(content) < 100_000]
+
+
+# ---- small files that would unpack to much
+
+
+def parquet_of_repeats(rows: int) -> bytes:
+    """A list column of which one value is all there is; a few kilobytes stand for ``rows`` numbers."""
+    values = pa.array(np.full(rows, 5000.0))
+    lists = pa.ListArray.from_arrays(pa.array([0, rows], pa.int32()), values)
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"wavelength": lists, "flux": lists}), stream, compression="zstd")
+    return stream.getvalue()
+
+
+def parquet_of_long_words(rows: int, length: int) -> bytes:
+    """A dictionary of one long word that every row points to."""
+    word = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * length]))
+    columns = pa.table({"wavelength": word, "flux": pa.array(np.full(rows, 1.0))})
+    stream = io.BytesIO()
+    pq.write_table(columns, stream, compression="zstd", store_schema=False)
+    return stream.getvalue()
+
+
+def fits_that_claims(**cards: object) -> bytes:
+    """A DESI file with masks in which the first card of each name has another value."""
+    raw = _desi(targets=4, mask=True)
+    for key, value in cards.items():
+        start = raw.index(f"{key:8}= ".encode())
+        raw = raw[:start] + f"{key:8}= {value:>20}".ljust(80).encode() + raw[start + 80 :]
+    return raw
