@@ -34,11 +34,8 @@ Plain = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("archive") / "annotations.db"
-    with Store.open(path) as store:
-        fill(store)
-    return path
+def database(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copyfile(made, tmp_path_factory.mktemp("archive") / "annotations.db"))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -29,19 +28,6 @@ from tests.support.kept_campaign import contents, fill, of_an_earlier_schema, un
 SPAWN = multiprocessing.get_context("spawn")
 ROOT = Path(__file__).resolve().parents[3]
 WRITERS = 2
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("faults") / "annotations.db"
-    with Store.open(path) as store:
-        fill(store)
-    return path
-
-
-@pytest.fixture
-def database(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made, tmp_path / "annotations.db"))
 
 
 def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) -> None:

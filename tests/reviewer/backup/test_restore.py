@@ -24,24 +24,11 @@ from reviewer.backup.restore import restore
 from reviewer.store import InUse, NewerSchema, NotAnnotations, Store, StoreError
 from reviewer.store.sqlite.files import exclusive_access
 from tests.support.campaign import TO_AUDIT, Desk, an_item
-from tests.support.kept_campaign import PASSWORD, contents, differences, fill, of_an_earlier_schema, unguarded
+from tests.support.kept_campaign import PASSWORD, contents, differences, of_an_earlier_schema, unguarded
 
 SPAWN = multiprocessing.get_context("spawn")
 # What a restore itself adds: an entry in the log.
 OF_A_RESTORE = ["log"]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("restore") / "annotations.db"
-    with Store.open(path) as store:
-        fill(store)
-    return path
-
-
-@pytest.fixture
-def database(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made, tmp_path / "annotations.db"))
 
 
 @pytest.fixture
@@ -312,26 +299,11 @@ def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    path = tmp_path_factory.mktemp("commands") / "annotations.db"
-    with Store.open(path) as store:
-        fill(store)
-    return path.read_bytes()
-
-
 @pytest.fixture
-def filled_database(filled: bytes, tmp_path: Path) -> Path:
-    path = tmp_path / "annotations.db"
-    path.write_bytes(filled)
-    return path
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], filled_database: Path) -> Run:
+def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
     def ask(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
-        status = app.main([*map(str, arguments), "--db", str(filled_database)])
+        status = app.main([*map(str, arguments), "--db", str(database)])
         said = capsys.readouterr()
         return status, said.out, said.err
 
@@ -344,26 +316,24 @@ def in_json(told: tuple[int, str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, filled_database: Path, plain: bool) -> None:
+def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, database: Path, plain: bool) -> None:
     filled = in_json(run("backup", "--json", *["--plain"] * plain))
     kept = Path(filled["path"])
-    assert kept.parent == filled_database.parent / "backups"
-    with Store.open(filled_database) as store:
+    assert kept.parent == database.parent / "backups"
+    with Store.open(database) as store:
         store.settings.set("CO", "greeting", "changed")
     status, out, _ = run("restore", kept)
     assert status == 0
-    assert out.startswith(
-        f"{filled_database}: 5 items, checked. Everyone must sign in again.\nThe previous database is now "
-    )
-    with Store.open(filled_database) as store:
+    assert out.startswith(f"{database}: 5 items, checked. Everyone must sign in again.\nThe previous database is now ")
+    with Store.open(database) as store:
         assert store.settings.get("greeting") == "hello"
         assert store.log.last(1)[0].what == "database restored"
         assert store.log.check() == []
-    (before,) = filled_database.parent.glob("annotations.db.before-restore-*")
-    assert "settings" in differences(before, filled_database)
+    (before,) = database.parent.glob("annotations.db.before-restore-*")
+    assert "settings" in differences(before, database)
 
 
-def test_a_backup_goes_where_it_is_told(run: Run, filled_database: Path, tmp_path: Path) -> None:
+def test_a_backup_goes_where_it_is_told(run: Run, database: Path, tmp_path: Path) -> None:
     assert run("backup", tmp_path / "here.db")[0] == 0
     assert (tmp_path / "here.db").is_file()
     assert (tmp_path / "here.json").is_file()
@@ -401,8 +371,8 @@ def test_the_log_is_shown_and_chosen_from(run: Run) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_an_entry_is_one_line_whatever_it_is_about(run: Run, filled_database: Path) -> None:
-    with Store.open(filled_database) as store:
+def test_an_entry_is_one_line_whatever_it_is_about(run: Run, database: Path) -> None:
+    with Store.open(database) as store:
         store.log.note(None, "restored", "from\n  9999  2026-01-01 00:00:00  CO  decided \x1b[31m", why="\u202egnp")
     status, out, _ = run("log", "--last", 1)
     assert status == 0
@@ -411,10 +381,10 @@ def test_an_entry_is_one_line_whatever_it_is_about(run: Run, filled_database: Pa
     assert "\\u202egnp" in out
 
 
-def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, filled_database: Path) -> None:
+def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, database: Path) -> None:
     head = in_json(run("backup", "--json"))["log_head"]
     assert run("log", "--check", "--head", head)[0] == 0
-    with closing(sqlite3.connect(filled_database)) as db:
+    with closing(sqlite3.connect(database)) as db:
         db.execute("DROP TRIGGER log_no_delete")
         db.execute("DELETE FROM log WHERE number >= ?", (int(head.split(":")[0]),))
         db.commit()
@@ -423,20 +393,20 @@ def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, fi
     assert json.loads(out)["ok"] is False
 
 
-def test_the_doctor_looks_into_the_database(run: Run, filled_database: Path) -> None:
+def test_the_doctor_looks_into_the_database(run: Run, database: Path) -> None:
     def findings() -> dict[str, dict[str, Any]]:
         (told,) = in_json(run("doctor", "database", "--json"))["capabilities"]
         return {finding["what"]: finding for finding in told["findings"]}
 
     before = findings()
     assert before["integrity"]["ok"] is True
-    assert before["last backup"]["remedy"] == f"spec-o3 backup --db {filled_database}"
+    assert before["last backup"]["remedy"] == f"spec-o3 backup --db {database}"
     filled = in_json(run("backup", "--json"))
     after = findings()
     assert filled["path"] in after["last backup"]["found"]
     assert after["audit log"]["found"].startswith("ends at 27:")
-    content = bytearray(filled_database.read_bytes())
+    content = bytearray(database.read_bytes())
     content[4096 * 3 : 4096 * 6] = bytes(4096 * 3)
-    filled_database.write_bytes(content)
+    database.write_bytes(content)
     assert run("doctor", "database")[0] == 1
     assert findings()["integrity"]["ok"] is False

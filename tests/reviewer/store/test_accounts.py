@@ -9,22 +9,15 @@ from reviewer.rules.workflow import Rules
 from reviewer.store import NotAllowed, NotFound, SignInRefused, Store
 from reviewer.store.accounts import count_attempt, origin_of
 from reviewer.store.sqlite.database import helpers
-from tests.support.campaign import TO_AUDIT, Clock, Desk, an_item, people
+from tests.support.campaign import TO_AUDIT, Desk, an_item
 
 PASSWORD = "Balmer decrement"
 
 
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path, clock):
-    with Store.open(tmp_path / "annotations.db", clock=clock) as store:
-        people(store)
-        store.accounts.add_person("ajc", "Annie Jump Cannon", ["reviewer"], PASSWORD, by="CO")
-        yield store
+def store(store):
+    store.accounts.add_person("ajc", "Annie Jump Cannon", ["reviewer"], PASSWORD, by="CO")
+    return store
 
 
 def test_a_session_knows_its_person_until_it_is_signed_out(store):

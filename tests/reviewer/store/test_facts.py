@@ -22,24 +22,6 @@ from reviewer.store import (
 )
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path, clock):
-    with Store.open(tmp_path / "annotations.db", clock=clock) as store:
-        people(store)
-        yield store
-
-
-@pytest.fixture
-def desk(store):
-    return Desk(store)
-
-
 # ---- items on their way in
 
 

@@ -191,11 +191,6 @@ def test_somebody_inactive_has_nothing_to_do(tmp_path):
 
 
 @pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
 def lease_store(tmp_path, clock):
     with Store.open(tmp_path / "annotations.db", clock=clock) as lease_store:
         people(lease_store)
