@@ -108,39 +108,27 @@ def test_one_rejection_before_the_audit_is_enough(story):
 
 
 @pytest.mark.parametrize(
-    ("verbs", "state"),
+    ("start", "verbs", "state"),
     [
-        (["pass"], "audit"),
-        (["return"], "returned"),
-        (["pass", "return"], "returned"),
-        (["reject"], "audit"),
-        (["pass", "pass"], "vote"),
-        (["reject", "reject"], "rejected"),
-        (["pass", "reject"], "adjudication"),
-        (["reject", "pass"], "adjudication"),
+        (at_audit, ["pass"], "audit"),
+        (at_audit, ["return"], "returned"),
+        (at_audit, ["pass", "return"], "returned"),
+        (at_audit, ["reject"], "audit"),
+        (at_audit, ["pass", "pass"], "vote"),
+        (at_audit, ["reject", "reject"], "rejected"),
+        (at_audit, ["pass", "reject"], "adjudication"),
+        (at_audit, ["reject", "pass"], "adjudication"),
+        (at_vote, ["approve"], "vote"),
+        (at_vote, ["approve", "approve"], "approved"),
+        (at_vote, ["reject", "reject"], "rejected"),
+        (at_vote, ["approve", "reject"], "adjudication"),
+        (at_vote, ["approve", "abstain"], "adjudication"),
+        (at_vote, ["abstain", "abstain"], "adjudication"),
     ],
 )
-def test_an_audit_leads_where_its_decisions_say(verbs, state):
-    story = at_audit()
-    for who, verb in zip(("AU", "AX"), verbs, strict=False):
-        story.says(who, verb)
-    assert story.now.state == state
-
-
-@pytest.mark.parametrize(
-    ("verbs", "state"),
-    [
-        (["approve"], "vote"),
-        (["approve", "approve"], "approved"),
-        (["reject", "reject"], "rejected"),
-        (["approve", "reject"], "adjudication"),
-        (["approve", "abstain"], "adjudication"),
-        (["abstain", "abstain"], "adjudication"),
-    ],
-)
-def test_a_vote_leads_where_its_votes_say(verbs, state):
-    story = at_vote()
-    for who, verb in zip(("VO", "CO"), verbs, strict=False):
+def test_an_audit_and_a_vote_lead_where_their_decisions_say(start, verbs, state):
+    story = start()
+    for who, verb in zip(("AU", "AX") if start is at_audit else ("VO", "CO"), verbs, strict=False):
         story.says(who, verb)
     assert story.now.state == state
 
