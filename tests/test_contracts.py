@@ -16,10 +16,7 @@ CONTRACTS = {
         "SpectrumError": None,
         "SeveralSpectra": None,
     },
-    "agent.plot": {
-        "draw": ("wavelength", "flux", "window", "title"),
-        "png": ("wavelength", "flux", "window", "title"),
-    },
+    "agent.plot": {"draw": ("wavelength", "flux", "window", "title"), "png": ("wavelength", "flux", "window", "title")},
     "agent.tool": {"call": ("spectrum", "arguments"), "Observation": None},
     "agent.trajectory": {"parse": ("text",), "Trajectory": None},
     "agent.loop": {"inspect": ("spectrum", "task", "policy", "max_turns")},

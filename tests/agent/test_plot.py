@@ -195,10 +195,7 @@ def test_random_windows_and_full_spectra_are_drawn_as_matplotlib_draws_them():
 
 # No wavelength twice: matplotlib needs seconds for the ticks of a picture without extent.
 _POINTS = st.lists(
-    st.tuples(st.floats(1000, 30_000), st.floats(-1e6, 1e6)),
-    min_size=2,
-    max_size=150,
-    unique_by=lambda p: p[0],
+    st.tuples(st.floats(1000, 30_000), st.floats(-1e6, 1e6)), min_size=2, max_size=150, unique_by=lambda p: p[0]
 )
 
 

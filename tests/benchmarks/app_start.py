@@ -48,17 +48,7 @@ MOTHERS = 8
 WITH_PICTURES = 100
 TOGETHER = 4000
 """Items of one call: enough to be quick, few enough to see how the file grows."""
-HEAVY = (
-    "torch",
-    "transformers",
-    "vllm",
-    "scipy",
-    "matplotlib.pyplot",
-    "pandas",
-    "astropy",
-    "numpy",
-    "gradio",
-)
+HEAVY = ("torch", "transformers", "vllm", "scipy", "matplotlib.pyplot", "pandas", "astropy", "numpy", "gradio")
 
 PAINTED = """() => new Promise((done) => {
   const look = () => {
@@ -177,12 +167,7 @@ def _imports(compiled: Path) -> tuple[float, float, list[str]]:
     code = "import sys, time, app, reviewer.web.app, reviewer.ui.page; print(time.process_time(), *sys.modules)"
     begun = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        env=_environment(compiled),
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=_environment(compiled)
     )
     seconds = time.perf_counter() - begun
     processor, *modules = done.stdout.split()
@@ -216,11 +201,7 @@ def main() -> None:
     results = Results()
     results.text(f"{size:.1f} GB, {items:,} trajectories, each with a spectrum of its own.")
     table = results.table({"until": "", **dict.fromkeys(("median", "longest", "the first start"), "{:.2f}")})
-    for what, (first, *later) in zip(
-        ("/api/me answers", "first item painted"),
-        zip(*times, strict=True),
-        strict=True,
-    ):
+    for what, (first, *later) in zip(("/api/me answers", "first item painted"), zip(*times, strict=True), strict=True):
         table.row(what, statistics.median(later), max(later), first)
     missing = [name for name in HEAVY if name not in found]
     results.text(

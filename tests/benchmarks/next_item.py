@@ -88,16 +88,7 @@ def drafted(spectrum: Spectrum, task: str, prompt: str) -> Trajectory:
         picture = plot.pixels_sha256(seen.image) if seen.image else None
         steps.append(Think(f"s{2 * at + 1}", TEXT * 3))
         steps.append(
-            Zoom(
-                f"s{2 * at + 2}",
-                arguments,
-                seen.frame,
-                seen.z,
-                spectrum.medium,
-                seen.text,
-                seen.ok,
-                picture,
-            )
+            Zoom(f"s{2 * at + 2}", arguments, seen.frame, seen.z, spectrum.medium, seen.text, seen.ok, picture)
         )
     steps += [Think("s7", TEXT * 2), Answer("s8", "NO", TEXT)]
     return Trajectory(

@@ -341,9 +341,7 @@ def _way(column: str) -> str:
 _READ = "Dots are medians, strokes reach to the 95th percentile; both axes are logarithmic."
 STORE = Plot("store", f"What a reviewer waits for, against the items in the database. {_READ}", _store)
 NEXT_ITEM = Plot(
-    "next-item",
-    f"From key press to the next item, against the trajectories in the database. {_READ}",
-    _next_item,
+    "next-item", f"From key press to the next item, against the trajectories in the database. {_READ}", _next_item
 )
 PICTURES = Plot("draw", "CPU time of a picture by its kind and the way of drawing it; logarithmic axis.", _pictures)
 BULK = Plot(

@@ -56,10 +56,7 @@ def long_spectrum(pixels: int) -> Spectrum:
     rng = np.random.default_rng(pixels)
     wavelength = np.geomspace(3600, 9800, pixels)
     return Spectrum(
-        wavelength=wavelength,
-        flux=rng.normal(100, 5, pixels),
-        ivar=np.full(pixels, 0.04),
-        name=f"{pixels} pixels",
+        wavelength=wavelength, flux=rng.normal(100, 5, pixels), ivar=np.full(pixels, 0.04), name=f"{pixels} pixels"
     )
 
 

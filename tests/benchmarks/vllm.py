@@ -218,17 +218,7 @@ def _forget(url: str) -> None:
 
 @contextmanager
 def _serving(model: Path, python: Path) -> Iterator[str]:
-    command = [
-        sys.executable,
-        ROOT / "app.py",
-        "serve",
-        "--model",
-        model,
-        "--name",
-        "tiny",
-        "--python",
-        python,
-    ]
+    command = [sys.executable, ROOT / "app.py", "serve", "--model", model, "--name", "tiny", "--python", python]
     command += ["--port", "8765", "--context", "4096", "--json"]
     variables = {"VLLM_CPU_KVCACHE_SPACE": "2", "HF_HUB_OFFLINE": "1", "VLLM_SERVER_DEV_MODE": "1"}
     with subprocess.Popen(

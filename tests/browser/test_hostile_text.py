@@ -19,10 +19,7 @@ from tests.support.model_server import BadServer, answer, look, talking
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
 
-TURNS = (
-    look(6400, 6700, nasty("said label"), nasty("said")),
-    answer("YES", nasty("said why"), nasty("said 2")),
-)
+TURNS = (look(6400, 6700, nasty("said label"), nasty("said")), answer("YES", nasty("said why"), nasty("said 2")))
 FILE_NAME = "zq-file <img src=x onerror=harmed=12> ${harmed=13} \u202egpj.csv"
 
 PLANTED = """(elsewhere) => [...document.querySelectorAll(

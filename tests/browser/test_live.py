@@ -29,11 +29,7 @@ pytestmark = pytest.mark.browser
 
 LAMOST_FILE = "spectra/lamost/STAR_A0/spec-55939-GAC_061N46_V3_sp07-078.fits"
 THOUGHTS = ("Strong Balmer emission; is Hα broad?", "Broad and double. The wings of Hβ?", "A disc.")
-TURNS = (
-    look(6400, 6700, "Hα", THOUGHTS[0]),
-    look(4800, 4920, "Hβ", THOUGHTS[1]),
-    answer("YES", thought=THOUGHTS[2]),
-)
+TURNS = (look(6400, 6700, "Hα", THOUGHTS[0]), look(4800, 4920, "Hβ", THOUGHTS[1]), answer("YES", thought=THOUGHTS[2]))
 SLOW = talking(TURNS, delay=0.12, pieces=12)
 PEOPLE = ("AA", "BB", "CC", "DD", "EE", "FF", "GG", "HH")
 
@@ -151,14 +147,7 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
         assert any(0 < len(t) < len(THOUGHTS[0]) for t in texts)
         # A call and its look may come in one frame too, but hardly both times.
         assert {"6400 – 6700", "4800 – 4920"} & {s["called"] for s in seen}
-        assert shown(page, "trace.steps.map((s) => s.kind)") == [
-            "think",
-            "zoom",
-            "think",
-            "zoom",
-            "think",
-            "answer",
-        ]
+        assert shown(page, "trace.steps.map((s) => s.kind)") == ["think", "zoom", "think", "zoom", "think", "answer"]
 
 
 def test_the_baseline_answers_and_arrows_step_through_its_windows(chromium: Browser, url: str, csv: Path) -> None:

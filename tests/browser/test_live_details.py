@@ -155,11 +155,7 @@ def test_a_lost_connection_is_told_and_no_step_is_missed_or_shown_twice(
     chromium: Browser, url: str, model: BadServer, tmp_path: Path
 ) -> None:
     thoughts = ["One.", "Two.", "Three."]
-    turns = (
-        look(6400, 6700, thought="One."),
-        look(4800, 4920, thought="Two."),
-        answer("YES", thought="Three."),
-    )
+    turns = (look(6400, 6700, thought="One."), look(4800, 4920, thought="Two."), answer("YES", thought="Three."))
     model.answers = talking(turns, delay=0.2, pieces=6)
     write_csv(tmp_path / "cut.csv", seed=5)
     with Cable(url) as cable, live(chromium, cable.url, "AA") as page:

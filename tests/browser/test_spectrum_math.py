@@ -37,11 +37,7 @@ def javascript(chromium: Browser) -> Iterator[Call]:
                   const answer = (await import(`/ui/${module}`))[name](...given.map(typed))
                   return JSON.parse(JSON.stringify(answer, plain))
                 }""",
-                [
-                    module,
-                    function,
-                    [{"typed": _json(a)} if isinstance(a, np.ndarray) else a for a in arguments],
-                ],
+                [module, function, [{"typed": _json(a)} if isinstance(a, np.ndarray) else a for a in arguments]],
             )
 
         yield call
@@ -141,10 +137,7 @@ def test_no_spike_is_lost_however_many_pixels_share_a_screen_column(
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    positions=st.lists(st.floats(0, 700), min_size=1, max_size=40).map(sorted),
-    seed=st.integers(0, 1000),
-)
+@given(positions=st.lists(st.floats(0, 700), min_size=1, max_size=40).map(sorted), seed=st.integers(0, 1000))
 def test_names_never_overlap_never_stray_and_the_important_ones_win(
     javascript: Call, positions: list[float], seed: int
 ) -> None:
@@ -178,11 +171,7 @@ def test_flags_of_one_row_never_overlap_and_no_pole_crosses_a_name(
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [
-        (0, 10, [0, 2, 4, 6, 8, 10]),
-        (4999, 5051, [5000, 5010, 5020, 5030, 5040, 5050]),
-        (-0.3, 0.3, [-0.2, 0, 0.2]),
-    ],
+    [(0, 10, [0, 2, 4, 6, 8, 10]), (4999, 5051, [5000, 5010, 5020, 5030, 5040, 5050]), (-0.3, 0.3, [-0.2, 0, 0.2])],
 )
 def test_ticks_are_round_numbers(javascript: Call, low: float, high: float, expected: list[float]) -> None:
     count = len(expected) if len(expected) > 3 else 3
@@ -236,8 +225,7 @@ def test_numbers_are_typeset(javascript: Call, function: str, arguments: list[An
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("−1 240.5", -1240.5), ("+0.1", 0.1), (".5", 0.5), ("1e-3", 0.001), ("12 km", None), ("", None)],
+    ("text", "value"), [("−1 240.5", -1240.5), ("+0.1", 0.1), (".5", 0.5), ("1e-3", 0.001), ("12 km", None), ("", None)]
 )
 def test_typed_numbers_are_understood_or_refused(javascript: Call, text: str, value: float | None) -> None:
     assert javascript("common/format.js", "parseNumber", text) == value

@@ -558,9 +558,7 @@ def test_clicking_a_band_or_its_number_selects_the_step(view: Page) -> None:
 # Smoothing and state
 
 
-def test_the_amount_of_smoothing_is_printed_in_pixels_and_velocity_and_raw_data_stay_behind(
-    view: Page,
-) -> None:
+def test_the_amount_of_smoothing_is_printed_in_pixels_and_velocity_and_raw_data_stay_behind(view: Page) -> None:
     show(view, "cv")
     for _ in range(3):
         command(view, "smooth+")
@@ -592,8 +590,7 @@ def test_plots_fill_the_width_they_are_given(view: Page, width: int) -> None:
     show(view, "cv")
     view.set_viewport_size({"width": width, "height": 800})
     view.wait_for_function(
-        "(width) => view.full.gd.layout.width === width - 24 && view.step.gd.layout.width === width - 24",
-        arg=width,
+        "(width) => view.full.gd.layout.width === width - 24 && view.step.gd.layout.width === width - 24", arg=width
     )
     assert view.evaluate("document.documentElement.scrollWidth") <= width
     inside = view.evaluate(

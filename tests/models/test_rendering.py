@@ -27,10 +27,7 @@ def test_ids_are_those_of_the_whole_text(renderer: Renderer, key: str) -> None:
     whole = renderer.processor(text=[text], images=pictures)["input_ids"][0]
     # The template ends with a line feed after the last turn, which nobody speaks.
     assert list(rendered.ids) == list(whole)[: len(rendered)]
-    assert renderer.processor.tokenizer.decode(list(whole)[len(rendered) :]).strip() in (
-        "",
-        "<|im_start|>assistant",
-    )
+    assert renderer.processor.tokenizer.decode(list(whole)[len(rendered) :]).strip() in ("", "<|im_start|>assistant")
 
 
 @pytest.mark.parametrize("key", INSPECTED)

@@ -293,13 +293,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(
 ) -> None:
     status, out, _ = _told(capsys, settings, "--dry-run")
     assert status == 0
-    for said in (
-        "3 examples of 3 spectra",
-        "⟦<think>",
-        "spoken (the loss",
-        "parameters learn",
-        "4 steps of 2",
-    ):
+    for said in ("3 examples of 3 spectra", "⟦<think>", "spoken (the loss", "parameters learn", "4 steps of 2"):
         assert said in out
     status, out, _ = _told(capsys, settings, "--show-mask", "2", "--json")
     assert json.loads(out)["example"].endswith(":2")

@@ -67,10 +67,7 @@ def test_it_learns_what_a_cataclysmic_variable_looks_like(learned: Specialist, u
 def test_its_card_says_what_it_was_trained_on(learned: Specialist) -> None:
     card = learned.card
     assert card["simulated"] == 96
-    assert {label: card["train"][label] + card["held_out"][label] for label in ("YES", "NO")} == {
-        "YES": 48,
-        "NO": 48,
-    }
+    assert {label: card["train"][label] + card["held_out"][label] for label in ("YES", "NO")} == {"YES": 48, "NO": 48}
     assert len(card["sources"]) == 96
     kept = card["log"][card["epoch_kept"] - 1]
     assert kept["held_out_loss"] == min(line["held_out_loss"] for line in card["log"])

@@ -90,10 +90,7 @@ def test_a_specialist_is_not_tested_on_what_it_learned(
     ("given", "words"),
     [
         (["train", "--task", "cv", "--output", "x", "--set", "epoch=3"], "did you mean epochs?"),
-        (
-            ["train", "--task", "cv", "--output", "x", "--set", "batch=1"],
-            "batch: found 1, expected a whole number",
-        ),
+        (["train", "--task", "cv", "--output", "x", "--set", "batch=1"], "batch: found 1, expected a whole number"),
         (["train", "--task", "wd", "--output", "x"], "found no question of task wd"),
         (["predict", "nowhere"], "nowhere/specialist.json: No such file or directory"),
     ],

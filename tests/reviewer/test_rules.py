@@ -62,15 +62,7 @@ class Story:
     def says(self, who: str, verb: str, comment: str = "") -> "Story":
         now = self.now
         self.facts.append(
-            Decision(
-                next(self.ids),
-                now.version_id,
-                who,
-                now.round or "vote",
-                verb,
-                comment=comment,
-                rules=self.rules,
-            )
+            Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, comment=comment, rules=self.rules)
         )
         return self
 
@@ -203,8 +195,7 @@ def test_an_adjudicator_has_neither_written_audited_nor_voted():
 
 
 @pytest.mark.parametrize(
-    ("story", "role"),
-    [(Story(), "auditor"), (Story().says("RE", "keep"), "auditor"), (at_audit(), "reviewer")],
+    ("story", "role"), [(Story(), "auditor"), (Story().says("RE", "keep"), "auditor"), (at_audit(), "reviewer")]
 )
 def test_a_round_is_closed_to_other_roles(story, role):
     assert f"JU is {role}" in work_refusal(story.now, RULES, person("JU", role))
@@ -269,12 +260,7 @@ def test_reject_wants_a_reason_and_return_a_comment(verb, said, lacks):
 
 @pytest.mark.parametrize(
     "numbers",
-    [
-        {"auditors": 0},
-        {"votes": 1},
-        {"votes": 3, "approve_at": 2, "reject_at": 1},
-        {"votes": 0, "approve_at": 0},
-    ],
+    [{"auditors": 0}, {"votes": 1}, {"votes": 3, "approve_at": 2, "reject_at": 1}, {"votes": 0, "approve_at": 0}],
 )
 def test_rules_that_could_decide_two_ways_or_never_are_refused(numbers):
     with pytest.raises(RulesError):
@@ -320,10 +306,7 @@ def test_a_forged_undo_changes_nothing():
 rules_strategy = st.builds(
     lambda auditors, votes, spare: (
         Rules(
-            auditors,
-            votes,
-            approve_at=votes - min(spare, votes // 2),
-            reject_at=votes - min(spare, (votes - 1) // 2),
+            auditors, votes, approve_at=votes - min(spare, votes // 2), reject_at=votes - min(spare, (votes - 1) // 2)
         )
         if votes - min(spare, votes // 2) + votes - min(spare, (votes - 1) // 2) > votes
         else Rules(auditors, votes, votes, votes)
@@ -385,11 +368,7 @@ def test_surplus_votes_never_change_a_result(first, surplus):
     for who, verb in surplus:
         story.facts.append(Decision(next(story.ids), decided.version_id, who, "vote", verb))
     now = story.now
-    assert (now.state, now.decided_by, now.decisions) == (
-        decided.state,
-        decided.decided_by,
-        decided.decisions,
-    )
+    assert (now.state, now.decided_by, now.decisions) == (decided.state, decided.decided_by, decided.decisions)
     assert len(now.surplus) == len(decided.surplus) + len(surplus)
 
 

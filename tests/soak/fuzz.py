@@ -89,15 +89,7 @@ def _fuzzed(name: str, folder: Path, seconds: float, seed: int) -> dict[str, Any
 
 def _one_process(name: str, folder: Path, seconds: float, seed: int) -> str:
     """What ended it: "" if it came to its own end."""
-    asked = [
-        sys.executable,
-        "-m",
-        "tests.soak.fuzz_child",
-        name,
-        str(folder),
-        f"--seconds={seconds}",
-        f"--seed={seed}",
-    ]
+    asked = [sys.executable, "-m", "tests.soak.fuzz_child", name, str(folder), f"--seconds={seconds}", f"--seed={seed}"]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with (folder / "output.txt").open("ab") as output:
         process = subprocess.Popen(asked, stdout=output, stderr=output, env=environment)
@@ -155,14 +147,7 @@ def _blocks(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> 
         f"guided by {how}. Lines: of the lines of functions in modules that a target enters, those that its "
         "corpus reached. Memory: the most that the process held."
     }
-    columns = {
-        "target": "",
-        "inputs": "{}",
-        "per second": "{:.0f}",
-        "lines": "",
-        "memory, MiB": "{}",
-        "finds": "{}",
-    }
+    columns = {"target": "", "inputs": "{}", "per second": "{:.0f}", "lines": "", "memory, MiB": "{}", "finds": "{}"}
     rows = []
     for name, state in found.items():
         rate = state["inputs"] / max(state["seconds"], 1.0)

@@ -111,15 +111,7 @@ class _Run:
         self._attempt = attempt
         self._now = folder / "now"
         self._written = 0.0
-        self._state = {
-            "inputs": 0,
-            "finds": {},
-            "lines": 0,
-            "of": 0,
-            "seconds": 0.0,
-            "memory": 0,
-            "done": False,
-        }
+        self._state = {"inputs": 0, "finds": {}, "lines": 0, "of": 0, "seconds": 0.0, "memory": 0, "done": False}
         self._began = time.monotonic()
         if (folder / "state.json").exists():
             self._state |= json.loads((folder / "state.json").read_text())

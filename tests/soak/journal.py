@@ -162,10 +162,7 @@ TABLES = {
     ),
     "undo": Kept("decisions", "key", "verb = 'undo'", {"item": "item"}),
     "version": Kept(
-        "versions",
-        "reason",
-        f"author IS NOT NULL AND author <> '{TYPIST}'",
-        {"item": "item", "base": "parent"},
+        "versions", "reason", f"author IS NOT NULL AND author <> '{TYPIST}'", {"item": "item", "base": "parent"}
     ),
     "mark": Kept("marks", "note", "1", {"item": "item", "version": "version", "step": "step", "mark": "mark"}),
     "score": Kept("blind_scores", "comment", "1", {"coherence": "coherence", "consistency": "consistency"}),

@@ -284,9 +284,7 @@ def _typist(trial: Trial, item: int) -> Typist:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.soak.kills",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="python -m tests.soak.kills", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--clients", type=int, default=4, help="processes, each one person (4)")

@@ -35,16 +35,7 @@ NASTY_NUMBERS = (
     *(0, -1, 1, 2**31, 2**63 - 1, 2**63, -(2**63) - 1, 10**30, 10**400),
     *(0.1, -0.0, 5e-324, 1.7976931348623157e308, float("nan"), float("inf"), float("-inf")),
 )
-_JSON_WORDS = (
-    b"1e999",
-    b"-1e999",
-    b"NaN",
-    b"Infinity",
-    b"1" * 5000,
-    b'"\\ud800"',
-    b"[" * 3000,
-    b'{"a":' * 1500,
-)
+_JSON_WORDS = (b"1e999", b"-1e999", b"NaN", b"Infinity", b"1" * 5000, b'"\\ud800"', b"[" * 3000, b'{"a":' * 1500)
 
 
 def spoiled_bytes(data: bytes, chance: random.Random) -> bytes:

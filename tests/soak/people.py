@@ -390,12 +390,7 @@ class Client:
         command = [sys.executable, "-m", "tests.soak.people", "--url", self.url, "--journals", str(self.journals)]
         command += ["--password", self.password, "--seed", str(self.seed), "--people", *people, *more]
         return subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
         )
 
 

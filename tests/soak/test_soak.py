@@ -138,15 +138,11 @@ def decided(tmp_path: Path) -> Callable[..., tuple[Path, Journals]]:
     return make
 
 
-def test_a_decision_that_is_there_as_it_was_sent_is_in_order(
-    decided: Callable[..., tuple[Path, Journals]],
-) -> None:
+def test_a_decision_that_is_there_as_it_was_sent_is_in_order(decided: Callable[..., tuple[Path, Journals]]) -> None:
     assert checking.whole(*decided()).faults == []
 
 
-def test_an_acknowledged_decision_that_is_not_there_is_lost(
-    decided: Callable[..., tuple[Path, Journals]],
-) -> None:
+def test_an_acknowledged_decision_that_is_not_there_is_lost(decided: Callable[..., tuple[Path, Journals]]) -> None:
     found = checking.held_against(*decided(key="another key"))
     assert found.lost == 1
     assert any(fault.startswith("lost: RAA's decide") for fault in found.faults)

@@ -150,11 +150,7 @@ class Lines:
 
 
 def by_lines(
-    attempt: Callable[[bytes], object],
-    seeds: Sequence[bytes],
-    mutate: Mutate,
-    chance: random.Random,
-    until: float,
+    attempt: Callable[[bytes], object], seeds: Sequence[bytes], mutate: Mutate, chance: random.Random, until: float
 ) -> None:
     """Fuzz with lines as feedback, where atheris is not installed: an input that reaches a new line is kept
     and spoiled further."""

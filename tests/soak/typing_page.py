@@ -65,10 +65,7 @@ class Typist:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with suppress(Error):  # after Ctrl C in a terminal the browser has gone by itself
             self._stack.close()

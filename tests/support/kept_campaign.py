@@ -59,13 +59,7 @@ def strange_numbers() -> Draft:
     mask = np.zeros(flux.size, dtype=bool)
     mask[[0, 7, 8, 299]] = True
     strange = Spectrum(
-        spectrum.wavelength,
-        flux,
-        spectrum.ivar,
-        mask=mask,
-        name="../strange\n.fits",
-        survey="=1+1",
-        redshift=1e-17,
+        spectrum.wavelength, flux, spectrum.ivar, mask=mask, name="../strange\n.fits", survey="=1+1", redshift=1e-17
     )
     return Draft(a_trajectory(strange, think="<script>alert(1)</script>"), strange, batch="strange")
 

@@ -137,8 +137,7 @@ class Letters:
 def renderer() -> Renderer:
     """Pictures have a token for every 100 x 100 pixels."""
     counted = SimpleNamespace(
-        merge_size=1,
-        get_number_of_image_patches=lambda height, width, _: -(-height // 100) * -(-width // 100),
+        merge_size=1, get_number_of_image_patches=lambda height, width, _: -(-height // 100) * -(-width // 100)
     )
     return Renderer(SimpleNamespace(tokenizer=Letters(), image_processor=counted))
 

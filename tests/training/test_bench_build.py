@@ -201,17 +201,10 @@ def built_in(archive: Path, output: Path, *more: object) -> dict[str, Any]:
 def test_what_is_written_has_the_published_schema(archive: Path, tmp_path: Path) -> None:
     built_in(archive, tmp_path)
     rows = pq.read_table(tmp_path / "data" / "test_cv.parquet").to_pylist()
-    assert [sum(row["reward_model"]["ground_truth"] == label for row in rows) for label in ("YES", "NO")] == [
-        4,
-        12,
-    ]
+    assert [sum(row["reward_model"]["ground_truth"] == label for row in rows) for label in ("YES", "NO")] == [4, 12]
     row = rows[0]
     assert set(row) == {"images", "data_source", "prompt", "reward_model", "agent_name", "extra_info"}
-    assert (row["data_source"], row["agent_name"], row["reward_model"]["type"]) == (
-        "cv",
-        "tool_agent",
-        "rule",
-    )
+    assert (row["data_source"], row["agent_name"], row["reward_model"]["type"]) == ("cv", "tool_agent", "rule")
     assert row["images"][0]["bytes"].startswith(b"\x89PNG")
     system, user = row["prompt"]
     assert (system["role"], user["role"]) == ("system", "user")

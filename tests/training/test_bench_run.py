@@ -165,23 +165,9 @@ def test_a_task_of_ones_own_on_spectra_of_ones_own(here: Path, sky: Path) -> Non
     own = own.replace('key = "cv"', 'key = "dwarfnova"', 1)
     lines_of = [line for line in own.splitlines() if not line.startswith("aliases")]
     Path("tasks/dwarfnova.toml").write_text("\n".join(lines_of), encoding="utf-8")
-    table = [
-        "file,label",
-        *(f"{path.name},{'YES' if '-cv-' in path.name else 'NO'}" for path in sky.glob("*.fits")),
-    ]
+    table = ["file,label", *(f"{path.name},{'YES' if '-cv-' in path.name else 'NO'}" for path in sky.glob("*.fits"))]
     Path("mine.csv").write_text("\n".join(table), encoding="utf-8")
-    given = [
-        "--data",
-        sky,
-        "--labels",
-        "mine.csv",
-        "--tasks",
-        "tasks",
-        "--task",
-        "dwarfnova",
-        "--output",
-        "own",
-    ]
+    given = ["--data", sky, "--labels", "mine.csv", "--tasks", "tasks", "--task", "dwarfnova", "--output", "own"]
     assert app.main(["bench", *map(str, given)]) == 0
     [task] = scores("own/scores.json")["scores"]["tasks"]
     assert (task["task"], task["n"], task["positives"]) == ("dwarfnova", 16, 4)
@@ -294,11 +280,7 @@ def test_a_training_runs_folder_stands_for_its_model_and_its_stage(tmp_path: Pat
         (model / "config.json").write_text("{}")
         (tmp_path / name / "lineage.json").write_text(json.dumps(LINEAGE[:number]))
     found = {name: system_of(str(tmp_path / name)) for name in ("base", "sft", "sft-rl")}
-    assert [(one.name, one.stage) for one in found.values()] == [
-        ("base", ""),
-        ("sft", "SFT"),
-        ("sft-rl", "SFT + RL"),
-    ]
+    assert [(one.name, one.stage) for one in found.values()] == [("base", ""), ("sft", "SFT"), ("sft-rl", "SFT + RL")]
     assert found["sft"].model == str(tmp_path / "sft" / "model")
     shutil.rmtree(tmp_path / "sft" / "model")
     adapter = tmp_path / "sft" / "model"

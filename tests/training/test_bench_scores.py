@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.bench import outcomes, under
-from training.bench.outcomes import (
-    Outcome,
-    OutcomesError,
-    failed,
-    judged,
-    read_predictions,
-    write_predictions,
-)
+from training.bench.outcomes import Outcome, OutcomesError, failed, judged, read_predictions, write_predictions
 from training.bench.scores import Value, compare, groups, mcnemar, percent, resampled_counts, scores
 
 DRAWS = 200

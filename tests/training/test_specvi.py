@@ -135,10 +135,7 @@ def test_the_spectra_in_both_published_sets_are_found_and_can_be_dropped(tmp_pat
     ("changes", "said"),
     [
         ({"data_source": "tns"}, "row 1: data_source: found 'tns', expected one of"),
-        (
-            {"reward_model": {"ground_truth": "CV", "type": "rule"}},
-            "row 1: reward_model.ground_truth: found 'CV'",
-        ),
+        ({"reward_model": {"ground_truth": "CV", "type": "rule"}}, "row 1: reward_model.ground_truth: found 'CV'"),
         ({"extra_info": specvi_row(1)["extra_info"] | {"name": ""}}, "row 1: extra_info.name: found nothing"),
         ({"prompt": [{"role": "system", "content": "x"}]}, "row 1: prompt: found 0 user turns"),
         ({"prompt": [{"role": "user", "content": "<image>"}]}, "row 1: prompt: found 1 user turns with text"),
@@ -194,9 +191,7 @@ def question(source: str, task: str = "cv", label: str = "YES", key: str = "") -
 
 rows = st.lists(
     st.tuples(
-        st.integers(0, 40).map("spec-{}.fits".format),
-        st.sampled_from(["cv", "wd"]),
-        st.sampled_from(["YES", "NO"]),
+        st.integers(0, 40).map("spec-{}.fits".format), st.sampled_from(["cv", "wd"]), st.sampled_from(["YES", "NO"])
     ),
     max_size=80,
 ).map(lambda made: [question(*row, key=f"row {n}") for n, row in enumerate(made)])

@@ -73,10 +73,7 @@ def shown(example: Example) -> list[str]:
 def test_an_export_is_learned_from_with_the_pictures_that_the_model_saw(exported: Path) -> None:
     first, second = examples([exported])
     assert (first.source, second.source) == ("one-0.fits", "one-1.fits")
-    assert [one.trajectory.answer.verdict for one in (first, second) if one.trajectory.answer] == [
-        "YES",
-        "NO",
-    ]
+    assert [one.trajectory.answer.verdict for one in (first, second) if one.trajectory.answer] == ["YES", "NO"]
     assert shown(first) == list(first.trajectory.pictures)
     assert first.survey == "LAMOST"
 
@@ -303,10 +300,7 @@ def test_only_labelled_trajectories_are_asked_each_spectrum_once(tmp_path: Path)
     (question,) = questions([path], dropped=dropped)
     assert (question.source, question.label, question.task.key) == ("a.fits", "NO", "cv")
     assert question.spectrum() == one
-    assert sorted(one.reason for one in dropped) == [
-        "another trajectory of the same spectrum and task",
-        "no label",
-    ]
+    assert sorted(one.reason for one in dropped) == ["another trajectory of the same spectrum and task", "no label"]
 
 
 def test_two_labels_of_one_spectrum_are_refused(tmp_path: Path) -> None:
@@ -398,11 +392,7 @@ def test_whatever_is_wrong_in_a_row_is_told_in_one_line(
     assert all(len(line.splitlines()) == 1 for line in said)
 
 
-@given(
-    st.lists(st.dictionaries(plain_words, json_values, max_size=3)),
-    st.integers(1, 40),
-    st.sampled_from([None, 1]),
-)
+@given(st.lists(st.dictionaries(plain_words, json_values, max_size=3)), st.integers(1, 40), st.sampled_from([None, 1]))
 def test_a_list_reads_back_whatever_the_size_of_a_piece(
     values: list[dict[str, Any]], chunk: int, indent: int | None
 ) -> None:
@@ -496,8 +486,7 @@ def some() -> list[Example]:
     model = Drafter("model", "m")
     other = a_trace(a_spectrum(), "NO", label="YES", simulated=True, drafter=model)
     damaged = replace(
-        one,
-        faults=("conversations[9]: 12 damaged characters repaired", "U+0003 could not be repaired, in 'a 3'"),
+        one, faults=("conversations[9]: 12 damaged characters repaired", "U+0003 could not be repaired, in 'a 3'")
     )
     unlabelled = a_trace(a_spectrum(), "NO", task="wd")
     return [

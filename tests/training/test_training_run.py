@@ -255,10 +255,7 @@ def test_a_rate_without_a_point_is_a_number_though_yaml_reads_text(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (
-            "name: x\nraet: 1",
-            f"raet: found an unknown field, {KNOWN}; did you mean rate?",
-        ),
+        ("name: x\nraet: 1", f"raet: found an unknown field, {KNOWN}; did you mean rate?"),
         (
             "name: x\ninner: {widht: 1}",
             "inner.widht: found an unknown field, expected one of width, kinds; did you mean width?",
@@ -302,10 +299,7 @@ def test_a_change_on_the_command_line_wins_and_reaches_inside(tmp_path: Path) ->
     ("change", "wanted"),
     [
         ("count", "found 'count', expected key=value"),
-        (
-            "coutn=3",
-            f"coutn: found an unknown field, {KNOWN}; did you mean count?",
-        ),
+        ("coutn=3", f"coutn: found an unknown field, {KNOWN}; did you mean count?"),
         ("name.first=3", "name is not a group of settings"),
         ("inner=[", "expected a value in YAML"),
     ],

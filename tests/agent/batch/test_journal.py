@@ -273,17 +273,7 @@ def sky(tmp_path) -> Path:
 
 @pytest.mark.parametrize("how", [["--processes", "2"], ["--concurrency", "2"]])
 def test_after_a_kill_each_spectrum_is_inspected_exactly_once_and_review_takes_it(sky, tmp_path, how):
-    command = [
-        sys.executable,
-        str(ROOT / "app.py"),
-        "inspect",
-        "sky",
-        "--task",
-        "cv",
-        "--out",
-        "r.jsonl",
-        *how,
-    ]
+    command = [sys.executable, str(ROOT / "app.py"), "inspect", "sky", "--task", "cv", "--out", "r.jsonl", *how]
     results = tmp_path / "r.jsonl"
     process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
     try:

@@ -510,13 +510,7 @@ def said(words: str, **more: str) -> Trajectory:
             steps.append(replace(step, explanation=words))
     drafter = Drafter("model", words, {"note": words, "many": [words]})
     return replace(
-        TRACE,
-        steps=tuple(steps),
-        drafter=drafter,
-        prompt=words,
-        task=words,
-        faults=(words,),
-        spectrum_name=words,
+        TRACE, steps=tuple(steps), drafter=drafter, prompt=words, task=words, faults=(words,), spectrum_name=words
     )
 
 
@@ -672,15 +666,7 @@ def labels(folder: Path, text: str) -> Labels:
 
 @pytest.mark.parametrize(
     ("word", "verdict"),
-    [
-        ("YES", "YES"),
-        ("no", "NO"),
-        ("1", "YES"),
-        ("0", "NO"),
-        ("True", "YES"),
-        ("false", "NO"),
-        (" Yes ", "YES"),
-    ],
+    [("YES", "YES"), ("no", "NO"), ("1", "YES"), ("0", "NO"), ("True", "YES"), ("false", "NO"), (" Yes ", "YES")],
 )
 def test_a_label_is_yes_or_no_however_people_write_it(tmp_path, word, verdict):
     assert labels(tmp_path, f"file,label\na.fits,{word}\n").of("a.fits") == verdict

@@ -292,12 +292,7 @@ def test_the_example_in_the_documentation_is_a_working_task(tmp_path: Path) -> N
         ('title = "B-type Star"', 'title = "Star"', "question", "Analyze"),
         ("[4420.0, 4530.0]", "[4530.0, 4420.0]", "feature 1 (He I 4471), window", "[4530.0, 4420.0]"),
         ("[4420.0, 4530.0]", '"4420-4530"', "feature 1 (He I 4471), window", "'4420-4530'"),
-        (
-            "span = [4461.0, 4478.0]",
-            "span = [4450.0, 4478.0]",
-            "feature 1 (He I 4471), side_bands",
-            "overlaps",
-        ),
+        ("span = [4461.0, 4478.0]", "span = [4450.0, 4478.0]", "feature 1 (He I 4471), side_bands", "overlaps"),
         ('medium = "air"', 'medium = "Air"', "feature 1 (He I 4471), medium", "'Air'"),
         ("above = 0.3", 'above = "a lot"', "feature 1 (He I 4471), above", "'a lot'"),
         ("above = 0.3", "", "feature 1 (He I 4471), above, below", "neither"),

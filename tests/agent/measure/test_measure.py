@@ -12,17 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent import measure
-from agent.lines import (
-    Band,
-    Line,
-    air_to_vacuum,
-    bands,
-    indices,
-    lines,
-    sky_bands,
-    survey,
-    vacuum_to_air,
-)
+from agent.lines import Band, Line, air_to_vacuum, bands, indices, lines, sky_bands, survey, vacuum_to_air
 from agent.lines.names import named, species_named
 from agent.measure import Measured, Undefined
 from agent.measure.pixels import cells
@@ -309,8 +299,7 @@ FWHM = 8.0 * np.sqrt(8 * np.log(2)) / 6562.8 * 299792.458
 
 
 @pytest.mark.parametrize(
-    ("what", "truth"),
-    [("equivalent_width", 8.0 * ROOT_TWO_PI), ("fwhm", FWHM), ("velocity", 0.0), ("depth", 1.0)],
+    ("what", "truth"), [("equivalent_width", 8.0 * ROOT_TWO_PI), ("fwhm", FWHM), ("velocity", 0.0), ("depth", 1.0)]
 )
 @pytest.mark.parametrize(("sign", "snr"), [(-1.0, 20.0), (0.6, 20.0), (-1.0, 8.0)])
 def test_errors_mean_what_they_say(what: str, truth: float, sign: float, snr: float) -> None:

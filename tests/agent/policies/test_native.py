@@ -120,11 +120,7 @@ def test_a_name_that_is_sent_with_every_piece_is_one_name():
         ("null", "a tool call without arguments", {}),
         ("[6400, 6700]", "a tool call without arguments", {}),
         (json.dumps(WINDOW), "arguments given as text", json.loads(WINDOW)),
-        (
-            '{"wavelength_range": [6400, 6700], "label": "Hα',
-            "broken JSON",
-            {"wavelength_range": [6400, 6700]},
-        ),
+        ('{"wavelength_range": [6400, 6700], "label": "Hα', "broken JSON", {"wavelength_range": [6400, 6700]}),
     ],
 )
 def test_arguments_that_are_no_object_are_the_parsers_to_judge(arguments, fault, read):
@@ -175,11 +171,7 @@ def test_a_turn_becomes_the_message_that_it_was():
     message = assistant_message(f"<think>Hα first.</think>{called()}", "call00001")
     assert message["content"] == "<think>Hα first.</think>"
     (one,) = message["tool_calls"]
-    assert one == {
-        "id": "call00001",
-        "type": "function",
-        "function": {"name": TOOL_NAME, "arguments": WINDOW},
-    }
+    assert one == {"id": "call00001", "type": "function", "function": {"name": TOOL_NAME, "arguments": WINDOW}}
 
 
 def test_of_several_calls_the_one_that_was_run_is_kept():
@@ -367,10 +359,7 @@ def test_a_reasoning_model_that_takes_no_temperature_is_asked_without():
 
 
 def test_a_turn_cut_at_its_limit_or_by_a_filter_is_said_to_be():
-    for finish, fault in (
-        ("length", "cut at its limit of 2048 tokens"),
-        ("content_filter", "content filter"),
-    ):
+    for finish, fault in (("length", "cut at its limit of 2048 tokens"), ("content_filter", "content filter")):
         with BadServer([Say("<think>On and on", finish=finish)], models=[MODEL]) as server:
             end = last(server)
         assert end.reason == "no call and no answer"

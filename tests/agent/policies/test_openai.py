@@ -384,18 +384,12 @@ def test_a_model_that_is_not_served_and_those_that_are():
         ),
         (problem(400, "At most 1 image(s) may be provided in one prompt."), "--limit-mm-per-prompt"),
         (problem(400, "spec-o3 is not a multimodal model"), "spec-o3 cannot see pictures"),
-        (
-            problem(429, "No money.", "insufficient_quota"),
-            "The account behind the key for URL has no credit left",
-        ),
+        (problem(429, "No money.", "insufficient_quota"), "The account behind the key for URL has no credit left"),
         (Status(429), "URL is overloaded (429): this is a 429"),
         (Status(503, "<html>nginx</html>", kind="text/html"), "URL failed (503): a web page"),
         (WEB_PAGE, "URL answered with a web page: it is no model server."),
         (Status(200, {"choices": []}), "URL does not stream its answers"),
-        (
-            Status(200, {"error": {"message": "out of memory", "code": 500}}),
-            "URL failed (500): out of memory",
-        ),
+        (Status(200, {"error": {"message": "out of memory", "code": 500}}), "URL failed (500): out of memory"),
         (Raw([chunk({"content": "It is"}), '{"choices": [{"delt']), "URL sent something that is not JSON"),
         (Raw([chunk({"content": "It is"}), "[1]"]), "URL sent JSON that is not an object"),
         (Raw(['{"error": {"message": "engine dead", "code": 500}}']), "URL failed (500): engine dead"),
@@ -448,10 +442,7 @@ def test_a_model_that_is_not_served_is_found_out_before_it_is_asked():
 @pytest.mark.parametrize(
     ("server", "wanted"),
     [
-        (
-            BadServer(well=False),
-            "is no model server: it answered something else. Its address usually ends in /v1.",
-        ),
+        (BadServer(well=False), "is no model server: it answered something else. Its address usually ends in /v1."),
         (BadServer(models=[]), "serves no model."),
         (BadServer(api_key=KEY), "needs an API key, and none was sent (401)."),
     ],

@@ -115,20 +115,8 @@ def test_sdss_table_with_column_names_in_either_case(tmp_path, upper):
     and_mask[3], and_mask[4], and_mask[6] = 1 << 23, 1 << 2, 1 << 24  # BRIGHTSKY, BADFLAT, NODATA
     columns = {"flux": FLUX, "loglam": LOGLAM, "ivar": IVAR, "and_mask": and_mask}
     coadd = table({k.upper() if upper else k: v for k, v in columns.items()}, "COADD")
-    row = {
-        "CLASS": ["STAR"],
-        "SUBCLASS": ["CV"],
-        "Z": [0.001],
-        "PLUG_RA": [10.0],
-        "PLUG_DEC": [-5.0],
-        "RA": [0.0],
-    }
-    row |= {
-        "SN_MEDIAN_ALL": [12.5],
-        "SN_MEDIAN": [[1.0, 2.0, 3.0, 4.0, 5.0]],
-        "ZWARNING": [4],
-        "PLATE": [266],
-    }
+    row = {"CLASS": ["STAR"], "SUBCLASS": ["CV"], "Z": [0.001], "PLUG_RA": [10.0], "PLUG_DEC": [-5.0], "RA": [0.0]}
+    row |= {"SN_MEDIAN_ALL": [12.5], "SN_MEDIAN": [[1.0, 2.0, 3.0, 4.0, 5.0]], "ZWARNING": [4], "PLATE": [266]}
     row |= {"MJD": [51602], "FIBERID": [13]}
     spectrum = read(write(tmp_path / "spec.fits", primary(), coadd, table(row, "SPALL")))
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH, rtol=1e-12)
@@ -249,14 +237,7 @@ def test_linear_image_with_a_reference_pixel_and_no_errors(tmp_path):
 
 
 def test_iraf_log_linear_image_in_vacuum(tmp_path):
-    cards = {
-        "CRVAL1": 3.5682,
-        "CD1_1": 0.0001,
-        "DC__FLAG": 1,
-        "VACUUM": True,
-        "OBJECT": "HD 1",
-        "BUNIT": "Jy",
-    }
+    cards = {"CRVAL1": 3.5682, "CD1_1": 0.0001, "DC__FLAG": 1, "VACUUM": True, "OBJECT": "HD 1", "BUNIT": "Jy"}
     spectrum = read(write(tmp_path / "log.fits", primary(FLUX, **cards)))
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH, rtol=1e-12)
     assert (spectrum.medium, spectrum.flux_unit, spectrum.ids) == ("vacuum", "Jy", {"object": "HD 1"})
@@ -296,12 +277,7 @@ def test_iraf_multispec_apertures_with_a_sigma_band(tmp_path):
 def marz(path: Path) -> Path:
     flux = np.stack([FLUX, 2 * FLUX, FLUX])
     flux[0, 10] = np.nan
-    fibres = {
-        "NAME": ["obj_a", "sky_1", "obj_b"],
-        "TYPE": ["P", "S", "P"],
-        "RA": [np.pi / 2, 0, 0],
-        "DEC": [0.0] * 3,
-    }
+    fibres = {"NAME": ["obj_a", "sky_1", "obj_b"], "TYPE": ["P", "S", "P"], "RA": [np.pi / 2, 0, 0], "DEC": [0.0] * 3}
     hdus = [primary(flux, CRVAL1=5000.0, CDELT1=1.0, CRPIX1=1.0), image("VARIANCE", np.full((3, N), 4.0))]
     return write(path, *hdus, image("SKY", np.zeros(N)), table(fibres, "FIBRES"))
 
@@ -319,11 +295,7 @@ def test_marz_objects_by_name_with_sky_fibres_left_out(tmp_path):
 
 
 def test_marz_wavelength_hdu_may_be_logarithmic(tmp_path):
-    hdus = [
-        primary(FLUX, VACUUM=True, LOGSCALE=True),
-        image("VARIANCE", np.ones(N)),
-        image("WAVELENGTH", LOGLAM),
-    ]
+    hdus = [primary(FLUX, VACUUM=True, LOGSCALE=True), image("VARIANCE", np.ones(N)), image("WAVELENGTH", LOGLAM)]
     spectrum = read(write(tmp_path / "log.fits", *hdus))
     np.testing.assert_allclose(spectrum.wavelength, WAVELENGTH, rtol=1e-12)
     assert spectrum.medium == "vacuum"
@@ -421,10 +393,7 @@ def test_csv_with_headings_windows_line_ends_a_mark_and_empty_cells(tmp_path):
 
 
 def test_skyserver_csv_is_vacuum(tmp_path):
-    path = text(
-        tmp_path / "a.csv",
-        "Wavelength,Flux,BestFit,SkyFlux\n" + lines(WAVELENGTH, FLUX, FLUX, FLUX, join=","),
-    )
+    path = text(tmp_path / "a.csv", "Wavelength,Flux,BestFit,SkyFlux\n" + lines(WAVELENGTH, FLUX, FLUX, FLUX, join=","))
     assert (read(path).survey, read(path).medium) == ("SDSS", "vacuum")
 
 

@@ -57,12 +57,7 @@ def test_no_text_is_too_odd_to_be_read(text):
     assert not set(turn.thought) & set("\0\x01\x03\x1b")
 
 
-@given(
-    st.lists(
-        st.sampled_from([*RESERVED[:6], CALL, "a", "{", "YES", r"\boxed{NO}", "<|im_end|>"]),
-        max_size=12,
-    )
-)
+@given(st.lists(st.sampled_from([*RESERVED[:6], CALL, "a", "{", "YES", r"\boxed{NO}", "<|im_end|>"]), max_size=12))
 def test_no_order_of_tags_is_too_odd_to_be_read(pieces):
     parse("".join(pieces))
 

@@ -293,10 +293,7 @@ def published_row(calls: int = 1, **changes) -> dict:
     """A row as the published file has them: no redshift, no frame, no drafter."""
     turns = [
         {"from": "system", "value": "You are a helpful assistant." + TOOL_BLOCK},
-        {
-            "from": "human",
-            "value": '<image>\nAnalyze ... is a "Cataclysmic Variables (CV)".\n\nKey indicators',
-        },
+        {"from": "human", "value": '<image>\nAnalyze ... is a "Cataclysmic Variables (CV)".\n\nKey indicators'},
     ]
     for _ in range(calls):
         asked = '{"label": "H\x03b1", "wavelength_range": [6500, 6600]}'

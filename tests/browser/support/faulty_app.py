@@ -24,12 +24,7 @@ from tests.browser.support.review_app import PASSWORD, settled
 from tests.support import cli
 from tests.support.campaign import Desk
 
-PEOPLE = {
-    "RV": ["reviewer"],
-    "RB": ["reviewer"],
-    "RC": ["reviewer"],
-    "CO": ["coordinator", "reviewer"],
-}
+PEOPLE = {"RV": ["reviewer"], "RB": ["reviewer"], "RC": ["reviewer"], "CO": ["coordinator", "reviewer"]}
 
 
 class App:
@@ -154,8 +149,7 @@ def visitor(chromium: Browser) -> Iterator[BrowserContext]:
     with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
         # Gradio's own scripts do not catch that a server is gone.
         context.on(
-            "weberror",
-            lambda seen: errors.append(str(seen.error.stack)) if "/ui/" in str(seen.error.stack) else None,
+            "weberror", lambda seen: errors.append(str(seen.error.stack)) if "/ui/" in str(seen.error.stack) else None
         )
         yield context
     assert not errors, errors

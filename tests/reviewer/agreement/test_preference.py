@@ -129,10 +129,7 @@ def test_votes_that_cannot_be_are_refused() -> None:
 def test_strengths_of_the_american_league_of_1987() -> None:
     """Differences from Baltimore, as R's BradleyTerry2 documents them for these games."""
     wins = np.array(GAMES, dtype=float)
-    for found in (
-        _strengths_by_choix(wins, 1e-7),
-        _resampled(wins[None], 1e-7, once(1))[0],
-    ):
+    for found in (_strengths_by_choix(wins, 1e-7), _resampled(wins[None], 1e-7, once(1))[0]):
         lead = dict(zip(TEAMS, found - found[-1], strict=True))
         assert lead["Milwaukee"] == pytest.approx(1.5814, abs=5e-4)
         assert lead["Detroit"] == pytest.approx(1.4364, abs=5e-4)
@@ -320,10 +317,7 @@ def test_the_rank_correlation_of_iq_and_hours_of_television() -> None:
     assert found.n == 10
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12),
-    st.integers(0, 2**32 - 1),
-)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
 def test_the_kappa_of_a_resample_is_scikit_learns(rows: list[tuple[int, int]], seed: int) -> None:
     x, y = np.array(rows, dtype=float).T
     picks = np.random.default_rng(seed).integers(len(rows), size=(3, len(rows)))
@@ -341,8 +335,7 @@ def test_the_kappa_of_a_resample_is_scikit_learns(rows: list[tuple[int, int]], s
 def test_agreement_of_a_pair_does_not_depend_on_who_is_first(values: FloatArray) -> None:
     scores = table(values)
     assert of_equal(
-        weighted_kappa(scores, "S1", "S2", resampling=QUICK),
-        weighted_kappa(scores, "S2", "S1", resampling=QUICK),
+        weighted_kappa(scores, "S1", "S2", resampling=QUICK), weighted_kappa(scores, "S2", "S1", resampling=QUICK)
     )
     assert of_equal(raw_agreement(scores, "S1", "S2", QUICK), raw_agreement(scores, "S2", "S1", QUICK))
     x, y = values[:, 0], values[:, 1]

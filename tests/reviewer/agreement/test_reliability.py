@@ -371,13 +371,7 @@ def test_raw_agreement_of_fleisss_fourteen_raters() -> None:
 
 
 def test_raw_agreement_averages_over_items_that_two_decided_on() -> None:
-    rows = [
-        ("a", "AB", "keep"),
-        ("a", "CD", "keep"),
-        ("a", "EF", "discard"),
-        ("b", "AB", "keep"),
-        ("b", "CD", "keep"),
-    ]
+    rows = [("a", "AB", "keep"), ("a", "CD", "keep"), ("a", "EF", "discard"), ("b", "AB", "keep"), ("b", "CD", "keep")]
     found = round_agreement(*decisions([*rows, ("c", "AB", "discard")]))
     assert found.raw.value == pytest.approx((1 / 3 + 1) / 2)
     assert found.raw.n == found.alpha.n == 2
@@ -420,8 +414,7 @@ def test_rounds_and_tasks_are_reckoned_apart() -> None:
 
 @given(
     st.dictionaries(
-        st.tuples(st.sampled_from("abcd"), st.sampled_from(["AB", "CD", "EF"])),
-        st.sampled_from(["keep", "discard"]),
+        st.tuples(st.sampled_from("abcd"), st.sampled_from(["AB", "CD", "EF"])), st.sampled_from(["keep", "discard"])
     )
 )
 def test_decisions_have_an_agreement_or_words_in_any_order(given_verbs: dict[tuple[str, str], str]) -> None:

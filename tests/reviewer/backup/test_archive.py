@@ -139,19 +139,13 @@ def flip(path: Path) -> None:
 PICTURE = "ab" * 32
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a changed file": (lambda f: flip(f / "decisions.jsonl"), "decisions.jsonl"),
-    "a changed picture": (
-        lambda f: flip(f / "pictures" / f"{PICTURE}.png"),
-        "SHA-256 differs from the one in its row",
-    ),
+    "a changed picture": (lambda f: flip(f / "pictures" / f"{PICTURE}.png"), "SHA-256 differs from the one in its row"),
     "a missing table": (lambda f: (f / "marks.jsonl").unlink(), "found no marks.jsonl"),
     "a missing picture": (lambda f: (f / "pictures" / f"{PICTURE}.png").unlink(), "No such file"),
     "an extra file": (lambda f: (f / "readme.txt").touch(), "found 'readme.txt', which its manifest"),
     "an extra picture": (lambda f: (f / "pictures" / "x.png").touch(), "found 2 files, expected the 1"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), "found no manifest.json, expected"),
-    "a wild manifest": (
-        lambda f: (f / "manifest.json").write_text("[[[[" * 9999),
-        "not as this program writes",
-    ),
+    "a wild manifest": (lambda f: (f / "manifest.json").write_text("[[[[" * 9999), "not as this program writes"),
     "another format": (lambda f: set_manifest(f, format="thesis"), "format: found 'thesis'"),
     "a newer schema": (lambda f: set_manifest(f, schema=99), "its schema is number 99"),
     "no such schema": (lambda f: set_manifest(f, schema=0), "this release knows 1 to"),
@@ -332,17 +326,7 @@ def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
 
 def test_json_text_that_is_written_otherwise_comes_back_to_the_letter(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    texts = [
-        "{}",
-        "[1,2]",
-        "[1, 2]",
-        '"word"',
-        "null",
-        "1e5",
-        '{"a": 1, "a": 2}',
-        "  5",
-        "12345678901234567890123",
-    ]
+    texts = ["{}", "[1,2]", "[1, 2]", '"word"', "null", "1e5", '{"a": 1, "a": 2}', "  5", "12345678901234567890123"]
     with Store.open(path) as store:
         fill(store)
     with closing(sqlite3.connect(path)) as db:

@@ -207,7 +207,7 @@ PARTS = STRANGE | {
     "a view without end for a table": (
         f"DROP TABLE migrations; CREATE VIEW migrations AS {ENDLESS} SELECT x AS number FROM c",
         "found another program's database",
-    ),
+    )
 }
 
 

@@ -181,10 +181,7 @@ def shared_lock_free_copy(database: Path, tmp_path: Path, flips: list[tuple[floa
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), min_size=1, max_size=4, unique=True),
-    st.booleans(),
-)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), min_size=1, max_size=4, unique=True), st.booleans())
 def test_a_backup_with_flipped_bits_is_refused_or_holds_every_fact(
     made: Path, tmp_path: Path, flips: list[tuple[float, int]], with_facts: bool
 ) -> None:

@@ -134,8 +134,7 @@ def test_a_picture_is_sent_without_what_its_file_says(tmp_path: Path) -> None:
     trajectory = two_sources(1)[0].trajectory
     steps = tuple(replace(s, picture=name) if isinstance(s, Zoom) else s for s in trajectory.steps)
     draft = Draft(
-        replace(trajectory.with_steps(steps), overview=name, spectrum_sha256=None),
-        pictures={name: file.getvalue()},
+        replace(trajectory.with_steps(steps), overview=name, spectrum_sha256=None), pictures={name: file.getvalue()}
     )
     with Store.open(team(tmp_path / "a.db", [draft])) as store:
         opened(store, Plan("one", ("SA",), each=1))
@@ -319,11 +318,7 @@ def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app
 def test_nobody_but_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
     session = opened(store)
     client = client_of(app, "SA")
-    for path in (
-        "setup",
-        "sessions",
-        *(f"sessions/{session}/{w}" for w in ("giveaways", "report.html", "report.zip")),
-    ):
+    for path in ("setup", "sessions", *(f"sessions/{session}/{w}" for w in ("giveaways", "report.html", "report.zip"))):
         assert client.get(f"/api/blind/{path}").status_code == 403, path
     for path in ("open", "close"):
         answer = client.post(f"/api/blind/sessions/{session}/{path}", json={"key": key()})

@@ -153,10 +153,7 @@ def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
         (["draw", "--scorers", "RE"], "name: found nothing"),
         (["draw", "--name", "n", "--scorers", "QQ", "--each", "1"], "nobody with the initials 'QQ'"),
         (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--by", "RE"], "Only a coordinator"),
-        (
-            ["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--states", "x"],
-            "filter.states: found ['x']",
-        ),
+        (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--states", "x"], "filter.states: found ['x']"),
         (["draw", "--name", "n", "--scorers", "RE", "--each", "1", "--snr-min", "nan"], "filter.snr_min"),
         (["draw", "nowhere.toml"], "nowhere.toml: No such file"),
         (["draw", str(ROOT / "README.md")], "README.md: found no TOML"),

@@ -765,16 +765,7 @@ def test_a_killed_run_goes_on_where_it_was(store) -> None:
         return Say(always()(body).text, delay=0.0 if slow <= 5 else 30.0)
 
     with serving(answers) as server:
-        command = [
-            sys.executable,
-            str(ROOT / "app.py"),
-            "blind",
-            "judge",
-            "1",
-            "--text-only",
-            "--concurrency",
-            "1",
-        ]
+        command = [sys.executable, str(ROOT / "app.py"), "blind", "judge", "1", "--text-only", "--concurrency", "1"]
         process = subprocess.Popen(
             [*command, "--server", server.url, "--db", str(store.path)],
             stdout=subprocess.DEVNULL,

@@ -370,10 +370,7 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
         ({"filter": {"states": ["done"]}}, "filter.states: found ['done'], expected some of screening, revision"),
         ({"filter": []}, "filter: found [], expected a table of keys and values"),
         ({"gold": [{"item": 1}]}, "gold[0]: found neither coherence nor consistency"),
-        (
-            {"gold": [{"item": 1, "coherence": 6}]},
-            "gold[0].coherence: found 6, expected a whole number, 0 to 5",
-        ),
+        ({"gold": [{"item": 1, "coherence": 6}]}, "gold[0].coherence: found 6, expected a whole number, 0 to 5"),
         ({"gold": [{"item": 1, "coherence": 5}] * 2}, "gold: found an item twice"),
         ({"gold": [{"item": 1, "coherence": 5}], "items": [1, 2]}, "items: found 1 among the gold items"),
         (
@@ -543,10 +540,7 @@ this star was already confirmed as
 )
 
 
-@given(
-    st.text(max_size=200),
-    st.sampled_from(LABEL_PHRASES),
-)
+@given(st.text(max_size=200), st.sampled_from(LABEL_PHRASES))
 def test_every_mention_of_a_label_is_found(around, phrase) -> None:
     text = f"{around} {phrase} {around}"
     assert (mentions_label(text) is None) == (label_mentions(text) == ())

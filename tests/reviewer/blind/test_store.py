@@ -395,18 +395,7 @@ def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
     """Every word of every sheet and of the list of work, against everything that must not be in it."""
     session = opened(store, mode="both", repeats=1, gold=(Gold(1, 5, 5),), each=3)
     score_everything(store)
-    secrets = {
-        GPT,
-        SPEC,
-        "gpt",
-        "o3",
-        "temperature",
-        "endpoint",
-        "gpu.example",
-        ".fits",
-        "LAMOST",
-        "14812345",
-    }
+    secrets = {GPT, SPEC, "gpt", "o3", "temperature", "endpoint", "gpu.example", ".fits", "LAMOST", "14812345"}
     secrets |= {session.name, "baseline", "label", "repeat", "gold", "drafter", "version", "item", "2026-"}
     for candidate in store.blind.sessions.candidates(None, Plan("any", SCORERS)):
         secrets |= {candidate.spectrum, store.items.get(candidate.item).version.content_hash}

@@ -70,18 +70,7 @@ class Drafted:
     """``spec-o3 draft`` in this process, by a model behind ``server``: status, and what it said."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], server: BadServer, *given: object) -> None:
-        words = [
-            "draft",
-            "--task",
-            "cv",
-            "--policy",
-            "openai",
-            "--model",
-            "gpt",
-            "--server",
-            server.url,
-            "--json",
-        ]
+        words = ["draft", "--task", "cv", "--policy", "openai", "--model", "gpt", "--server", server.url, "--json"]
         capsys.readouterr()
         self.status = app.main([*words, *map(str, given)])
         captured = capsys.readouterr()
@@ -235,17 +224,7 @@ def test_several_drafts_of_a_spectrum_differ_by_their_seed(draft_item, spectra, 
 def test_a_run_that_was_killed_goes_on_without_asking_twice_for_what_is_there(spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting(delay=0.02)) as server:
-        line = [
-            sys.executable,
-            ROOT / "app.py",
-            "draft",
-            "--task",
-            "cv",
-            "--policy",
-            "openai",
-            "--model",
-            "gpt",
-        ]
+        line = [sys.executable, ROOT / "app.py", "draft", "--task", "cv", "--policy", "openai", "--model", "gpt"]
         line += ["--server", server.url, "--concurrency", "1", "--out", out, *spectra]
         variables = {**os.environ, "OPENAI_API_KEY": "sk-test"}
         killed = subprocess.Popen(line, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -130,15 +130,7 @@ def test_a_machine_with_a_network_of_addresses_is_one_origin(tried):
 
 @pytest.mark.parametrize(
     "password",
-    [
-        "Password1!",
-        "12345678",
-        "aaaaaaaa",
-        "ababababab",
-        "annie jump cannon",
-        "Annie Jump Cannon1",
-        "AJCAJC12",
-    ],
+    ["Password1!", "12345678", "aaaaaaaa", "ababababab", "annie jump cannon", "Annie Jump Cannon1", "AJCAJC12"],
 )
 def test_a_password_that_is_tried_first_is_refused(password):
     with pytest.raises(PersonError, match="found a common password or your name"):

@@ -32,12 +32,7 @@ def test_an_item_comes_back_as_it_went_in(store):
     item = store.items.get(added.item_id)
     assert (item.version.trajectory, item.version.number, item.version.author) == (trajectory, 1, None)
     assert item.label == "YES"
-    assert (item.row.survey, item.row.snr, item.row.batch, item.row.simulated) == (
-        "LAMOST",
-        20.0,
-        "november",
-        True,
-    )
+    assert (item.row.survey, item.row.snr, item.row.batch, item.row.simulated) == ("LAMOST", 20.0, "november", True)
     assert item.standing.state == "screening"
     assert store.spectra.picture("ab" * 32) == b"png"
     assert store.spectra.picture("cd" * 32) is None
@@ -97,12 +92,7 @@ def test_an_edit_is_a_new_version_with_author_parent_and_reason(store, desk):
     version = desk.edit("RE", item_id, "The line is Hα at 6563 Å.")
     draft, current = store.items.versions(item_id)
     assert current == version == store.items.version(version.id)
-    assert (version.number, version.author, version.reason, version.parent_id) == (
-        2,
-        "RE",
-        "clearer",
-        draft.id,
-    )
+    assert (version.number, version.author, version.reason, version.parent_id) == (2, "RE", "clearer", draft.id)
     assert draft.trajectory.steps[0].text == "Hα looks broad."
     assert version.content_hash == version.trajectory.content_hash()
 

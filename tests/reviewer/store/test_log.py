@@ -146,10 +146,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "settings.set": (lambda s: s.settings.set("CO", "name", {"a": 1}), "setting set"),
     "settings.record_export": (lambda s: s.settings.record_export("CO", "first", {"items": []}), "exported"),
     "items.add": (lambda s: s.items.add(a_trajectory(think="One."), by="CO"), "items added"),
-    "items.add_all": (
-        lambda s: s.items.add_all([Draft(a_trajectory(think=f"{n}")) for n in range(5)]),
-        "items added",
-    ),
+    "items.add_all": (lambda s: s.items.add_all([Draft(a_trajectory(think=f"{n}")) for n in range(5)]), "items added"),
     "reviews.save_version": (save, "version saved"),
     "reviews.decide": (decide, "decided"),
     "reviews.undo": (lambda s: s.reviews.undo(person="RE", item_id=2, key="undo"), "undone"),
@@ -449,12 +446,7 @@ def test_thousands_of_faults_are_not_all_told(path: Path) -> None:
 
 
 def test_a_log_that_cannot_even_be_read_is_a_sentence_and_no_crash(path: Path) -> None:
-    for details in (
-        "[1]",
-        '{"facts": 3}',
-        '{"facts": {"decisions": [1]}}',
-        '{"facts": {"nowhere": [1,1,1,"x"]}}',
-    ):
+    for details in ("[1]", '{"facts": 3}', '{"facts": {"decisions": [1]}}', '{"facts": {"nowhere": [1,1,1,"x"]}}'):
         Behind(path).does(f"UPDATE log SET details = '{details}' WHERE number = 12")
         assert any("log 12" in sentence for sentence in found(path))
 
@@ -492,10 +484,7 @@ def _other(value: object, chance: int) -> object:
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_cell_that_is_changed_shows(
-    data: st.DataObject,
-    made: Path,
-    cells: list[tuple[str, str, int]],
-    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject, made: Path, cells: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     table, column, position = data.draw(st.sampled_from(cells))
     path = tmp_path_factory.mktemp("tampered") / "annotations.db"
@@ -726,9 +715,7 @@ Moves = st.lists(st.tuples(st.floats(0, 1e5), st.floats(-1e6, 1e6)), max_size=30
 
 
 @given(Moves)
-def test_the_steady_clock_never_goes_back_and_never_slower_than_time(
-    moves: list[tuple[float, float]],
-) -> None:
+def test_the_steady_clock_never_goes_back_and_never_slower_than_time(moves: list[tuple[float, float]]) -> None:
     machine = Machine()
     times = Clocks(machine.wall, lambda: machine.seconds)
     told = [(machine.seconds, times.steady())]

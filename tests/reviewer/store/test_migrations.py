@@ -23,7 +23,7 @@ def add_hurry(db):
         """
         ALTER TABLE items ADD COLUMN hurry INTEGER NOT NULL DEFAULT 0;
         UPDATE items SET hurry = 1 WHERE task = 'cv';
-        """,
+        """
     )
 
 
@@ -154,7 +154,7 @@ def test_triggers_with_several_statements_are_one_statement():
             INSERT INTO b VALUES (new.n + 1);
         END;
         INSERT INTO a VALUES (1);
-        """,
+        """
     )
     assert connection.in_transaction
     assert connection.execute("SELECT n FROM b").fetchall() == [(1,), (2,)]

@@ -229,15 +229,7 @@ def test_what_gradio_mounts_beside_the_page_is_closed_to_coordinators_too(
     app: FastAPI, browsers: dict[str, TestClient]
 ) -> None:
     closed = [(m, filled(p)) for m, p in routes(app) if allowed_by_the_gate(m, filled(p)) == "closed"]
-    for part in (
-        "/proxy=",
-        "/file=",
-        "/monitoring",
-        "/deep_link",
-        "/component_server",
-        "/vibe",
-        "/dev/reload",
-    ):
+    for part in ("/proxy=", "/file=", "/monitoring", "/deep_link", "/component_server", "/vibe", "/dev/reload"):
         assert any(part in path for _, path in closed), part
     for method, path in closed:
         answer = browsers["CO"].request(method, path)

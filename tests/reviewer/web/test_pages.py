@@ -420,10 +420,7 @@ def test_reviewers_are_held_against_labels_of_decided_items(voted_store, voted_c
     # Item 4 is in an open round: what its label is stays unknown.
     expected = gold_agreement(["1", "2"], ["YES", "NO"], ["YES", "YES"])
     assert (rows["VC"]["right"]["value"], rows["VC"]["right"]["n"]) == (expected.value, 2)
-    assert (rows["VO"]["right"]["text"], rows["VO"]["cannot_tell"]) == (
-        "undefined: no gold item was decided on",
-        1,
-    )
+    assert (rows["VO"]["right"]["text"], rows["VO"]["cannot_tell"]) == ("undefined: no gold item was decided on", 1)
     assert (found["gold_meaning"], found["gold_items"]) == (GOLD, 2)
 
 

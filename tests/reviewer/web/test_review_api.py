@@ -67,12 +67,7 @@ def drafted(seed: int = 1) -> tuple[Trajectory, Any]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     store = Store.open(tmp_path / "annotations.db")
-    for initials, roles in (
-        ("RV", ["reviewer"]),
-        ("AA", ["auditor"]),
-        ("AB", ["auditor"]),
-        ("CO", ["coordinator"]),
-    ):
+    for initials, roles in (("RV", ["reviewer"]), ("AA", ["auditor"]), ("AB", ["auditor"]), ("CO", ["coordinator"])):
         store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
     store.settings.set_rules(None, Rules())
     for seed in (1, 2):
@@ -98,12 +93,7 @@ def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
     lease = client.post(f"/api/item/{item}/lease", json={})
     token = lease.json().get("lease", "")
     shown = client.get(f"/api/item/{item}").json()
-    body = {
-        "version": shown["version"]["id"],
-        "verb": verb,
-        "key": f"{verb}-{item}-{id(client)}",
-        "lease": token,
-    }
+    body = {"version": shown["version"]["id"], "verb": verb, "key": f"{verb}-{item}-{id(client)}", "lease": token}
     return client.post(f"/api/item/{item}/decide", json={**body, **more})
 
 
@@ -198,13 +188,7 @@ def test_a_new_window_is_looked_at_by_the_server_whatever_the_page_claims(app: A
     steps[1]["arguments"] = {"wavelength_range": [6450, 6700], "label": "wider"}
     steps[1]["picture"] = "f" * 64
     steps[1]["observation"] = "a lie"
-    body = {
-        "base": shown["version"]["id"],
-        "steps": steps,
-        "reason": "wider",
-        "key": "wider-key-1",
-        "lease": lease,
-    }
+    body = {"base": shown["version"]["id"], "steps": steps, "reason": "wider", "key": "wider-key-1", "lease": lease}
     assert reviser.post("/api/item/1/version", json=body).status_code == 200
     zoom = store.items.get(1).version.trajectory.zooms[0]
     assert zoom.observation == (
@@ -220,12 +204,7 @@ def test_unchanged_steps_keep_the_version_as_it_was_to_the_byte(app: Any, store:
     decide(reviser, 1, "keep")
     lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
     shown = reviser.get("/api/item/1").json()
-    body = {
-        "base": shown["version"]["id"],
-        "steps": shown["trajectory"]["steps"],
-        "key": "same-key-1",
-        "lease": lease,
-    }
+    body = {"base": shown["version"]["id"], "steps": shown["trajectory"]["steps"], "key": "same-key-1", "lease": lease}
     before = store.items.get(1).version.content_hash
     reviser.post("/api/item/1/version", json=body)
     assert store.items.get(1).version.content_hash == before

@@ -405,10 +405,7 @@ def test_commands(
     asked = ("--task", "cv", "--policy", "echo", "--servers", str(path))
     results, drafts = tmp_path / "r.jsonl", tmp_path / "d.jsonl"
     assert program.main(["inspect", *asked, "--out", str(results), str(star), "--json"]) == 0
-    assert program.main(["draft", *asked, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (
-        0,
-        1,
-    )
+    assert program.main(["draft", *asked, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (0, 1)
     assert REDACTED in results.read_text()
     for each in (results, drafts):
         assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0

@@ -37,16 +37,7 @@ from reviewer.web.routes.assets import PLOTLY_URL
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
 BYTES_A_PIXEL = 25
-NEVER_AT_START = (
-    "torch",
-    "transformers",
-    "vllm",
-    "matplotlib.pyplot",
-    "scipy",
-    "sklearn",
-    "choix",
-    "plotly",
-)
+NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib.pyplot", "scipy", "sklearn", "choix", "plotly")
 
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},
@@ -199,9 +190,7 @@ def test_no_view_of_the_queue_goes_through_all_items(name: str, desk: Desk) -> N
     assert scanned(desk, statements) == []
 
 
-def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not_find_them(
-    desk: Desk,
-) -> None:
+def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not_find_them(desk: Desk) -> None:
     found = scanned(desk, desk.asked("/api/queue", text="si"))
     assert found
     assert all(step.startswith("SCAN items") for step in found)

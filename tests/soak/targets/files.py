@@ -116,11 +116,7 @@ def _turn(folder: Path) -> Try:
             else data.decode("latin-1")
         )
         turn = tags.parse(text)
-        steps = {
-            "thought": turn.thought,
-            "call": turn.call and dict(turn.call.arguments),
-            "faults": turn.faults,
-        }
+        steps = {"thought": turn.thought, "call": turn.call and dict(turn.call.arguments), "faults": turn.faults}
         if turn.answer:
             steps["answer"] = turn.answer.explanation
         json.dumps(steps, allow_nan=False, ensure_ascii=False).encode()

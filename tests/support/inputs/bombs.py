@@ -16,12 +16,7 @@ from pathlib import Path
 
 from agent.simulate import simulate
 from tests.support.inputs.rows import png_of, zip_of
-from tests.support.inputs.spectra import (
-    fits_that_claims,
-    linear_image,
-    parquet_of_long_words,
-    parquet_of_repeats,
-)
+from tests.support.inputs.spectra import fits_that_claims, linear_image, parquet_of_long_words, parquet_of_repeats
 
 MEMORY = 2**30
 """Bytes of address space beyond what the imports took."""
@@ -91,11 +86,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "deep TOML": ("task", lambda: TASK + deep(50_000), "broken TOML"),
     "digits in TOML": ("task", lambda: TASK + b"9" * 100_000, "broken TOML"),
     "laughs in YAML": ("settings", LAUGHS.encode, "found the alias *a"),
-    "a tag in YAML": (
-        "settings",
-        lambda: b'model: !!python/object/apply:os.system ["true"]\n',
-        "found broken YAML",
-    ),
+    "a tag in YAML": ("settings", lambda: b'model: !!python/object/apply:os.system ["true"]\n', "found broken YAML"),
     "deep YAML": ("settings", lambda: deep(20_000), "found broken YAML"),
     "digits in YAML": ("settings", lambda: b"a: " + b"9" * 100_000, "found broken YAML"),
     "no date in YAML": ("settings", lambda: b"a: 2001-13-45\n", "found broken YAML"),

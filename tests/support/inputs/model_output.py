@@ -55,11 +55,7 @@ def streams() -> list[bytes]:
     def event(**delta: Any) -> str:
         return "data: " + json.dumps({"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
-    call = {
-        "index": 0,
-        "id": "c",
-        "function": {"name": "spectral_visualization_tool", "arguments": '{"label": "x"}'},
-    }
+    call = {"index": 0, "id": "c", "function": {"name": "spectral_visualization_tool", "arguments": '{"label": "x"}'}}
     lines = [
         event(role="assistant", content="<think>Lo"),
         event(content="ok.</think>"),
@@ -67,10 +63,7 @@ def streams() -> list[bytes]:
     ]
     lines += [event(tool_calls=[call]), event(tool_calls=[call | {"id": None}])]
     usage = 'data: {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 7}}'
-    return [
-        "\n\n".join([*lines, usage, "data: [DONE]", ""]).encode(),
-        b": alive\n\ndata: {}\n\ndata: {\ndata: }\n\n",
-    ]
+    return ["\n\n".join([*lines, usage, "data: [DONE]", ""]).encode(), b": alive\n\ndata: {}\n\ndata: {\ndata: }\n\n"]
 
 
 def main() -> None:

@@ -37,16 +37,7 @@ def a_trajectory(**changes: Any) -> Trajectory:
     seen = "The spectrum between 4010 and 4060 Å."
     steps = (
         Think("s1", "Hα looks broad."),
-        Zoom(
-            "s2",
-            {"wavelength_range": WINDOW, "label": "Hδ"},
-            "observed",
-            0.0,
-            one.medium,
-            seen,
-            True,
-            sha(1),
-        ),
+        Zoom("s2", {"wavelength_range": WINDOW, "label": "Hδ"}, "observed", 0.0, one.medium, seen, True, sha(1)),
         Think("s3", "So a disc."),
         Answer("s4", "YES", "Broad emission."),
     )
@@ -212,10 +203,7 @@ def task_files() -> list[bytes]:
 def server_files() -> list[bytes]:
     one = '[[server]]\nkey = "mine"\nurl = "http://127.0.0.1:8000/v1"\nmodel = "m"\n'
     one += "temperature = 0.5\nmax_tokens = 500\n"
-    return [
-        one.encode(),
-        (one + one.replace("mine", "other") + 'dialect = "native"\napi_key_env = "KEY"\n').encode(),
-    ]
+    return [one.encode(), (one + one.replace("mine", "other") + 'dialect = "native"\napi_key_env = "KEY"\n').encode()]
 
 
 def settings_files() -> list[bytes]:
