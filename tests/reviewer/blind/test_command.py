@@ -220,7 +220,7 @@ def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Pat
 
 @pytest.mark.parametrize("text", [None, [], {}, 3, True, "x"])
 def test_a_session_whose_texts_are_no_texts_or_not_here_is_refused(text: object, tmp_path: Path) -> None:
-    expected, match = (NotFound, "") if text == "x" else (PlanError, "session: found the content_hash")
+    expected, match = (NotFound, None) if text == "x" else (PlanError, "session: found the content_hash")
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(expected, match=match) as refused:
         plan.rerun_plan(edited_session(content_hash=text), store.blind.results.items_by_content)
     check_sentence(str(refused.value))
