@@ -240,8 +240,8 @@ def test_a_server_that_comes_up_late_is_waited_for():
 
 def test_a_server_says_how_long_to_wait_and_is_believed_within_reason():
     patience = RequestLimits(pause=0.5, longest_pause=30.0)
-    assert patience.before_next(1, told=12.0) == 12.0
-    assert patience.before_next(1, told=3600.0) == 30.0
+    assert patience.before_next(1, requested=12.0) == 12.0
+    assert patience.before_next(1, requested=3600.0) == 30.0
     assert 0.25 <= patience.before_next(1) <= 0.5
     assert 15.0 <= patience.before_next(20) <= 30.0
 
