@@ -713,7 +713,7 @@ def test_how_it_ranks_beside_the_people_is_told_once_the_session_is_closed(capsy
         ((1, "--by", "RE"), "Only a coordinator"),
         ((2,), "session 2: found it drawn, expected one that is or was open"),
         ((1, "--model", "other"), "does not serve other"),
-        ((1, "--budget", 1), "--budget: wants --price-in and --price-out"),
+        ((1, "--budget", 1), "--budget: found no prices, expected --price-in and --price-out"),
         ((1, "--price-in", 1), "found one, expected both"),
         ((1, "--seed", -1), "seed: found -1"),
         ((1, "--api-key-env", "NO_SUCH_KEY"), "no environment variable NO_SUCH_KEY"),

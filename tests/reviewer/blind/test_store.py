@@ -106,12 +106,12 @@ def test_scorers_have_to_be_here(store) -> None:
     with pytest.raises(NotFound, match="'QQ'"):
         drawn(store, scorers=("RE", "QQ"))
     store.accounts.deactivate("CO", "RE")
-    with pytest.raises(NotAllowed, match="RE is no longer active"):
+    with pytest.raises(NotAllowed, match="RE: no longer active"):
         drawn(store)
 
 
 def test_too_few_leaves_nothing_behind(store) -> None:
-    with pytest.raises(TooFew, match=r"found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B"):
+    with pytest.raises(TooFew, match=r"Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B"):
         drawn(store, number=7, sources=(GPT, SPEC))
     assert store.blind.sessions.all(None) == []
 
@@ -239,7 +239,7 @@ def test_somebody_who_left_scores_no_more(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
     store.accounts.deactivate("CO", "RE")
-    with pytest.raises(NotAllowed, match="RE is no longer active"):
+    with pytest.raises(NotAllowed, match="RE: no longer active"):
         score(store, "RE", token)
 
 

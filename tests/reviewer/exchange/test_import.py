@@ -105,7 +105,7 @@ def test_the_good_rows_come_in_alone_if_that_is_asked_for(store, tmp_path):
         ({"steps": []}, "steps", "found none"),
         ({"spectrum_data": 7}, "spectrum_data", "found int, expected a spectrum"),
         ({"spectrum_data": {"schema": "x"}}, "spectrum", "schema 'x'"),
-        ({"spectrum_data": a_spectrum("other.fits").to_json()}, "spectrum", "wanted"),
+        ({"spectrum_data": a_spectrum("other.fits").to_json()}, "spectrum", "expected"),
         ({"spectrum_data": None}, "spectrum", "found neither the spectrum nor every picture"),
         ({"medium": "air"}, "medium", "found air, expected the spectrum's, vacuum"),
         ({"redshift": 0.5}, "steps[2].z", "found 0.01, expected the redshift, 0.5"),
