@@ -173,7 +173,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "half a character": (
         lambda f: edit_text(f / "people.jsonl", '"Dr AU"', '"\\ud800"'),
-        "people.jsonl: line 1: people refuses it",
+        "people.jsonl: line 1: people refuses this row",
     ),
     "a row that is no object": (
         lambda f: edit_text(f / "marks.jsonl", "", "[1]\n", at_the_end=True),
