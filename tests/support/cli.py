@@ -110,9 +110,6 @@ def _serve() -> None:
     import app
 
     app.parser()  # imports the modules of all commands
-    import reviewer.ui.page
-    import reviewer.web.app  # noqa: F401
-
     running: dict[int, str] = {}
 
     def reap(*_: object) -> None:
@@ -131,6 +128,9 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, reap)
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
+        if request["argv"][1:2] == ["app"]:
+            import reviewer.ui.page
+            import reviewer.web.app  # noqa: F401
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         child = os.fork()
         if child:
