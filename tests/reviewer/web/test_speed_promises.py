@@ -8,7 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
@@ -107,21 +107,29 @@ def drafts(spectrum: Spectrum, items: int) -> Iterator[Draft]:
         yield Draft(told, spectrum, batch=f"batch {number % 3}", key=str(number))
 
 
+@pytest.fixture(scope="module")
+def traced() -> Iterator[dict[str, list[str]]]:
+    """The SQL that runs on each database, by the file's name."""
+    logs: dict[str, list[str]] = {}
+    plain = database.connect
+
+    def connect(path: Path, *arguments: Any) -> sqlite3.Connection:
+        connection = plain(path, *arguments)
+        connection.set_trace_callback(logs.setdefault(Path(path).name, []).append)
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "connect", connect)
+        patch.setattr(store_module, "connect", connect)
+        yield logs
+
+
 class Desk:
-    """The app over so many items, somebody signed in, and the SQL their requests run."""
+    """The app over a number of items, a person signed in, and the SQL their requests run."""
 
-    def __init__(self, db: Path, spectrum: Spectrum, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.sql: list[str] = []
-
-        def traced(path: Path, *given: Any) -> sqlite3.Connection:
-            made = plain(path, *given)
-            made.set_trace_callback(self.sql.append)
-            return made
-
-        plain = database.connect
-        monkeypatch.setattr(database, "connect", traced)
-        monkeypatch.setattr(store_module, "connect", traced)
+    def __init__(self, db: Path, spectrum: Spectrum, items: int, traced: dict[str, list[str]]) -> None:
         self.store = Store.open(db)
+        self.sql = traced[db.name]
         self.store.accounts.work_alone("AB")
         self.store.items.add_all(drafts(spectrum, items))
         self.client = TestClient(server.build(self.store, local=True), base_url="http://127.0.0.1")
@@ -138,18 +146,38 @@ class Desk:
         return [s.strip() for s in self.sql if s.split()[0] in ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")]
 
 
-@pytest.fixture
-def desk(tmp_path: Path, spectrum: Spectrum, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "many.db", spectrum, MANY, monkeypatch)
-    yield desk
-    desk.store.close()
+@pytest.fixture(scope="module")
+def desks(
+    tmp_path_factory: pytest.TempPathFactory, spectrum: Spectrum, traced: dict[str, list[str]]
+) -> Iterator[Callable[[str, int], Desk]]:
+    """Makes desks by the name of their database; a name that is known already gives the same desk."""
+    folder = tmp_path_factory.mktemp("desks")
+    made: dict[str, Desk] = {}
+
+    def desk_of(name: str, items: int) -> Desk:
+        if name not in made:
+            made[name] = Desk(folder / f"{name}.db", spectrum, items, traced)
+        return made[name]
+
+    yield desk_of
+    for desk in made.values():
+        desk.store.close()
 
 
 @pytest.fixture
-def small_desk(tmp_path: Path, spectrum: Spectrum, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "few.db", spectrum, FEW, monkeypatch)
-    yield desk
-    desk.store.close()
+def desk(desks: Callable[[str, int], Desk]) -> Desk:
+    return desks("many", MANY)
+
+
+@pytest.fixture
+def small_desk(desks: Callable[[str, int], Desk]) -> Desk:
+    return desks("few", FEW)
+
+
+@pytest.fixture
+def own_desk(desks: Callable[[str, int], Desk]) -> Desk:
+    """A desk for the one test that changes something."""
+    return desks("own", MANY)
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -196,24 +224,24 @@ def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not
     assert all(step.startswith("SCAN items") for step in found)
 
 
-def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(desk: Desk) -> None:
-    desk.sql.clear()
-    lease = desk.store.leases.take("AB", 7)
-    desk.store.leases.renew(lease.token)
-    version = desk.store.items.get(7).version.id
-    desk.store.marks.add(
+def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(own_desk: Desk) -> None:
+    own_desk.sql.clear()
+    lease = own_desk.store.leases.take("AB", 7)
+    own_desk.store.leases.renew(lease.token)
+    version = own_desk.store.items.get(7).version.id
+    own_desk.store.marks.add(
         person="AB", item_id=7, version_id=version, step_id="s1", mark="supported", key="the mark's key"
     )
-    desk.store.leases.autosave(person="AB", item_id=7, base_version_id=version, body={"steps": []})
-    desk.store.reviews.decide(
+    own_desk.store.leases.autosave(person="AB", item_id=7, base_version_id=version, body={"steps": []})
+    own_desk.store.reviews.decide(
         person="AB", item_id=7, version_id=version, verb="keep", key="the decision's key", lease_token=lease.token
     )
-    desk.store.reviews.undo(person="AB", item_id=7, key="the undo's key")
+    own_desk.store.reviews.undo(person="AB", item_id=7, key="the undo's key")
     for path in ("/api/item/7", "/api/item/7/history", "/api/item/7/hints", "/api/facets", "/api/me"):
-        assert desk.client.get(path).status_code == 200
-    statements = desk.statements()
+        assert own_desk.client.get(path).status_code == 200
+    statements = own_desk.statements()
     assert any(sql.startswith("INSERT INTO decisions") for sql in statements)
-    assert scanned(desk, statements) == []
+    assert scanned(own_desk, statements) == []
 
 
 def test_a_scan_would_be_seen(desk: Desk) -> None:
