@@ -239,7 +239,7 @@ def test_somebody_who_left_scores_no_more(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
     store.accounts.deactivate("CO", "RE")
-    with pytest.raises(NotAllowed, match="RE: no longer active"):
+    with pytest.raises(NotAllowed, match="RE is no longer active"):
         score(store, "RE", token)
 
 
