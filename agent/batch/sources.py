@@ -54,7 +54,7 @@ def sources_from(given: Iterable[str], results: Path, stdin: TextIO | None = Non
     """Yield the sources given on the command line, each once, in order; folders sorted by name. Opens no spectrum.
 
     A list is ``@FILE``, ``-`` for standard input, or a ``.csv`` or ``.txt`` file with a column ``file`` or ``path``
-    in its first line. Without such a line a list has one path per line and ``#`` comments; with it, it is CSV (or
+    in its first line. Otherwise a list has one path per line and ``#`` comments; with it, it is CSV (or
     tabs, semicolons) and may have a column ``target``. A relative path is searched in the list's folder first, then
     in the current one.
 

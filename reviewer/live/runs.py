@@ -50,7 +50,7 @@ class Runs:
         return run
 
     def of(self, owner: str, run_id: str) -> Run:
-        """Return a run. :raises NotFound: there is no such run, it is somebody else's, or it was dropped"""
+        """Return a run. :raises NotFound: there is no such run, it belongs to another person, or it was dropped"""
         run = self._runs.get(run_id)
         if run is None or run.owner != owner:
             raise NotFound(

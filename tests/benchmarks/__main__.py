@@ -69,7 +69,7 @@ SECTIONS = (
     Section(
         "vllm",
         "What the agent leaves of vLLM's throughput",
-        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as whoever asks. The same requests "
+        "A tiny Qwen2.5-VL behind vLLM on the CPU, on the same cores as the agent. The same requests "
         "without an agent, then vLLM's own benchmark with as many requests of the same mean token counts. "
         "The goal is 90 %; what it is on a GPU has not been measured.",
         ("-m", "tests.benchmarks.vllm"),

@@ -160,7 +160,7 @@ def _stages(cases: tuple[Case, ...], results: Results) -> None:
     table.row("**floor**", *floors)
     results.text(
         "The floor is what remains if all else cost nothing: Agg stroking the line, hashing the pixels, "
-        "compressing them. It is the same work whoever sets it off."
+        "compressing them. Every implementation needs this work."
     )
 
 

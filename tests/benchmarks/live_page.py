@@ -169,7 +169,7 @@ def _server_side(results: Results, url: str, model: str, file: Path, runs: int) 
         table.row(name, turns, *medians, late, medians[1] / medians[0])
     results.text(
         "ms per turn: the whole time by the turns of all traces, drawing the full spectrum included. "
-        "A page is told at most 25 times a second, so up to 40 ms of a live run are waiting, not work."
+        "A page gets at most 25 events per second, so up to 40 ms of a live run are waiting, not work."
     )
 
 

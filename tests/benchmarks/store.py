@@ -151,7 +151,7 @@ def answer_times(results: Results, items: int) -> None:
         for name, chosen in filters(items).items():
             timed(table, items, f"queue: {name}", partial(page, store, chosen, "GH", rng, items))
         mine = QueueFilter(mine=True)
-        timed(table, items, "queue: mine of somebody who did most", partial(page, store, mine, "AB", rng, items))
+        timed(table, items, "queue: mine, of the person who did most", partial(page, store, mine, "AB", rng, items))
         timed(table, items, "first_undone", partial(store.queue.first_undone, mine, "GH"))
         timed(table, items, "neighbours, 3", lambda: store.queue.neighbours(rng.randrange(items), mine, "GH", 3))
         timed(table, items, "position", lambda: store.queue.position(rng.randrange(items), mine, "GH"))

@@ -41,9 +41,9 @@ TRIALS = (
     Trial(
         "kills",
         "Killed while people work",
-        "SIGKILL of the app at random moments, while scripted people edit and vote over HTTP and somebody "
-        "types in a page in Chromium; started again by the same command. Each client keeps a journal of what "
-        "it was told, which is held against the database after each kill. A power cut is not tried.",
+        "SIGKILL of the app at random moments, while scripted people edit and vote over HTTP and a person "
+        "types in a page in Chromium; started again by the same command. Each client keeps a journal of the "
+        "answers it received, which is held against the database after each kill. A power cut is not tried.",
         ("-m", "tests.soak.kills", "--kills", "200"),
     ),
     Trial(

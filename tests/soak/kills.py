@@ -167,7 +167,7 @@ class Trial:
             ("actions sent again, their answer being lost", f"{sum(row[2] for row in of_kind):,}"),
             ("acknowledged actions lost", str(self.lost)),
             ("actions doubled", str(self.doubled)),
-            ("times somebody typed in Chromium", str(self.rounds)),
+            ("times a person typed in Chromium", str(self.rounds)),
             ("of these all unsent text found", str(self.found)),
             ("pages that had to be opened again", str(len(self.not_ready))),
             ("faults", str(len(self.faults))),
@@ -288,7 +288,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--clients", type=int, default=4, help="processes, each one person (4)")
-    parser.add_argument("--in-browser", type=int, default=10, help="kills while somebody types in Chromium (10)")
+    parser.add_argument("--in-browser", type=int, default=10, help="kills while a person types in Chromium (10)")
     parser.add_argument("--items", type=int, default=2000, help="items to work on (2000)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="a new folder for database and journals")

@@ -374,7 +374,7 @@ def _named(row: Json, name: str) -> Json:
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
 PROGRESS_EVERY = 15.0
-"""Seconds between two looks at the Progress tab of somebody who has it open and comes back to it."""
+"""Seconds between two requests of an open Progress tab."""
 
 
 @dataclass
@@ -437,7 +437,7 @@ async def _to_the_end(work: Work, talking: Talking, stop: asyncio.Event) -> None
     try:
         await work(stop)
     except Exception as error:
-        # One script that fails would end the others' as well; the fault is told where the verdict is made.
+        # One failing script would end the others as well; the fault is reported with the verdict.
         talking.journal.fault(f"the script stopped: {type(error).__name__}: {error}")
 
 

@@ -203,7 +203,7 @@ def _told_apart(trajectory: Trajectory, number: int) -> Trajectory:
 
 
 def _open_blind(store: Store, scorers: tuple[str, ...]) -> None:
-    """A session on spectra of its own: whatever shows a spectrum that somebody scores is hidden from them."""
+    """A session on spectra of its own: items with a spectrum that a person scores are hidden from that person."""
     pairs = list(islice(demo.demo_items(), BLIND))
     apart = [simulate("cv", "LAMOST", 20.0, 9000 + number) for number in range(BLIND)]
     drafts = [

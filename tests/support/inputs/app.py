@@ -58,7 +58,7 @@ def fill(path: Path) -> None:
             body={"steps": [], "comment": "half a thou"},
         )
         store.settings.set("CO", "greeting", {"b": [1, 2.5, None, "ö"]})
-    # Whoever asks for a file alone ends its write-ahead log, which its first bytes tell.
+    # Exclusive access ends the write-ahead log, which the first bytes of the file show.
     with exclusive_access(path):
         pass
 
