@@ -13,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from PIL import Image, ImageDraw, ImageFont
 
 from agent import tool
@@ -144,7 +143,9 @@ def _fitting(text: str, font: ImageFont.FreeTypeFont, width: int) -> str:
 
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    # Matplotlib's own font has Greek letters and Å.
+    import matplotlib  # here: importing it takes 0.3 s, which a start of the web app would wait for
+
+    # Its own font has Greek letters and Å.
     return ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size)
 
 

@@ -154,17 +154,29 @@ def theme() -> gr.themes.Base:
     )
 
 
+def preload_header() -> str:
+    """The ``Link`` header of the page: the browser starts loading these before it runs Gradio's scripts. Short: some
+    proxies refuse more than 4 KB of headers. What else the Review desk needs is in ``head``."""
+    return ", ".join(
+        (
+            f"<{PLOTLY_URL}>; rel=preload; as=script",
+            f"</ui/{FIRST_DESK}>; rel=modulepreload",
+            "</api/me>; rel=preload; as=fetch; crossorigin",
+        )
+    )
+
+
 def head() -> str:
     """What Gradio adds to the page's head before it builds the tabs: the browser starts loading the Review desk
     while Gradio loads its own components."""
     return "\n".join(
         (
             '<script src="/ui/common/first_theme.js"></script>',
-            f'<script src="{PLOTLY_URL}" async></script>',
+            f'<link rel="preload" as="script" href="{PLOTLY_URL}" id="so-plotly">',
+            '<script type="module" src="/ui/common/plotly_ready.js"></script>',
             *(f'<link rel="modulepreload" href="/ui/{name}">' for name in [FIRST_DESK, *modules(FIRST_DESK)]),
             *(f'<link rel="preload" as="style" href="/ui/{name}.css">' for name in STYLES),
             '<link rel="preload" as="fetch" crossorigin href="/ui/review/keymap.json">',
-            '<link rel="preload" as="fetch" crossorigin href="/api/me">',
         )
     )
 

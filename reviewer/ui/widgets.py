@@ -103,12 +103,13 @@ def message_line() -> gr.HTML:
 
 
 def on_show(handler: Callable[..., Changes], outputs: list[Any]) -> None:
-    """Run ``handler`` when the page is opened, and each time the tab around this call is selected."""
+    """Run ``handler`` each time the tab around this call is selected. Not when the page is opened: its first item
+    would wait behind it."""
     block = Context.block
-    while block is not None and not isinstance(block, gr.Tab):
+    while not isinstance(block, gr.Tab):
+        assert block is not None, "on_show is called inside a tab"
         block = block.parent
-    triggers = [Context.root_block.load] + ([block.select] if block is not None else [])
-    gr.on(triggers, handler, outputs=outputs, show_progress="hidden", api_visibility="private")
+    block.select(handler, outputs=outputs, show_progress="hidden", api_visibility="private")
 
 
 def and_list(words: Sequence[str]) -> str:

@@ -62,6 +62,7 @@ def build(
     :param backups: starts and stops with the app; None: there are none
     :raises RosterError: that file cannot be used
     """
+    assets.prepare_plotly()  # in a thread, while Gradio is imported
     # Not above: importing Gradio takes two seconds, and much of what imports this module never serves.
     from reviewer.ui import page
 
@@ -85,7 +86,7 @@ def build(
         app.include_router(router)
     app.add_middleware(UploadLimit)
     app.add_middleware(Access, store=store, local=local, public=public)
-    app.add_middleware(Headers)
+    app.add_middleware(Headers, preload=page.preload_header())
     # Outermost: the policy of the page is computed from its text before it is compressed.
     app.add_middleware(GZipMiddleware, minimum_size=2048, compresslevel=1)
     return page.mount(app, store, tasks, local, backups)
@@ -94,7 +95,6 @@ def build(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Start and stop what runs as long as the server does."""
-    assets.prepare_plotly()
     backups: DailyBackups | None = app.state.context.backups
     async with live_desk.lifespan(app):
         if backups is not None:

@@ -29,7 +29,12 @@ ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-SCRIPTS = ("/assets/", "/static/js/", "/ui/")
+GRADIO_ASSETS = "/assets/"
+"""Gradio's scripts and styles. The name of each has a hash of its content, so the browser may keep it for a year."""
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+
+SCRIPTS = (GRADIO_ASSETS, "/static/js/", "/ui/")
 """Where the page's scripts are: Gradio's and ours. Not the whole origin: uploaded files are on it too."""
 
 # Gradio (6.31) lets any site read its answers with the visitor's cookies unless it runs on localhost.
@@ -72,24 +77,32 @@ def inline_hashes(page: bytes) -> list[str]:
 
 
 class Headers:
-    """Middleware that adds the headers to every answer. A route that sends a policy of its own keeps it."""
+    """Middleware that adds the headers to every answer. A route that sends a policy of its own keeps it.
 
-    def __init__(self, app: ASGIApp) -> None:
+    :param preload: the ``Link`` header of the main page
+    """
+
+    def __init__(self, app: ASGIApp, preload: str) -> None:
         self._app = app
+        self._preload = preload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
         elif scope["path"] == "/":
-            await self._app(scope, receive, _Page(send, _host(scope)).send)
+            await self._app(scope, receive, _Page(send, _host(scope), self._preload).send)
         else:
-            await self._app(scope, receive, _guarded(send))
+            named_by_content = scope["path"].startswith(GRADIO_ASSETS)
+            await self._app(scope, receive, _guarded(send, keep=named_by_content))
 
 
-def _guarded(send: Send) -> Send:
+def _guarded(send: Send, keep: bool) -> Send:
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
-            _set(MutableHeaders(scope=message), CLOSED)
+            headers = MutableHeaders(scope=message)
+            _set(headers, CLOSED)
+            if keep and message["status"] == 200:
+                headers.setdefault("Cache-Control", IMMUTABLE)
         await send(message)
 
     return guarded
@@ -98,8 +111,8 @@ def _guarded(send: Send) -> Send:
 class _Page:
     """Holds the main page back until it is complete: its policy names the scripts in it."""
 
-    def __init__(self, send: Send, host: str) -> None:
-        self._send, self._host = send, host
+    def __init__(self, send: Send, host: str, preload: str) -> None:
+        self._send, self._host, self._preload = send, host, preload
         self._start: Message = {}
         self._body = b""
 
@@ -117,6 +130,7 @@ class _Page:
         if headers.get("content-type", "").startswith("text/html"):
             _set(headers, page_policy(self._host, self._body))
             headers["Cache-Control"] = "no-store"
+            headers["Link"] = self._preload
         else:
             _set(headers, CLOSED)
         await self._send(self._start)

@@ -22,8 +22,8 @@ from reviewer.rules.campaign import Rules
 from reviewer.store import Store
 from tests.benchmarks.next_item import filled, median_95_longest
 from tests.benchmarks.results import Results
-from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.review_app import serving, settled
+from tests.support.chromium import launch
 
 EDITS = 40
 WARMING = 5
@@ -144,7 +144,7 @@ def main() -> None:
     edits = parser.parse_args().edits
     table = Results().table({"edit": "", "median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"})
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        browser = launch(playwright)
         with serving(in_revision(filled(ITEMS, Path(folder)))) as url:
             page = browser.new_page(viewport={"width": 1366, "height": 768})
             # The only person here is let in without a sign-in page.

@@ -34,9 +34,9 @@ from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
 from tests.benchmarks.results import Results
-from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
+from tests.support.chromium import launch
 from tests.support.model_server import TRAJECTORY
 
 RUNS = 20
@@ -94,7 +94,7 @@ def _pages(results: Results, url: str, file: Path, runs: int) -> None:
     numbers = {"median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"}
     table = results.table({"policy": "", "from key press to": "", **numbers})
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        browser = launch(playwright)
         with live(browser, url, PEOPLE[0]) as page:
             drop(page, file)
             for policy, named in (("baseline", "baseline"), ("model", "a server that answers at once")):

@@ -40,8 +40,8 @@ from agent.tasks import load
 from agent.trajectory import Answer, Drafter, Step, Think, Trajectory, Zoom
 from reviewer.store import Draft, Store
 from tests.benchmarks.results import Results, Table
-from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.review_app import PASSWORD, serving, settled
+from tests.support.chromium import launch
 
 SPECTRA = 60
 """Each made and its pictures drawn once; more than any cache of the page keeps, and the items take turns."""
@@ -274,7 +274,7 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
     numbers = {"median": "{:.0f}", "95th percentile": "{:.0f}", "longest": "{:.0f}"}
     table = Results().table({"trajectories": "{:,}", "pressed": "", **numbers})
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        browser = launch(playwright)
         kept = db_dir or Path(folder) / "filled"
         kept.mkdir(parents=True, exist_ok=True)
         for items in sizes:

@@ -19,8 +19,8 @@ from playwright.sync_api import Page, sync_playwright
 from agent.simulate import simulate
 from agent.spectrum import Spectrum
 from tests.benchmarks.results import Results, Table
-from tests.browser.conftest import CHROMIUM_ARGUMENTS, system_chromium
 from tests.browser.support.spectrum_page import Item, StepWindow, served, spectrum_item
+from tests.support.chromium import launch
 
 WINDOWS = [StepWindow("s2", 2, 6450, 6680), StepWindow("s4", 4, 4600, 4800), StepWindow("s6", 6, 4800, 4930)]
 
@@ -77,7 +77,7 @@ def main() -> None:
     arguments = parser.parse_args()
     made: dict[str, Any] = items()
     with served(made) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+        browser = launch(playwright)
         page = browser.new_page(viewport={"width": 760, "height": 800})
         page.goto(address)
         page.wait_for_function("window.ready")

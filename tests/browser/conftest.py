@@ -1,33 +1,18 @@
 """A Chromium for the tests of this folder. Without one they fail; they never skip."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-def system_chromium() -> str | None:
-    """The system's Chromium or Chrome; None means Playwright's own has to do."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((found for name in names if (found := shutil.which(name))), None)
+from tests.support.chromium import launch
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+            browser = launch(playwright)
         except Exception as error:
             pytest.fail(f"no Chromium could be started; install chromium or `playwright install chromium`: {error}")
         yield browser

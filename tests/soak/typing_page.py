@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from playwright.sync_api import Error, sync_playwright
 
-from tests.benchmarks.next_item import CHROMIUM_ARGUMENTS, system_chromium
+from tests.support.chromium import launch
 
 LETTER_MS = 25
 """Between two letters: a fast typist."""
@@ -49,8 +49,8 @@ class Typist:
 
     def __enter__(self) -> Typist:
         with ExitStack() as stack:
-            chromium = stack.enter_context(sync_playwright()).chromium
-            browser = chromium.launch(executable_path=system_chromium(), args=CHROMIUM_ARGUMENTS)
+            playwright = stack.enter_context(sync_playwright())
+            browser = launch(playwright)
             stack.callback(browser.close)
             self._context = browser.new_context(viewport={"width": 1366, "height": 768})
             self._context.set_default_timeout(OF_PAGE)

@@ -14,10 +14,12 @@ from threading import Lock, Thread
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 
+from reviewer.web.headers import IMMUTABLE
+
 STATIC = Path(__file__).parents[2] / "ui" / "static"
 PLOTLY_URL = f"/ui/plotly-{version('plotly')}.min.js"
 
-_IMMUTABLE = {"Cache-Control": "public, max-age=31536000, immutable"}
+_IMMUTABLE = {"Cache-Control": IMMUTABLE}
 """Another version of plotly has another URL."""
 _SERVED = {".js": "text/javascript", ".css": "text/css", ".json": "application/json"}
 _OUR_NAMES = re.compile(r"[a-z_]{1,60}/[a-z_]{1,60}\.(js|css|json)")

@@ -37,7 +37,7 @@ from reviewer.web.routes.assets import PLOTLY_URL
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
 BYTES_A_PIXEL = 25
-NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib.pyplot", "scipy", "sklearn", "choix", "plotly")
+NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib", "scipy", "sklearn", "choix", "plotly")
 
 FILTERS: dict[str, dict[str, str]] = {
     "default": {"mine": "true"},
@@ -294,6 +294,26 @@ def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_a
     assert "live/live.js" not in named
     # Gradio sends it with the page's settings, and adds it to the head before it builds the tabs.
     assert json.dumps(head)[1:-1].replace("<", "\\u003c").replace(">", "\\u003e") in desk.client.get("/").text
+
+
+def test_the_page_names_what_the_browser_needs_first_in_its_header(desk: Desk) -> None:
+    answer = desk.client.get("/")
+    links = answer.headers["link"]
+    addresses = re.findall(r"<([^>]+)>; rel=", links)
+    assert addresses == [PLOTLY_URL, f"/ui/{whole_page.FIRST_DESK}", "/api/me"]
+    for address in addresses:
+        assert desk.client.get(address).status_code == 200, address
+    # nginx refuses an answer with more than 4 KB of headers unless it is configured otherwise.
+    assert sum(len(name) + len(value) + 4 for name, value in answer.headers.items()) < 3500
+
+
+def test_gradios_scripts_are_kept_by_the_browser_for_ever(desk: Desk) -> None:
+    assets = files("gradio").joinpath("templates", "frontend", "assets")
+    names = sorted(file.name for file in assets.iterdir() if file.name.endswith((".js", ".css")))
+    # Each name has a hash of the content: a new release of Gradio has other names.
+    assert [name for name in names if not re.fullmatch(r".+-[\w-]{8}\d*\.(js|css)", name)] == []
+    assert "immutable" in desk.client.get(f"/assets/{names[0]}").headers["cache-control"]
+    assert "immutable" not in desk.client.get("/assets/missing-12345678.js").headers.get("cache-control", "")
 
 
 def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:

@@ -1,18 +1,28 @@
-// Wait for plotly.js, which the page's head loads from this server while our modules are loaded; either may be first.
+// Loads plotly.js. The page's head runs this module, so it begins as soon as the browser is idle: running plotly.js takes
+// half a second, in which Gradio's components can be fetched.
+
+import { idle } from './idle.js'
 
 /** @type {Promise<any> | null} */
-let waiting = null
+let loading = null
 
 /** Resolves with window.Plotly once it is loaded. */
 export function plotlyReady() {
-  if (window.Plotly) return Promise.resolve(window.Plotly)
-  waiting ??= new Promise((done, fail) => {
-    const script = document.querySelector('script[src^="/ui/plotly-"]')
-    script?.addEventListener('load', () => done(window.Plotly))
-    script?.addEventListener('error', () =>
-      fail(new Error('plotly.js failed to load. Check that the server is running, then reload the page.')),
-    )
-    if (window.Plotly) done(window.Plotly)
-  })
-  return waiting
+  loading ??= window.Plotly ? Promise.resolve(window.Plotly) : load()
+  return loading
 }
+
+function load() {
+  const address = /** @type {HTMLLinkElement} */ (document.getElementById('so-plotly')).href
+  return new Promise((done, fail) => {
+    const script = document.createElement('script')
+    script.onload = () => done(window.Plotly)
+    script.onerror = () =>
+      fail(new Error('plotly.js failed to load. Check that the server is running, then reload the page.'))
+    script.src = address
+    document.head.append(script)
+  })
+}
+
+// A failure is reported by those who wait for it.
+idle().then(() => plotlyReady().catch(() => {}))

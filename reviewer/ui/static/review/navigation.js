@@ -35,8 +35,8 @@ export class Navigation {
 
   /** Open the item of the address, or else the first one waiting. */
   async start() {
-    await this.queue.load()
-    const id = itemInAddress() ?? (await this.#first()) ?? this.queue.rows.find((row) => !row.blind)?.id
+    const [waiting] = await Promise.all([itemInAddress() ?? this.#first(), this.queue.load()])
+    const id = waiting ?? this.queue.rows.find((row) => !row.blind)?.id
     if (id) await this.open(id)
     else this.#nothing()
   }
