@@ -1,5 +1,5 @@
-// Loads plotly.js. The page's head runs this module, so it begins as soon as the browser is idle: running plotly.js takes
-// half a second, in which Gradio's components can be fetched.
+// Loads plotly.js. The page's head runs this module, so that it begins as soon as the browser is idle: running
+// plotly.js takes half a second, in which Gradio's components can be fetched.
 
 import { idle } from './idle.js'
 
