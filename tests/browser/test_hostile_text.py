@@ -47,7 +47,7 @@ class Watched:
     def __init__(self, page: Page, url: str) -> None:
         self.page, self._host = page, urlsplit(url).netloc
         self.found: list[str] = []
-        page.context.on("request", lambda request: self._asked(request.url))
+        page.on("request", lambda request: self._asked(request.url))
         page.on("console", self._said)
         page.on("dialog", lambda dialog: self.found.append(f"dialog: {dialog.message}"))
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
 from tests.browser.support.review_app import picture, serving, settled
+from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +35,7 @@ def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: igno
     errors: list[str] = []
     db = tmp_path / "annotations.db"
     shutil.copyfile(demo_database, db)
-    with serving(db) as url, chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+    with serving(db) as url, profile(chromium) as context:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url)

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from reviewer.drafting import demo
 from reviewer.store import Draft, Store
 from tests.browser.support.review_app import serving
+from tests.support.chromium import profile
 
 PAINTED = """() => window.specO3?.review?.current
   && document.querySelector('.so-review .card') && document.querySelector('.so-review .so-full .main-svg')"""
@@ -28,7 +29,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def opened(chromium: Browser) -> Iterator[Page]:
-    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+    with profile(chromium, private=True) as context:
         yield context.new_page()
 
 

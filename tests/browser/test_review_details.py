@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.support.review_app import serving, settled, signed_in, spec_o3
+from tests.support.chromium import profile
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
 def desk(chromium: Browser, url: str) -> Iterator[Page]:
     """Somebody working alone, at the galaxy. Only the first of these pages is asked for initials."""
     errors: list[str] = []
-    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+    with profile(chromium) as context:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url)
@@ -113,8 +114,9 @@ def test_edges_the_wrong_way_round_wait_for_the_other_edge(desk: Page) -> None:
 
 def test_hints_follow_the_window_back_and_through_a_reload(desk: Page) -> None:
     zoom = in_revision(desk)
-    # An earlier test may have moved this window; wait for what is measured in the saved one.
-    expect(zoom.locator(".hints")).to_contain_text("in window")
+    # An earlier test may have moved this window, and left text that is still being restored.
+    type_window(zoom, "6400", "6900")
+    expect(zoom.locator(".hints")).to_contain_text("Hα 6564.6 Å in window with [N II] 6583, S/N")
     measured = zoom.locator(".hints").inner_text()
     type_window(zoom, "4820", "4900")
     expect(zoom.locator(".hints")).to_contain_text("Hβ")

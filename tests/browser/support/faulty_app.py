@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebError, expect
 
 from reviewer.drafting import demo
 from reviewer.rules.campaign import Rules
@@ -23,6 +23,7 @@ from reviewer.store import Draft, Store
 from tests.browser.support.review_app import PASSWORD, settled
 from tests.support import cli
 from tests.support.campaign import Desk
+from tests.support.chromium import profile
 
 PEOPLE = {"RV": ["reviewer"], "RB": ["reviewer"], "RC": ["reviewer"], "CO": ["coordinator", "reviewer"]}
 
@@ -143,15 +144,21 @@ def sign_in(page: Page, initials: str, password: str = PASSWORD) -> None:
 
 
 @contextmanager
-def visitor(chromium: Browser) -> Iterator[BrowserContext]:
+def visitor(chromium: Browser, *, private: bool = False) -> Iterator[BrowserContext]:
     """A browser of somebody's own; it fails the test on an error of our scripts that nobody caught."""
     errors: list[str] = []
-    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+
+    def note(seen: WebError) -> None:
         # Gradio's own scripts do not catch that a server is gone.
-        context.on(
-            "weberror", lambda seen: errors.append(str(seen.error.stack)) if "/ui/" in str(seen.error.stack) else None
-        )
-        yield context
+        if "/ui/" in str(seen.error.stack):
+            errors.append(str(seen.error.stack))
+
+    with profile(chromium, private=private) as context:
+        context.on("weberror", note)
+        try:
+            yield context
+        finally:
+            context.remove_listener("weberror", note)
     assert not errors, errors
 
 

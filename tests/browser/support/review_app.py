@@ -13,6 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support import cli
+from tests.support.chromium import profile
 
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
@@ -60,7 +61,7 @@ def _wait_until_it_answers(url: str, process: cli.Running, db: Path) -> None:
 def signed_in(chromium: Browser, url: str, initials: str, password: str | None = None) -> Iterator[Page]:
     """A page of somebody's own, at the first item that waits; it fails the test on an error nobody caught."""
     errors: list[str] = []
-    with chromium.new_context(viewport={"width": 1366, "height": 768}) as context:
+    with profile(chromium) as context:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url)
