@@ -116,14 +116,15 @@ def test_hints_follow_the_window_back_and_through_a_reload(desk: Page) -> None:
     zoom = in_revision(desk)
     # An earlier test may have moved this window, and left text that is still being restored.
     type_window(zoom, "6400", "6900")
-    expect(zoom.locator(".hints")).to_contain_text("Hα 6564.6 Å in window with [N II] 6583, S/N")
+    expect(zoom.locator(".hints")).to_contain_text("[S II] 6731, S/N")
     measured = zoom.locator(".hints").inner_text()
     type_window(zoom, "4820", "4900")
     expect(zoom.locator(".hints")).to_contain_text("Hβ")
     narrow = zoom.locator(".hints").inner_text()
     desk.keyboard.press("Control+z")
-    expect(zoom.locator("[name=hi]")).not_to_have_value("4900")
-    desk.keyboard.press("Control+z")
+    expect(zoom.locator("[name=hi]")).to_have_value("6900")
+    if zoom.locator("[name=lo]").input_value() != "6400":
+        desk.keyboard.press("Control+z")  # the first edge was drawn before the second was typed
     expect(zoom.locator(".hints")).to_have_text(measured, use_inner_text=True)
     type_window(zoom, "4820", "4900")
     expect(zoom.locator(".hints")).to_have_text(narrow, use_inner_text=True)
