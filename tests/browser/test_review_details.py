@@ -119,7 +119,7 @@ def test_hints_follow_the_window_back_and_through_a_reload(desk: Page) -> None:
     expect(zoom.locator(".hints")).to_contain_text("[S II] 6731, S/N")
     measured = zoom.locator(".hints").inner_text()
     type_window(zoom, "4820", "4900")
-    expect(zoom.locator(".hints")).to_contain_text("Hβ")
+    expect(zoom.locator(".hints")).to_contain_text("Hα is at 6564.6 Å, outside")
     narrow = zoom.locator(".hints").inner_text()
     desk.keyboard.press("Control+z")
     expect(zoom.locator("[name=hi]")).to_have_value("6900")
