@@ -28,7 +28,8 @@ class Settings:
             return self._history.current_rules(db)[1]
 
     def set_rules(self, person: str | None, rules: Rules) -> None:
-        """Put other rules in force. They apply to open rounds at once; closed rounds stay closed.
+        """Put other rules in force. They apply at once to open rounds, and to rounds that an earlier change of the
+        rules has closed. A round closed by its last decision stays closed.
 
         :param person: a coordinator; None only for the owner of the file
         :raises NotAllowed: ``person`` is no coordinator
@@ -41,8 +42,7 @@ class Settings:
             number = self._append_setting(db, person, "rules", rules_json(rules))
             rules_were = {"before": asdict(before), "rules": asdict(rules)}
             self._database.log(db, person, "rules set", "rules", rules_were, {"settings": number})
-            open_rounds = "SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')"
-            for (item_id,) in db.execute(open_rounds).fetchall():
+            for item_id in _may_change(db, self._history):
                 self._history.refresh(db, item_id)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -97,3 +97,25 @@ class Settings:
     def _append_setting(self, db: Transaction, person: str | None, name: str, value: str) -> int:
         at = stamp(self._database.now())
         return insert(db, "settings", {"name": name, "value": value, "person": person, "at": at})
+
+
+def _may_change(db: Transaction, history: History) -> list[int]:
+    """Return the items whose standing can change with the rules: those in an open round, and closed ones with a
+    decision under rules after which others came that close a round sooner."""
+    numbers = [row[0] for row in db.execute("SELECT id FROM settings WHERE name = 'rules' ORDER BY id")]
+    rules = [history.rules_by_id(db, number) for number in numbers]
+    overtaken = [
+        number
+        for place, number in enumerate(numbers)
+        if any(later.closes_sooner(rules[place]) for later in rules[place + 1 :])
+    ]
+    items = db.execute(
+        f"""
+        SELECT item FROM standings WHERE state IN ('audit', 'vote', 'adjudication')
+        UNION
+        SELECT s.item FROM standings s JOIN decisions d ON d.item = s.item AND d.version = s.version
+        WHERE s.state IN ('approved', 'rejected') AND d.rules IN ({", ".join("?" * len(overtaken))})
+        """,
+        overtaken,
+    )
+    return [item_id for (item_id,) in items.fetchall()]

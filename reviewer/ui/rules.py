@@ -98,7 +98,7 @@ def build(store: Store, local: bool) -> RulesForm:
         except RulesError as error:
             return {message: line("bad", _in_labels(error))}
         store.settings.set_rules(person.initials, rules)
-        text = line("good", "Saved. The new rules apply to open rounds; closed rounds stay closed.")
+        text = line("good", "Saved. The new rules apply to open rounds; rounds closed by their decisions stay closed.")
         return {**form.show(store.settings.rules(), may_change=True), message: text}
 
     quiet = {"show_progress": "hidden", "api_visibility": "private"}

@@ -9,7 +9,7 @@ from reviewer.rules.workflow import Rules
 from reviewer.store import NotAllowed, NotFound, SignInRefused, Store
 from reviewer.store.accounts import count_attempt, origin_of
 from reviewer.store.sqlite.database import helpers
-from tests.support.campaign import TO_AUDIT, Desk, an_item
+from tests.support.campaign import TO_AUDIT, TO_VOTE, Desk, an_item
 
 PASSWORD = "Balmer decrement"
 
@@ -229,6 +229,20 @@ def test_new_rules_judge_open_rounds_at_once(store):
     assert store.items.get(item_id).row.wanted == 3
     store.settings.set_rules("CO", Rules(auditors=3))
     assert store.items.standing(item_id).progress == "audit 1 of 3"
+    assert store.upkeep.verify() == []
+
+
+def test_a_round_that_new_rules_closed_opens_again_under_other_rules(store):
+    desk, by_rules, by_votes = Desk(store), an_item(store, 1), an_item(store, 2)
+    store.settings.set_rules("CO", Rules(votes=3))
+    desk.until(by_rules, *TO_VOTE, ("VO", "reject"))
+    store.settings.set_rules("CO", Rules(reject_at=1))
+    desk.until(by_votes, *TO_VOTE, ("VO", "reject"))
+    assert [store.items.get(item).row.state for item in (by_rules, by_votes)] == ["rejected", "rejected"]
+    store.settings.set_rules("CO", Rules(votes=3))
+    assert store.items.standing(by_rules).progress == "vote 1 of 3"
+    assert store.items.standing(by_votes).state == "rejected"
+    assert [store.items.get(item).row.state for item in (by_rules, by_votes)] == ["vote", "rejected"]
     assert store.upkeep.verify() == []
 
 
