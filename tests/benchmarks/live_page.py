@@ -29,7 +29,7 @@ from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
 from tests.benchmarks.results import Results
-from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
+from tests.browser.support.live_app import choose, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
 from tests.support.chromium import launch
 from tests.support.model_server import TRAJECTORY
@@ -93,7 +93,7 @@ def _pages(results: Results, url: str, file: Path, runs: int) -> None:
         with live(browser, url, PEOPLE[0]) as page:
             drop(page, file)
             for policy, named in (("baseline", "baseline"), ("model", "a server that answers at once")):
-                ask(page, policy, TASK)
+                choose(page, policy, TASK)
                 times = _presses(page, runs)
                 for what, column in zip(("first step", "first picture", "verdict"), times, strict=True):
                     table.row(named, what, statistics.median(column), _ninety_fifth(column), max(column))
