@@ -1,10 +1,9 @@
-"""Every measurement of docs/measurements.md, in one run.
+"""Run the benchmarks, each in its own process, and write docs/measurements.md and its plots.
 
     python -m tests.benchmarks [--spectra FOLDER] [--only NAME ...]
 
-Runs the benchmarks one after the other in processes of their own, keeps the results of each as JSON in
-``docs/measurements`` with machine, date, versions and command, and makes the document and its plots from them.
-``FOLDER`` holds labelled survey files and a MANIFEST.csv.
+Results are kept as JSON with machine, date, versions and command. ``FOLDER`` has labelled survey files and a
+MANIFEST.csv.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SPECTRA = "SPECTRA"
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what is to be said before the figures, the command that prints them, and their plot."""
+    """Heading, introduction, command and plot of a benchmark."""
 
     name: str
     title: str
@@ -153,7 +152,7 @@ SECTIONS = (
 
 
 ORDER = (*(section.name for section in SECTIONS), "load", "kills", "fuzz")
-"""Of the sections in the document; the last are the trials of ``python -m tests.soak``."""
+"""Order of the sections in the document; the last are the trials of ``python -m tests.soak``."""
 
 
 def main() -> None:
@@ -172,7 +171,7 @@ def main() -> None:
 
 
 def _measured(section: Section, spectra: Path | None) -> dict[str, Any]:
-    """Run a section's benchmark; what it printed goes to standard output, too."""
+    """Run a section's benchmark and return the section; its output also goes to standard output."""
     shown = " ".join(("python", *section.command)).replace(SPECTRA, "FOLDER")
     blocks = [{"text": "Not run: it needs a folder of real files (`--spectra`)."}]
     if spectra is not None or not any(part.startswith(SPECTRA) for part in section.command):
@@ -200,7 +199,7 @@ def _run(command: list[str]) -> list[Block]:
 
 
 def _draw(section: Section) -> None:
-    """Draw a section's plot, if it has one and there are numbers to draw."""
+    """Draw a section's plot, if it has a plot and results."""
     found = kept(section.name)
     if section.plot is None or found is None:
         return

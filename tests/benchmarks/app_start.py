@@ -2,17 +2,9 @@
 
     python -m tests.benchmarks.app_start [--gigabytes 5] [--runs 5] [--db-dir FOLDER]
 
-Makes a database of that size (or takes the one an earlier run left in FOLDER): trajectories of the usual
-length, each with a spectrum of its own, which is one of a few simulated ones with fresh noise. The first
-hundred have the pictures of their own spectrum; the others name the pictures of the one they were made from,
-which nobody looks at here. Then the clock runs from starting ``python app.py --no-browser`` until it answers
-``/api/me`` and until Chromium, which is open already, has painted the first item: then the page writes the item
-into its address, and Chromium lists its tabs with their addresses. No debugger is attached to the tab, as none is at
-an astronomer's: with one, V8 reads plotly.js four times instead of once. The first start is reported
-separately: as after an installation, Python compiles every module it imports, and keeps them for the later ones.
-Last, which modules a start imports before it answers, and what that costs the processor: on a busy machine that
-says more than the clock.
-Markdown, seconds.
+Makes a database of that size (or uses one that an earlier run left in FOLDER). Measures seconds until ``/api/me``
+answers and until an open Chromium has painted the first item; the first start, which compiles Python's modules, is
+reported separately. Then measures the imports alone. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -47,17 +39,18 @@ from tests.support.chromium import ARGUMENTS, system_chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNS = 5
-MOTHERS = 8
+ORIGINALS = 8
 WITH_PICTURES = 100
+"""Items with pictures of their own spectrum; the others name those of another, which are not used here."""
 TOGETHER = 4000
-"""Items of one call: enough to be quick, few enough to see how the file grows."""
+"""Items per call: enough to be fast, few enough to watch the size of the file."""
 HEAVY = ("torch", "transformers", "vllm", "scipy", "matplotlib.pyplot", "pandas", "astropy", "numpy", "gradio")
 
 # ---- the database
 
 
 def filled(gigabytes: float, kept: Path) -> Path:
-    """A database of at least ``gigabytes`` in ``kept``, made if it is not there."""
+    """Return a database of at least ``gigabytes`` in ``kept``; make it if it does not exist."""
     db = kept / f"{gigabytes:g}-gigabytes.db"
     if not db.exists():
         made_here = kept / f"{gigabytes:g}-gigabytes.being-made.db"
@@ -76,26 +69,26 @@ def filled(gigabytes: float, kept: Path) -> Path:
 def _drafts() -> Iterator[Draft]:
     tasks = load()
     noise = np.random.default_rng(1)
-    mothers = [(kind, simulate(kind, "DESI", 20.0, 7000 + n)) for n, kind in enumerate(CLASSES[:MOTHERS])]
-    traces = [drafted(spectrum, kind, tasks[kind].prompt) for kind, spectrum in mothers]
+    originals = [(kind, simulate(kind, "DESI", 20.0, 7000 + n)) for n, kind in enumerate(CLASSES[:ORIGINALS])]
+    traces = [drafted(spectrum, kind, tasks[kind].prompt) for kind, spectrum in originals]
     number = 0
     while True:
-        kind, mother = mothers[number % len(mothers)]
-        spectrum = _jittered(mother, number, noise)
+        kind, original = originals[number % len(originals)]
+        spectrum = _jittered(original, number, noise)
         if number < WITH_PICTURES:
             trace = drafted(spectrum, kind, tasks[kind].prompt)
         else:
-            trace = _of(traces[number % len(mothers)], spectrum)
+            trace = _of(traces[number % len(originals)], spectrum)
         yield Draft(trace, spectrum, batch="benchmark", key=f"start-{number}")
         number += 1
 
 
-def _jittered(mother: Spectrum, number: int, noise: np.random.Generator) -> Spectrum:
-    """The same star observed again: noise of its own, in float32 as survey files have it."""
-    sigma = np.where(mother.ivar > 0, 1 / np.sqrt(np.maximum(mother.ivar, 1e-30)), 0)
-    flux = (mother.flux + sigma * noise.standard_normal(len(mother))).astype("f4").astype(float)
-    ivar = (mother.ivar * noise.uniform(0.8, 1.2, len(mother))).astype("f4").astype(float)
-    return replace(mother, flux=flux, ivar=ivar, name=f"{number:07d}-{mother.name}")
+def _jittered(original: Spectrum, number: int, noise: np.random.Generator) -> Spectrum:
+    """The same star with new noise, in float32 as in survey files."""
+    sigma = np.where(original.ivar > 0, 1 / np.sqrt(np.maximum(original.ivar, 1e-30)), 0)
+    flux = (original.flux + sigma * noise.standard_normal(len(original))).astype("f4").astype(float)
+    ivar = (original.ivar * noise.uniform(0.8, 1.2, len(original))).astype("f4").astype(float)
+    return replace(original, flux=flux, ivar=ivar, name=f"{number:07d}-{original.name}")
 
 
 def _of(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
@@ -107,7 +100,7 @@ def _of(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
 
 @contextmanager
 def _starting(db: Path, compiled: Path) -> Iterator[tuple[str, float]]:
-    """The app being started; its address and the moment before. It need not answer yet."""
+    """Start the app; yield its address and the start time. It may not answer yet."""
     port = _free_port()
     command = [sys.executable, "app.py", "--db", str(db), "--port", str(port), "--no-browser"]
     begun = time.perf_counter()
@@ -140,13 +133,16 @@ def _wait_for(url: str) -> None:
 
 
 def _environment(compiled: Path) -> dict[str, str]:
-    """This one, but Python keeps what it compiles in a folder that was empty before the first start."""
+    """The present environment, but with Python's compiled files in a folder that is empty at first."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | {"PYTHONPYCACHEPREFIX": str(compiled)}
 
 
 class Chromium:
-    """An open browser that can show an address in a new tab and tell the addresses of its tabs."""
+    """An open browser that shows an address in a new tab and lists the addresses of its tabs.
+
+    Without a debugger at the tab, as for a user: with one, V8 reads plotly.js four times instead of once.
+    """
 
     def __init__(self, profile: Path) -> None:
         port = _free_port()
@@ -157,7 +153,7 @@ class Chromium:
         _wait_for(self._tabs)
 
     def show_first_item(self, url: str) -> None:
-        """Open ``url`` and wait until the address of its tab names an item."""
+        """Open ``url`` and wait until its tab's address names an item, which the page sets when it has painted it."""
         new = urllib.request.Request(f"{self._tabs}/new?{url}", method="PUT")
         with urllib.request.urlopen(new, timeout=30) as answer:
             tab = json.load(answer)["id"]
@@ -167,7 +163,7 @@ class Chromium:
 
     def _address(self, tab: str) -> str:
         with urllib.request.urlopen(self._tabs, timeout=30) as answer:
-            address: str = next(one["url"] for one in json.load(answer) if one["id"] == tab)
+            address: str = next(entry["url"] for entry in json.load(answer) if entry["id"] == tab)
         return address
 
     def close(self) -> None:
@@ -176,9 +172,9 @@ class Chromium:
 
 
 def _start(db: Path, compiled: Path, browser: Chromium) -> tuple[float, float]:
-    """Seconds until it answers, and until the first item is painted. The port is new: the browser holds none of it."""
+    """Seconds until it answers, and until the first item is painted. At a new port the browser's cache is empty."""
     with _starting(db, compiled) as (url, begun):
-        _wait_for(f"{url}/api/me")  # one person works alone here, so nobody has to sign in
+        _wait_for(f"{url}/api/me")  # one person works alone, without signing in
         answered = time.perf_counter() - begun
         browser.show_first_item(url)
         painted = time.perf_counter() - begun
@@ -213,7 +209,7 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         db = filled(chosen.gigabytes, kept)
         with closing(Store.open(db)) as store:
-            # Whoever works alone here; in a database that is kept, the same person again.
+            # The only person; a kept database has the same one.
             store.accounts.work_alone("AB")
             items = store.queue.page(QueueFilter(), "", limit=1).total
         with closing(Chromium(Path(folder) / "profile")) as browser:

@@ -1,13 +1,12 @@
-"""How often the measuring baseline is right: precision, recall and F1 of each task.
+"""Precision, recall and F1 per task of the measuring baseline.
 
     python -m tests.benchmarks.baseline                        simulated spectra
     python -m tests.benchmarks.baseline --real FOLDER          and the labelled ones of FOLDER (MANIFEST.csv)
     python -m tests.benchmarks.baseline --real FOLDER --wrong  and each wrong answer
 
-Simulated: every kind equally often on every survey's grid, S/N 5 to 50 a pixel, seeds from ``HELD_OUT`` on,
-which the fit never saw (``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` says which
-answers are known and why; ambiguous ones are left out. Nothing is drawn: the verdict is the scorecard's, the
-same that the policy gives in the loop.
+Simulated: every kind equally often on every survey's grid, S/N 5 to 50 per pixel, seeds from ``HELD_OUT`` on
+(``fit_baseline.py`` uses seeds below it). Real: ``real_labels.toml`` has the known answers and the reasons;
+ambiguous ones are left out. The verdict is that of the scorecard, which the policy also gives in the loop.
 """
 
 from __future__ import annotations
@@ -49,16 +48,14 @@ def simulated(seeds: Sequence[int], tasks: Sequence[str]) -> Iterator[Case]:
     for seed in seeds:
         for kind in KINDS:
             for number, survey in enumerate(SURVEYS):
-                draw = np.random.default_rng([seed, number])
-                snr = float(np.exp(draw.uniform(np.log(5), np.log(50))))
+                rng = np.random.default_rng([seed, number])
+                snr = float(np.exp(rng.uniform(np.log(5), np.log(50))))
                 answers = {task: truth(kind, task) for task in tasks}
                 yield Case(simulate(kind, survey, snr, seed), answers, "simulated")
 
 
 def real(folder: Path, tasks: Sequence[str], counts: Counter[str]) -> Iterator[Case]:
-    """The spectra of a collection whose class ``real_labels.toml`` knows; ``counts`` gets what was left
-    out.
-    """
+    """The spectra of a collection whose class ``real_labels.toml`` lists; ``counts`` gets the numbers of files."""
     with LABELS.open("rb") as opened:
         groups = tomllib.load(opened)["group"]
     with (folder / "MANIFEST.csv").open(newline="", encoding="utf-8") as opened_text:
@@ -93,7 +90,7 @@ def _group_of(name: str, source: str, groups: Sequence[Mapping[str, list[str]]])
 
 @dataclass(frozen=True)
 class Outcome:
-    """One answer given, and the right one."""
+    """A given answer and the right one."""
 
     task: str
     given: Verdict
@@ -104,7 +101,7 @@ class Outcome:
 
 
 def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outcome]:
-    """The baseline's answer to each question whose answer is known."""
+    """The baseline's answer to each question with a known answer."""
     for case in cases:
         for key, right in case.answers.items():
             found = assess(case.spectrum, tasks[key])
@@ -113,7 +110,7 @@ def outcomes(cases: Iterator[Case], tasks: Mapping[str, Task]) -> Iterator[Outco
 
 
 def add_table(report: Results, results: Sequence[Outcome], tasks: Mapping[str, Task]) -> None:
-    """One row per task and their mean F1. A figure without a denominator is a dash."""
+    """One row per task and their mean F1. A value without a denominator is a dash."""
     counts = dict.fromkeys(("YES", "NO", "right YES", "wrong YES", "missed"), "{}")
     table = report.table({"task": "", **counts, **dict.fromkeys(("precision", "recall", "F1"), "{:.3f}")})
     scores = []

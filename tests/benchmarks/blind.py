@@ -1,11 +1,10 @@
-"""What a coordinator and a scorer wait for in a blind scoring session.
+"""Response times for coordinators and scorers in a blind scoring session; Markdown.
 
     python -m tests.benchmarks.blind [--scorers 6] [--items 100] [--runs 10]
 
-Invented traces of two sources, each pair on a spectrum of its own, the length of real ones. Drawing is timed
-through the store, from the plan until the session is on the disk; opening an item over HTTP from the app in a
-thread of its own, one request after the other, by every scorer; the report from the closed session to its
-files, without writing them. The first report imports the statistics and is told apart. Markdown.
+Invented traces of two sources, each pair on its own spectrum. Measured: making the session through the store;
+opening each item over HTTP, for every scorer; making the report's files in memory (the first report, which imports
+the statistics, is given separately).
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.blind", description=__doc__)
     parser.add_argument("--scorers", type=int, default=6, help="people who score (6)")
     parser.add_argument("--items", type=int, default=100, help="traces, an even number (100)")
-    parser.add_argument("--runs", type=int, default=10, help="sessions drawn, and reports made (10)")
+    parser.add_argument("--runs", type=int, default=10, help="number of sessions and of reports (10)")
     chosen = parser.parse_args()
     people = tuple(chr(ord("A") + n) * 2 for n in range(chosen.scorers))
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         fill(store, people, chosen.items)
-        drawing = [
+        creating = [
             timed(lambda: store.blind.sessions.create(None, plan(people), uuid4().hex)) for _ in range(chosen.runs)
         ]
         session = store.blind.sessions.create(None, plan(people), uuid4().hex).id
@@ -59,11 +58,11 @@ def main() -> None:
         first = timed(lambda: report.files(store, None, session))
         reporting = [timed(lambda: report.files(store, None, session)) for _ in range(chosen.runs)]
         size = len(report.as_html(store, None, session)) / 1e3
-        asked = sum(one.assigned for one in store.blind.sessions.progress(None, session))
+        questions = sum(scorer.assigned for scorer in store.blind.sessions.progress(None, session))
     results = Results()
-    results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {asked} questions in all.")
+    results.text(f"{chosen.scorers} scorers, {chosen.items} traces, {questions} questions in all.")
     table = results.table({"": "", "times": "{}", "median, ms": "{:.1f}", "95th percentile, ms": "{:.1f}"})
-    table.row(*row("draw the session", drawing))
+    table.row(*row("draw the session", creating))
     table.row(*row("open an item", opening))
     table.row(*row("make the report", reporting))
     results.text(f"The first report of a process took {1e3 * first:.0f} ms; its page has {size:.0f} kB.")
@@ -82,14 +81,14 @@ def fill(store: Store, people: Sequence[str], items: int) -> None:
         for number in range(items // 2):
             spectrum = simulate("cv", "LAMOST", 20.0, number)
             for source in SOURCES:
-                drawn = replace(trajectory(rng, spectrum), task=TASK, drafter=Drafter("model", source))
-                yield Draft(replace(drawn, label=rng.choice(("YES", "NO"))), spectrum)
+                made = replace(trajectory(rng, spectrum), task=TASK, drafter=Drafter("model", source))
+                yield Draft(replace(made, label=rng.choice(("YES", "NO"))), spectrum)
 
     store.items.add_all(drafts())
 
 
 def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
-    """Seconds until sheet and spectrum of an item were there, for every item of everybody."""
+    """Seconds until sheet and spectrum of an item arrived, for every item of every scorer."""
     with serving(store) as address:
         for person in people:
             with httpx.Client(base_url=address, cookies={"spec_o3_session": f"alone:{person}"}) as client:
@@ -102,7 +101,7 @@ def opened(store: Store, people: Sequence[str]) -> Iterator[float]:
 
 
 def answer(store: Store, people: Sequence[str]) -> None:
-    """Scores that go with the trace and err."""
+    """Give scores that depend on the trace, with random errors."""
     rng = random.Random(2)
     quality: dict[str, float] = {}
     for person in people:
@@ -114,9 +113,9 @@ def answer(store: Store, people: Sequence[str]) -> None:
                 continue
             shown = store.blind.scoring.source(work.token, person).trajectories[0].content_hash()
             level = quality.setdefault(shown, rng.gauss(3.5, 1.0))
-            said = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
+            scores = [max(0, min(5, round(rng.gauss(level, 0.7)))) for _ in range(2)]
             store.blind.scoring.score(
-                person=person, token=work.token, coherence=said[0], consistency=said[1], key=uuid4().hex
+                person=person, token=work.token, coherence=scores[0], consistency=scores[1], key=uuid4().hex
             )
 
 

@@ -1,13 +1,10 @@
-"""What much work at once costs, and how that grows with how much it is: inspect, export, import.
+"""Time and memory of inspect, export and import for many simulated spectra; Markdown.
 
     python -m tests.benchmarks.bulk [--sizes 100 300 1000] [--inspect 10000]
 
-Simulated spectra of every kind, on each survey's grid, as FITS files; the baseline inspects them, its traces
-are approved in a new database, exported, and imported into empty ones. Each line is a run of the ``spec-o3``
-program, its start included, with one process and with two. "CPU" is the processor's time of the program and
-its processes. Memory is the peak of their resident memory together, looked at every 50 ms; what they share is
-counted in each. ``--sizes`` without a number after it leaves only what ``--inspect`` asks for, which is
-run with two processes only. Markdown.
+Each row is a run of ``spec-o3``, its start included, with one or two processes. Memory is the peak of the summed
+resident memory of all processes; shared memory counts in each. ``--sizes`` without a number runs ``--inspect`` only,
+which uses two processes.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from tests.benchmarks.results import Table as Shown
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "cv"
 EVERY = 0.05
-"""Seconds between two looks at the memory."""
+"""Seconds between two samples of the memory."""
 APPROVED: tuple[Verb, ...] = ("keep", "submit", "pass", "approve")
 
 
@@ -76,82 +73,82 @@ def main() -> None:
 def inspected(table: Shown, place: Path, number: int, processes: Sequence[int] = (1, 2)) -> None:
     for count in processes:
         out = place / f"{number}-{count}.jsonl"
-        asked = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", count]
-        told(table, "inspect", number, count, "inspect", place / "spectra", *asked, "--out", out)
+        options = ["--task", TASK, "--policy", "baseline", "--limit", number, "--processes", count]
+        add_row(table, "inspect", number, count, "inspect", place / "spectra", *options, "--out", out)
 
 
 def exported(table: Shown, place: Path, database: Path, number: int) -> None:
     for processes in (1, 2):
-        asked = ["--db", database, "--to", place / "exports", "--processes", processes]
-        told(table, "export", number, processes, "export", f"{number}-{processes}", *asked)
+        options = ["--db", database, "--to", place / "exports", "--processes", processes]
+        add_row(table, "export", number, processes, "export", f"{number}-{processes}", *options)
 
 
 def imported(table: Shown, place: Path, number: int) -> None:
-    """Our rows, which bring their spectra; and rows as published, which bring pictures."""
+    """Import our rows, which have their spectra, and rows in the published form, which have pictures."""
     export = place / "exports" / f"{number}-1"
     for what, name in (("our rows", "trajectories.jsonl"), ("ShareGPT rows", "train_sharegpt.json")):
         database = place / f"{number}-{name}.db"
-        told(table, f"import of {what}", number, 1, "import", export / name, "--db", database)
+        add_row(table, f"import of {what}", number, 1, "import", export / name, "--db", database)
 
 
-def told(table: Shown, what: str, number: int, processes: int, *command: object) -> None:
-    """Run a command of the program and print its line of the table."""
+def add_row(table: Shown, what: str, number: int, processes: int, *command: object) -> None:
+    """Run a command of the program and add its row to the table."""
     seconds, worked, memory = measured([sys.executable, str(ROOT / "app.py"), *map(str, command)])
     per_thousand = (1000 * seconds / number, 1000 * worked / number)
     table.row(what, number, processes, seconds, worked, *per_thousand, memory)
 
 
 def measured(command: Sequence[str]) -> tuple[float, float, float]:
-    """Seconds, those of the processor, and the peak of the resident memory in MB."""
+    """Run a command; return seconds, processor seconds, and the peak of the resident memory in MB."""
     peak = 0
     over = threading.Event()
     worked = children()
     since = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
 
-        def look() -> None:
+        def sample() -> None:
             nonlocal peak
             while not over.wait(EVERY):
                 peak = max(peak, resident(process.pid))
 
-        watching = threading.Thread(target=look)
+        watching = threading.Thread(target=sample)
         watching.start()
-        _, said = process.communicate()
+        _, errors = process.communicate()
         seconds = time.perf_counter() - since
         over.set()
         watching.join()
     if process.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit status {process.returncode}\n{said[-2000:]}")
+        raise SystemExit(f"{' '.join(command)}: exit status {process.returncode}\n{errors[-2000:]}")
     return seconds, children() - worked, peak / 1e6
 
 
 def children() -> float:
-    """Seconds for which the processor worked for the programs that were started here and are over."""
+    """Processor seconds of the programs that were started here and have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def resident(pid: int) -> int:
-    """Bytes of a process and of those it started, as far as they are there still."""
+    """Resident bytes of a process and of its descendants that still run."""
     started: dict[int, list[int]] = {}
     pages: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # The name, in brackets, may hold anything; the fields after it are numbered from 3 (proc(5)).
+            # The name, in brackets, may contain anything; the fields after it are numbered from 3 (proc(5)).
             fields = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        one = int(status.parent.name)
-        started.setdefault(int(fields[1]), []).append(one)
-        pages[one] = int(fields[21])
+        process = int(status.parent.name)
+        started.setdefault(int(fields[1]), []).append(process)
+        pages[process] = int(fields[21])
     family = [pid]
-    for one in family:
-        family += started.get(one, [])
-    return sum(pages.get(one, 0) for one in family) * os.sysconf("SC_PAGE_SIZE")
+    for process in family:
+        family += started.get(process, [])
+    return sum(pages.get(process, 0) for process in family) * os.sysconf("SC_PAGE_SIZE")
 
 
 def write_spectra(folder: Path, number: int) -> None:
-    """Kinds, surveys and S/N change from one file to the next."""
+    """Write FITS files of every kind on each survey's grid, with different S/N."""
     folder.mkdir()
     kinds, surveys = list(KINDS), list(SURVEYS)
     for seed in range(number):
@@ -163,7 +160,7 @@ def write_spectra(folder: Path, number: int) -> None:
 
 
 def filled(place: Path, number: int) -> Path:
-    """A database with the traces of an inspection, approved by one person."""
+    """Return a database with the traces of an inspection, approved by one person."""
     path = place / f"{number}.db"
     with Store.open(path) as store:
         store.accounts.add_person("AA", "Reviewer", ("reviewer", "auditor", "coordinator"))
@@ -173,7 +170,7 @@ def filled(place: Path, number: int) -> Path:
 
 
 def approve_all(store: Store, ids: Sequence[int]) -> None:
-    """Through the store's own parts, but without a lease and a wait for the disk for each decision."""
+    """Approve items through the store's own parts, but without a lease and a wait for the disk per decision."""
     with store.database.write() as db:
         for item_id in ids:
             for verb in APPROVED:

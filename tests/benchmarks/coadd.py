@@ -1,10 +1,9 @@
-"""How long a DESI coadd of many targets takes to list and to read one target of.
+"""Times to list the targets of a large DESI coadd and to read one of them; Markdown, milliseconds.
 
     python -m tests.benchmarks.coadd [--targets 500]
 
-Writes a file laid out as DESI's coadds are, with flux, ivar and mask of three arms for each target, and takes
-the time from opening it until its targets are listed, and until one of them is read, beside astropy reading
-the whole file. Markdown, milliseconds.
+Writes a file in the layout of DESI's coadds (flux, ivar and mask of three arms per target); the time that astropy
+needs to read the whole file is given for comparison.
 """
 
 from __future__ import annotations
@@ -42,27 +41,27 @@ def coadd(path: Path, targets: int) -> Path:
     return path
 
 
-def listed(path: Path) -> None:
+def list_targets(path: Path) -> None:
     with opened(path) as found:
         assert found.names
 
 
-def one_read(path: Path, target: str) -> None:
+def read_one(path: Path, target: str) -> None:
     with opened(path) as found:
         found.read(target)
 
 
-def whole(path: Path) -> None:
+def read_all(path: Path) -> None:
     with fits.open(path, memmap=False) as hdus:
         for hdu in hdus:
             assert hdu.name == "PRIMARY" or hdu.data is not None
 
 
-def timed(act: Callable[[], None]) -> tuple[float, float]:
+def timed(action: Callable[[], None]) -> tuple[float, float]:
     times = []
     for _ in range(RUNS):
         start = time.perf_counter()
-        act()
+        action()
         times.append(1000 * (time.perf_counter() - start))
     return statistics.median(times), max(times)
 
@@ -73,7 +72,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--targets", type=int, default=500, help="in the file (500)")
+    parser.add_argument("--targets", type=int, default=500, help="number of targets in the file (500)")
     targets = parser.parse_args().targets
     with tempfile.TemporaryDirectory() as folder:
         path = coadd(Path(folder) / "coadd.fits", targets)
@@ -81,12 +80,12 @@ def main() -> None:
         results = Results()
         results.text(f"{targets} targets, {path.stat().st_size / 1e6:.0f} MB, in the machine's file cache.")
         table = results.table({"until": "", "median": "{:.1f}", "longest": "{:.1f}"})
-        for what, act in (
-            ("the targets are listed", lambda: listed(path)),
-            ("one target is read", lambda: one_read(path, middle)),
-            ("astropy has read it all", lambda: whole(path)),
+        for what, action in (
+            ("the targets are listed", lambda: list_targets(path)),
+            ("one target is read", lambda: read_one(path, middle)),
+            ("astropy has read it all", lambda: read_all(path)),
         ):
-            table.row(what, *timed(act))
+            table.row(what, *timed(action))
 
 
 if __name__ == "__main__":

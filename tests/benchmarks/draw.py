@@ -1,10 +1,9 @@
-"""What one picture costs on one core: the published order of operations, matplotlib's figure, and ours.
+"""CPU time per picture on one core: the published order of operations, matplotlib's figure, and ours.
 
     python -m tests.benchmarks.draw
 
-All ways draw the same pictures, which is checked first, and take turns in one process. Times are CPU time of
-the process, so that other work on the machine counts less. Each zoom is moved on by a few Å from one turn to
-the next: no two have the same words. Then: where our time goes, and what of it is the floor.
+All ways draw the same pictures (checked first) and take turns in one process. A zoom moves by a few Å per turn, so
+that no two pictures have the same texts. Then the CPU time of each stage of ours, and the floor.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def published(wavelength: NDArray[np.float64], flux: NDArray[np.float64], window
 
 
 def by_figure(wavelength: NDArray[np.float64], flux: NDArray[np.float64], window: Window) -> Image.Image:
-    """Our reference, which goes by way of a PNG: it draws what the fast path makes no promise for."""
+    """Our reference, which also goes through a PNG; it draws what the fast path does not support."""
     return reference.picture(pixels_to_draw(wavelength, flux, window), "Spectrum")
 
 
@@ -181,10 +180,10 @@ def _stage_times(case: Case) -> dict[str, float]:
 
 @contextmanager
 def _timed(taken: dict[str, list[float]]) -> Iterator[None]:
-    """While it lasts, each stage notes the time it took."""
+    """Record the time of each stage while the context is open."""
     plain = [getattr(module, function) for _, module, function in STAGES]
     for (name, module, function), original in zip(STAGES, plain, strict=True):
-        setattr(module, function, _noting(original, taken[name]))
+        setattr(module, function, _recording(original, taken[name]))
     try:
         yield
     finally:
@@ -192,7 +191,7 @@ def _timed(taken: dict[str, list[float]]) -> Iterator[None]:
             setattr(module, function, original)
 
 
-def _noting(function: Callable[..., object], taken: list[float]) -> Callable[..., object]:
+def _recording(function: Callable[..., object], taken: list[float]) -> Callable[..., object]:
     def timed(*arguments: object) -> object:
         start = time.process_time()
         try:

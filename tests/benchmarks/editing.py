@@ -1,12 +1,10 @@
-"""How long a person waits for an edit to show, in Chromium.
+"""Time until an edit is shown, in Chromium; Markdown, milliseconds.
 
     python -m tests.benchmarks.editing [--edits N]
 
-Starts the real app over a small database in a process of its own and opens an item in revision in headless
-Chromium without a GPU. "letter in a think": a key pressed in the text's field, until the frame after its
-letter was drawn. "window edge typed": a new lower edge and Enter; "window dragged": a window let go on the
-spectrum. The server draws each new window and measures it, so the clock runs until the frame after the new
-picture and its hints were drawn. Each window is one that nothing has drawn before. Markdown, milliseconds.
+Opens an item in revision on the real app, in headless Chromium without a GPU. The clock runs from the key press
+(letter, or Enter after a new lower edge) or the end of a drag until the frame after the letter, or after the new
+picture with its hints, was drawn. No window was drawn before.
 """
 
 from __future__ import annotations
@@ -29,12 +27,12 @@ EDITS = 40
 WARMING = 5
 ITEMS = 20
 STEP = 3.0
-"""Å by which the edge moves from one edit to the next."""
+"""Å by which the edge moves per edit."""
 
 CLOCK = """(kind) => {
-  // Armed before the event; runs from the event, whichever comes first of key and mouse.
+  // Set before the event; the clock starts at the event.
   const cards = document.querySelectorAll('.so-review .card.zoom')
-  const card = [...cards].find((one) => one.classList.contains('selected')) ?? cards[0]
+  const card = [...cards].find((card) => card.classList.contains('selected')) ?? cards[0]
   const id = card.dataset.step
   const now = () => document.querySelector(`.so-review .card[data-step="${id}"]`)
   const before = now().querySelector('img')?.src
@@ -51,11 +49,11 @@ CLOCK = """(kind) => {
     const type = kind === 'letter' || kind === 'typed' ? 'keydown' : 'pointerup'
     addEventListener(type, (event) => {
       const start = performance.now()
-      const look = () => {
-        if (!seen()) return requestAnimationFrame(look)
+      const check = () => {
+        if (!seen()) return requestAnimationFrame(check)
         requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0))
       }
-      requestAnimationFrame(look)
+      requestAnimationFrame(check)
     }, { once: true, capture: true })
   })
 }"""
@@ -64,7 +62,7 @@ WAIT = """() => Promise.race([window.edited, new Promise((_, failed) => {
 })])"""
 
 
-def letters(page: Page, edits: int) -> list[float]:
+def type_letters(page: Page, edits: int) -> list[float]:
     page.locator(".so-review .card.think .text").first.dblclick()
     expect(page.locator(".so-review .card.think textarea")).to_be_focused()
     times = []
@@ -77,7 +75,7 @@ def letters(page: Page, edits: int) -> list[float]:
     return times[WARMING:]
 
 
-def typed(page: Page, edits: int) -> list[float]:
+def type_edges(page: Page, edits: int) -> list[float]:
     card = page.locator(".so-review .card.zoom").first
     times = []
     for number in range(WARMING + edits):
@@ -91,7 +89,7 @@ def typed(page: Page, edits: int) -> list[float]:
     return times[WARMING:]
 
 
-def dragged(page: Page, edits: int) -> list[float]:
+def drag_windows(page: Page, edits: int) -> list[float]:
     page.locator(".so-review .card.zoom header").first.click()
     times = []
     for number in range(WARMING + edits):
@@ -118,7 +116,7 @@ def dragged(page: Page, edits: int) -> list[float]:
 
 
 def in_revision(db: Path) -> Path:
-    """The first item kept by somebody who works alone, so that it can be edited."""
+    """A person who works alone keeps the first item, so that it can be edited."""
     with closing(Store.open(db)) as store:
         store.accounts.work_alone("AB")
         store.settings.set_rules("AB", Rules(solo=True))
@@ -151,9 +149,9 @@ def main() -> None:
             page.goto(f"{url}#item=1")
             expect(page.locator(".so-review .card").first).to_be_visible(timeout=60_000)
             settled(page)
-            table.row("letter in a think", *median_95_longest(letters(page, edits)))
-            table.row("window edge typed", *median_95_longest(typed(page, edits)))
-            table.row("window dragged", *median_95_longest(dragged(page, edits)))
+            table.row("letter in a think", *median_95_longest(type_letters(page, edits)))
+            table.row("window edge typed", *median_95_longest(type_edges(page, edits)))
+            table.row("window dragged", *median_95_longest(drag_windows(page, edits)))
         browser.close()
 
 

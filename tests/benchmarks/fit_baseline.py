@@ -2,11 +2,9 @@
 
     python -m tests.benchmarks.fit_baseline        seeds 0 to 23, all below the held-out ones
 
-Logistic regression with ridge on the presence of each feature, for each task: log odds = start + Σ
-(present_i p_i + absent_i (1 - p_i)). Signs are held to the physics: present ≥ 0 ≥ absent for primary and
-secondary features, the other way round for confusers. YES spectra together weigh a fifth of the NO spectra,
-the ratio of the published benchmark's test set. A third of the spectra are fitted a second time with only a
-part of their range. No real spectrum is read. Needs scipy (the ``test`` extra).
+Ridge logistic regression per task on the presence p of each feature: log odds = start + Σ (present_i p_i +
+absent_i (1 - p_i)), with present ≥ 0 ≥ absent for primary and secondary features and the opposite for confusers.
+All YES spectra weigh a fifth of all NO spectra, as in the published test set. Needs scipy (the ``test`` extra).
 """
 
 from __future__ import annotations
@@ -29,14 +27,14 @@ from agent.tasks.values import Role
 from tests.benchmarks.baseline import HELD_OUT, simulated
 
 RIDGE = 5e-4
-"""Weight of the sum of squared points beside the mean log loss: the mildest that kept F1 on seeds not fitted.
-"""
+"""Weight of the sum of squared points relative to the mean log loss: the smallest that kept F1 on other seeds."""
 NO_TO_YES = 5.0
 RARE = {"wr": 0.2}
-"""Kinds that count less than the others, because a survey hardly ever meets one."""
+"""Weights of kinds that surveys rarely observe."""
 LEAST: Mapping[Role, float] = MappingProxyType({"primary": 0.5, "secondary": 0.2, "confuser": 0.2})
-"""Smallest worth of a feature: of two that say the same, chance would else make one all and one nothing."""
+"""Smallest points of a feature: otherwise, of two equivalent features, one could get all and the other none."""
 CUT = 1 / 3
+"""Fraction of the spectra that are fitted a second time with a part of their range."""
 SHORTEST = 1200.0
 
 Matrix = NDArray[np.float64]
@@ -49,8 +47,7 @@ def row(spectrum: Spectrum, task: Task) -> list[float]:
 
 
 def with_a_part(spectrum: Spectrum, seed: int) -> list[Spectrum]:
-    """The spectrum and, for every third seed, a part of it: so that points stay right where features lie
-    outside the data."""
+    """The spectrum and, for one third of the seeds, a part of it, to fit features outside the data too."""
     rng = np.random.default_rng([seed, 1])
     start, stop = np.sort(rng.uniform(spectrum.wavelength[0], spectrum.wavelength[-1], 2))
     if rng.random() > CUT or stop - start < SHORTEST:
@@ -64,7 +61,7 @@ def fit(presences: Matrix, yes: NDArray[np.bool_], common: Matrix, roles: Sequen
     """Start, then present and absent points of each feature: (1 + 2 features,), rounded to a tenth.
 
     :param presences: (spectra, features), NaN where not measured
-    :param common: (spectra,) how much each counts beside the others of its side
+    :param common: (spectra,) weight of each relative to the others with the same answer
     """
     measured = ~np.isnan(presences)
     p = np.where(measured, presences, 0.0)

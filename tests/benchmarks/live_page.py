@@ -1,15 +1,10 @@
-"""How long a person waits in the Live tab, and what a live run costs beside the bare loop.
+"""Waiting times in the Live tab, and the cost of a live run compared with the bare loop; Markdown, milliseconds.
 
     python -m tests.benchmarks.live_page [--runs N]
 
-Starts the real app in a process of its own, and in another the tests' model server, which answers at once.
-
-First the page, in headless Chromium without a GPU: the clock runs from the key that starts a run until the
-frame after the one in which the first card with words, the first picture of a window, and the verdict were
-painted. Then the server alone, without a browser: a whole run, from the request that starts it until a page
-would hear that it is over, beside ``agent.loop.run`` with the same policy, spectrum and server, here. Both
-draw the full spectrum and two windows; the live run also encodes them for the page, measures hints and counts
-the vote. Markdown, milliseconds.
+Runs the real app and the tests' model server, which answers at once. The page, in headless Chromium: from the key
+that starts a run until the first card, the first picture and the verdict are painted. The server without a browser:
+a whole run until its last event, compared with ``agent.loop.run`` with the same policy, spectrum and server.
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ from agent.policies.spec_o3 import SpecO3
 from agent.spectrum import read
 from tests.benchmarks.loop import scripted_server
 from tests.benchmarks.results import Results
-from tests.browser.support.live_app import ask, drop, live, name_servers, team, write_csv
+from tests.browser.support.live_app import choose, drop, live, name_servers, team, write_csv
 from tests.browser.support.review_app import PASSWORD, serving
 from tests.support.chromium import launch
 from tests.support.model_server import TRAJECTORY
@@ -57,7 +52,7 @@ PRESSED = """() => new Promise((done) => {
   const times = waited.map(() => null)
   const start = performance.now()
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'r', bubbles: true }))
-  const look = () => {
+  const check = () => {
     const fresh = desk.shownRun !== before
     const now = waited.flatMap((is, at) => (fresh && times[at] === null && is() ? [at] : []))
     for (const at of now) times[at] = 0
@@ -65,9 +60,9 @@ PRESSED = """() => new Promise((done) => {
       for (const at of now) times[at] = performance.now() - start
       if (times.every((time) => time > 0)) done(times)
     }, 0))
-    if (times.includes(null)) requestAnimationFrame(look)
+    if (times.includes(null)) requestAnimationFrame(check)
   }
-  look()
+  check()
 })"""
 
 
@@ -98,7 +93,7 @@ def _pages(results: Results, url: str, file: Path, runs: int) -> None:
         with live(browser, url, PEOPLE[0]) as page:
             drop(page, file)
             for policy, named in (("baseline", "baseline"), ("model", "a server that answers at once")):
-                ask(page, policy, TASK)
+                choose(page, policy, TASK)
                 times = _presses(page, runs)
                 for what, column in zip(("first step", "first picture", "verdict"), times, strict=True):
                     table.row(named, what, statistics.median(column), _ninety_fifth(column), max(column))
@@ -106,10 +101,10 @@ def _pages(results: Results, url: str, file: Path, runs: int) -> None:
 
 
 def _presses(page: Page, runs: int) -> list[list[float]]:
-    """Milliseconds of each run, by what was waited for."""
+    """Milliseconds of each run, by event: first step, first picture, verdict."""
     times = []
     for _ in range(WARMING + runs):
-        # As a person does at the least; what the run before left to do is done.
+        # The shortest pause of a person; meanwhile the last run is cleaned up.
         page.wait_for_timeout(700)
         times.append(list(map(float, page.evaluate(PRESSED))))
     return [list(column) for column in zip(*times[WARMING:], strict=True)]
@@ -123,7 +118,7 @@ def _ninety_fifth(times: Sequence[float]) -> float:
 
 
 class Visitor:
-    """Somebody signed in without a browser, with one spectrum on the bench."""
+    """A person signed in without a browser, with one spectrum on the bench."""
 
     def __init__(self, url: str, initials: str, file: Path) -> None:
         self._http = httpx.Client(base_url=url, timeout=120)
@@ -133,16 +128,16 @@ class Visitor:
         self._row = sent.json()["added"][0]["id"]
 
     def run(self, samples: int) -> None:
-        """Start a run and hear all of it."""
-        asked = {"bench": self._row, "task": TASK, "policy": "model", "samples": samples}
-        begun = self._http.post("/api/live/runs", json=asked)
+        """Start a run and read all its events."""
+        request = {"bench": self._row, "task": TASK, "policy": "model", "samples": samples}
+        begun = self._http.post("/api/live/runs", json=request)
         begun.raise_for_status()
-        heard = ""
+        last = ""
         with self._http.stream("GET", f"/api/live/runs/{begun.json()['run']}/events") as events:
             for line in events.iter_lines():
-                heard = line or heard
-        if '"over"' not in heard or '"done"' not in heard:
-            raise SystemExit(f"a run did not end well: {heard}")
+                last = line or last
+        if '"over"' not in last or '"done"' not in last:
+            raise SystemExit(f"a run did not end well: {last}")
 
 
 def _server_side(results: Results, url: str, model: str, file: Path, runs: int) -> None:
@@ -176,13 +171,13 @@ def _server_side(results: Results, url: str, model: str, file: Path, runs: int) 
 def _in_turns(
     ways: Sequence[Callable[[], None]], others: Sequence[Callable[[], None]], runs: int
 ) -> tuple[list[float], list[float]]:
-    """Both by turns, so that what else the machine does meets both alike. Milliseconds of each round."""
+    """Run both alternately, so that other load affects both equally; milliseconds of each round."""
     times: tuple[list[float], list[float]] = ([], [])
     with ThreadPoolExecutor(max(len(ways), len(others))) as threads:
         for _ in range(WARMING + runs):
             for together, taken in zip((ways, others), times, strict=True):
                 start = time.perf_counter()
-                for done in [threads.submit(one) for one in together]:
+                for done in [threads.submit(way) for way in together]:
                     done.result()
                 taken.append(1000 * (time.perf_counter() - start))
     return times[0][WARMING:], times[1][WARMING:]

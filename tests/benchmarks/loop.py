@@ -1,12 +1,10 @@
-"""What an inspection costs besides the model: the loop, the pictures, and the way to a server and back.
+"""Cost of an inspection without the model: the loop, the pictures, and HTTP to a server; Markdown.
 
     python -m tests.benchmarks.loop [--trajectories N]
 
-A policy that answers at once looks five times and answers, on a simulated LAMOST spectrum with windows
-that differ from trajectory to trajectory. "loop" is from the end of the policy's turn until it is asked for
-the next: reading the text, drawing, hashing. "through a server" is a whole turn of the served policy with a
-server in a process of its own that answers at once: the loop, PNG and base64 of the pictures, the request
-with all earlier turns, HTTP, reading the stream, and what that server does. Markdown.
+A policy that answers at once zooms five times on a simulated LAMOST spectrum. "loop" is the time from the end of a
+turn to the call of the next one: reading the text, drawing, hashing. "through a server" is a whole turn with a
+server process that answers at once, its own work included.
 """
 
 from __future__ import annotations
@@ -32,11 +30,11 @@ from tests.benchmarks.results import Results
 
 ROOT = Path(__file__).resolve().parents[2]
 CENTRES = (6563, 4861, 4686, 5876, 4340)
-LOOKS = len(CENTRES)
+ZOOMS = len(CENTRES)
 
 
 class AtOnce:
-    """Looks at each line and answers; remembers how long the loop took from its turn to the next, ms."""
+    """Zooms on each line and answers; records the milliseconds of the loop between its turns."""
 
     drafter = Drafter("model", "answers at once")
 
@@ -51,26 +49,26 @@ class AtOnce:
             self.between.append(1000 * (time.perf_counter() - self._ended))
         else:
             self.trajectories += 1
-        if done < LOOKS:
-            yield _look(CENTRES[done], 60 + self.trajectories % 40)
+        if done < ZOOMS:
+            yield _zoom(CENTRES[done], 60 + self.trajectories % 40)
         else:
             yield r"<think>It is clear.</think><answer>\boxed{YES} Balmer emission.</answer>"
         self._ended = time.perf_counter()
 
 
-def _look(centre: int, half: int) -> str:
+def _zoom(centre: int, half: int) -> str:
     window = f"[{centre - half}, {centre + half}]"
     call = f'{{"name": "{TOOL_NAME}", "arguments": {{"label": "line", "wavelength_range": {window}}}}}'
     return f"<think>A closer look.</think>\n<tool_call>\n{call}\n</tool_call>"
 
 
 class Timed:
-    """Another policy, with how long each of its turns took until the next was asked for, ms."""
+    """Wraps a policy and records the milliseconds from each call of a turn to the next call."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.turns: list[float] = []
-        self._asked = 0.0
+        self._called = 0.0
 
     @property
     def drafter(self) -> Drafter:
@@ -79,8 +77,8 @@ class Timed:
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
         now = time.perf_counter()
         if conversation.exchanges:
-            self.turns.append(1000 * (now - self._asked))
-        self._asked = now
+            self.turns.append(1000 * (now - self._called))
+        self._called = now
         yield from self.policy.turn(conversation)
 
 
@@ -107,7 +105,7 @@ def main() -> None:
             run(spectrum, task, served)
     table.row("through a server that answers at once", *_median_and_95(served.turns))
     rate = number / seconds
-    results.text(f"{rate:.1f} trajectories of {LOOKS} tool calls per second on one core, the full spectrum included.")
+    results.text(f"{rate:.1f} trajectories of {ZOOMS} tool calls per second on one core, the full spectrum included.")
 
 
 def _median_and_95(times: Sequence[float]) -> tuple[float, float]:
@@ -116,7 +114,7 @@ def _median_and_95(times: Sequence[float]) -> tuple[float, float]:
 
 @contextmanager
 def scripted_server() -> Iterator[str]:
-    """The address of the tests' model server, in a process of its own: it answers at once."""
+    """Run the tests' model server, which answers at once, as a process; yield its address."""
     command = [sys.executable, "-m", "tests.support.model_server", "--port", "0", "--delay", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None

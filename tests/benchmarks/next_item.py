@@ -1,15 +1,10 @@
-"""How long a person waits for the next item: from the key press to spectrum and trace painted, in Chromium.
+"""Time from the key press ``n`` to the next item painted, in headless Chromium; Markdown, milliseconds.
 
     python -m tests.benchmarks.next_item --items 100 10000 100000 [--db-dir FOLDER]
 
-Fills a database (or copies the one an earlier run left in FOLDER), starts the real app in a process of
-its own, opens it in headless Chromium without a GPU and presses ``n``. The clock runs from the key event
-until the frame after the one in which the item was drawn. "at reading pace" leaves a second and a half
-between presses, as a person does at the very least, so that the next items are there before they are asked
-for; "key held down" leaves none. "10 filters" sets ten of the queue's filters at once, all of which the items
-pass. "20 people" are the one who presses and nineteen scripted ones in a process of their own: each signs in
-over HTTP and, every ten seconds or so, takes an item with its spectrum, pictures, hints and lease, renews the
-lease, marks a step and keeps the item. Markdown, milliseconds.
+Makes a database (or copies one that an earlier run left in FOLDER). "at reading pace": 1.5 s between presses, so
+that the next items are in the page's cache; "key held down": none. "10 filters": ten of the queue's filters are set.
+"20 people": 19 scripted ones work over HTTP meanwhile, each on a new item about every ten seconds.
 """
 
 from __future__ import annotations
@@ -44,14 +39,14 @@ from tests.browser.support.review_app import PASSWORD, serving, settled
 from tests.support.chromium import launch
 
 SPECTRA = 60
-"""Each made and its pictures drawn once; more than any cache of the page keeps, and the items take turns."""
+"""Number of different spectra, which the items share: more than any cache of the page keeps."""
 PRESSES = 40
 WINDOWS = ([6400, 6700], [4800, 4920], [5100, 5250])
 TEXT = "The continuum is blue and the Balmer lines are in absorption; the wings reach beyond ±25 Å. "
 
 PEOPLE = 20
 PAUSE = 2.5
-"""Seconds on average between two things that a scripted person does; an item takes four of them."""
+"""Mean seconds between two actions of a scripted person; an item takes four actions."""
 FILTER = {
     "text": "simulated",
     "mine": "true",
@@ -64,23 +59,23 @@ FILTER = {
     "disagreement": "false",
     "simulated": "true",
 }
-"""As many as the queue's filter sets at once, besides the class, of which the items have many."""
+"""All filters of the queue except the class, of which the items have many."""
 
 TIMED = """() => new Promise((done) => {
   const desk = window.specO3.review
   const before = desk.current.item.id
   const start = performance.now()
   document.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true }))
-  const look = () => {
-    if (desk.current.item.id === before) return requestAnimationFrame(look)
+  const check = () => {
+    if (desk.current.item.id === before) return requestAnimationFrame(check)
     requestAnimationFrame(() => setTimeout(() => done(performance.now() - start), 0))
   }
-  look()
+  check()
 })"""
 
 
 def drafted(spectrum: Spectrum, task: str, prompt: str) -> Trajectory:
-    """A trajectory of the usual length (three zooms) with the pictures it would have shown."""
+    """A trajectory of the usual length (three zooms) with the hashes of its pictures."""
     steps: list[Step] = []
     for at, window in enumerate(WINDOWS):
         arguments = {"wavelength_range": window, "label": f"look {at}"}
@@ -117,12 +112,12 @@ def drafts(made: list[tuple[Spectrum, Trajectory]], items: int) -> Iterator[Draf
         spectrum, trajectory = made[n % len(made)]
         first = trajectory.steps[0]
         assert isinstance(first, Think)
-        told = replace(trajectory, steps=(replace(first, text=f"{n}. {first.text}"), *trajectory.steps[1:]))
-        yield Draft(told, spectrum, batch="benchmark", key=f"benchmark-{n}")
+        numbered = replace(trajectory, steps=(replace(first, text=f"{n}. {first.text}"), *trajectory.steps[1:]))
+        yield Draft(numbered, spectrum, batch="benchmark", key=f"benchmark-{n}")
 
 
 def filled(items: int, kept: Path) -> Path:
-    """A database of ``items`` trajectories in ``kept``, made if it is not there."""
+    """Return a database of ``items`` trajectories in ``kept``; make it if it does not exist."""
     db = kept / f"{items}.db"
     if not db.exists():
         made_here = kept / f"{items}.being-made.db"
@@ -155,7 +150,7 @@ def initials_of(number: int) -> str:
 
 @contextmanager
 def others_at_work(url: str, how_many: int) -> Iterator[None]:
-    """So many people at the app, in a process of their own, until the block ends."""
+    """Run scripted people in their own process until the block ends."""
     command = [sys.executable, "-m", "tests.benchmarks.next_item", "--people-at", url, "--people", str(how_many)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -180,37 +175,37 @@ async def be_people(url: str, how_many: int) -> None:
 
 
 async def _person(url: str, number: int, place: float, signed_in: asyncio.Barrier) -> None:
-    """:param place: where in the queue this one begins, 0 to 1: elsewhere than all others"""
+    """:param place: where in the queue this person begins, 0 to 1; different for each"""
     rng = random.Random(number)
     async with httpx.AsyncClient(base_url=url, timeout=60) as http:
         answer = await http.post("/sign-in", data={"initials": initials_of(number), "password": PASSWORD})
         if answer.status_code != 303:
             raise SystemExit(f"{initials_of(number)} could not sign in: {answer.status_code}")
         await signed_in.wait()
-        total = (await _asked(http, "/api/queue?mine=true&limit=1"))["total"]
+        total = (await _fetch(http, "/api/queue?mine=true&limit=1"))["total"]
         at = int(place * total)
         while True:
             at = await _one_item(http, at, rng)
 
 
 async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> int:
-    """What the page asks for and sends while a person reads an item and keeps it; the item's number."""
-    rows = (await _asked(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
+    """Send the page's requests while a person reads an item and keeps it; return the item's number."""
+    rows = (await _fetch(http, f"/api/queue?mine=true&limit=1&after={after}"))["rows"]
     if not rows:
         await _pause(rng)
         return 0
     at = int(rows[0]["id"])
-    item = await _asked(http, f"/api/item/{at}")
+    item = await _fetch(http, f"/api/item/{at}")
     await http.get(f"/api/spectrum/{item['row']['spectrum']}")
     lease = await http.post(f"/api/item/{at}/lease", json={})
     if lease.status_code != 200:
         return at
-    await _asked(http, f"/api/place/{at}?mine=true")
-    await _asked(http, f"/api/item/{at}/hints")
+    await _fetch(http, f"/api/place/{at}?mine=true")
+    await _fetch(http, f"/api/item/{at}/hints")
     for step in item["trajectory"]["steps"]:
         if step.get("picture"):
-            asked = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
-            (await http.get(f"/api/picture/{step['picture']}", params=asked)).raise_for_status()
+            query = {"arguments": json.dumps(step["arguments"]), "spectrum": item["row"]["spectrum"]}
+            (await http.get(f"/api/picture/{step['picture']}", params=query)).raise_for_status()
     await _pause(rng)
     token, version = lease.json()["lease"], item["version"]["id"]
     (await http.post("/api/renew", json={"lease": token})).raise_for_status()
@@ -224,7 +219,7 @@ async def _one_item(http: httpx.AsyncClient, after: int, rng: random.Random) -> 
     return at
 
 
-async def _asked(http: httpx.AsyncClient, path: str) -> dict[str, Any]:
+async def _fetch(http: httpx.AsyncClient, path: str) -> dict[str, Any]:
     answer = await http.get(path)
     answer.raise_for_status()
     found: dict[str, Any] = answer.json()
@@ -235,7 +230,7 @@ async def _pause(rng: random.Random) -> None:
     await asyncio.sleep(rng.uniform(0.5, 1.5) * PAUSE)
 
 
-# ---- the one who presses
+# ---- the person who presses
 
 
 def measure(page: Page, table: Table, items: int, how: str = "") -> None:
@@ -251,11 +246,11 @@ def measure(page: Page, table: Table, items: int, how: str = "") -> None:
 
 
 def arriving(browser: Browser, url: str, initials: str, filters: dict[str, str], password: str = "") -> Page:
-    """A page of somebody's own, with the queue's filter as an earlier visit would have left it."""
+    """Open a page, with the queue's filter as an earlier visit would have left it, and sign in."""
     page = browser.new_page(viewport={"width": 1366, "height": 768})
     page.add_init_script(f"localStorage.setItem('so-filter', {json.dumps(json.dumps(filters))})")
     page.goto(url)
-    # The only person there is, back again, is let in without being asked.
+    # A person who works alone does not have to sign in again.
     if page.url.endswith("/sign-in"):
         page.fill("input[name=initials]", initials)
         if password:
@@ -278,7 +273,7 @@ def main(sizes: list[int], db_dir: Path | None) -> None:
         kept = db_dir or Path(folder) / "filled"
         kept.mkdir(parents=True, exist_ok=True)
         for items in sizes:
-            # A copy: who signs in and what is leased stays out of the database that is kept.
+            # A copy, so that sign-ins and leases do not get into the kept database.
             db = Path(shutil.copy(filled(items, kept), Path(folder) / f"{items}.db"))
             with serving(db) as url:
                 for filters, how in (({"mine": "true"}, ""), (FILTER, f", {len(FILTER)} filters")):

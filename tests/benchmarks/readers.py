@@ -1,11 +1,10 @@
-"""How many files of a folder are read rightly, and how fast.
+"""Number of survey files of a folder that are read correctly, and the reading times.
 
     python tests/benchmarks/readers.py FOLDER
 
-FOLDER holds spectra and a MANIFEST.csv with the columns path, layout, wave_min, wave_max (Å; 0 where there
-is no spectrum). A file counts as read if its wavelengths begin and end where the manifest says, to 0.02 Å or
-three parts in 100,000; as wrong if it was read to others (look at each: manifests err too). Times are
-medians over the files of a layout, each the best of three reads, in this process, file cache warm.
+FOLDER has spectra and a MANIFEST.csv with the columns path, layout, wave_min, wave_max (Å; 0: no spectrum). A file
+counts as read if its wavelength range is that of the manifest (to 0.02 Å or 3e-5), otherwise as wrong; manifests
+have errors too. Times are medians per layout, each the best of three reads, file cache warm.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from matplotlib.ticker import LogLocator
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "measurements.md"
 RESULTS = DOCUMENT.with_suffix(".json")
-"""All sections as they were measured last, by name; the document and its figures are made from them."""
+"""The latest results of all sections, by name; the document and its figures are made from them."""
 VARIABLE = "SPEC_O3_BENCHMARK_RESULTS"
-"""The file that a benchmark writes its results to, if this variable of the environment names one."""
+"""Environment variable with the file that a benchmark writes its results to, if any."""
 PACKAGES = ("numpy", "astropy", "matplotlib", "pillow", "gradio", "plotly")
 HEAD = (
     "# Measurements\n\nWritten by `python -m tests.benchmarks --spectra FOLDER` (`make bench SPECTRA=FOLDER`) and "
@@ -39,7 +39,7 @@ Block = dict[str, Any]
 
 
 class Results:
-    """Blocks of text and tables, printed as Markdown as they come and written to the file of the environment."""
+    """Blocks of text and tables, printed as Markdown at once and written to the file in ``VARIABLE``."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -68,7 +68,7 @@ class Results:
         self.write()
 
     def write(self) -> None:
-        """Write all blocks so far, if the environment names a file."""
+        """Write all blocks so far, if ``VARIABLE`` is set."""
         if file := os.environ.get(VARIABLE):
             Path(file).write_text(json.dumps(self.blocks, ensure_ascii=False), encoding="utf-8")
 
@@ -126,7 +126,7 @@ def rows(blocks: Sequence[Block], first: str) -> Iterator[dict[str, Any]]:
 
 
 def keep(name: str, section: Mapping[str, Any]) -> None:
-    """Keep what a section holds: title, about, command, conditions and blocks."""
+    """Save a section: title, about, command, conditions and blocks."""
     sections = dict(sorted({**_sections(), name: section}.items()))
     # One row of a table per line.
     marked = {
@@ -145,7 +145,7 @@ def _with_marked_rows(block: Block) -> Block:
 
 
 def kept(name: str) -> dict[str, Any] | None:
-    """A section as it was measured last, or None."""
+    """The latest results of a section, or None."""
     return _sections().get(name)
 
 
@@ -154,7 +154,7 @@ def _sections() -> dict[str, dict[str, Any]]:
 
 
 def write_document(names: Sequence[str]) -> None:
-    """Write the document from these sections, in this order; one that was never measured is left out."""
+    """Write the document from these sections, in this order, without those that were never measured."""
     sections = [section for name in names if (section := kept(name))]
     DOCUMENT.write_text("\n\n".join([HEAD, *map(_section, sections)]) + "\n", encoding="utf-8")
 
@@ -165,7 +165,7 @@ def _section(section: Mapping[str, Any]) -> str:
 
 
 def conditions() -> str:
-    """Date, machine and versions of what was measured just now."""
+    """Date, machine and versions of the present measurement."""
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
@@ -188,12 +188,12 @@ STYLE = {
 }
 STORE_ITEMS = "items in the database"
 LINE_HEIGHT = 0.055
-"""Of the height of the axes: as close as two names may stand."""
+"""Smallest distance of two names, as a fraction of the height of the axes."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a plot: at each n the median and the 95th percentile."""
+    """A line of a plot: median and 95th percentile at each n."""
 
     name: str
     points: tuple[tuple[float, float, float], ...]
@@ -201,7 +201,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Plot:
-    """``draw`` puts a section's numbers on axes and says whether it found any."""
+    """A plot; ``draw`` puts a section's numbers on axes and returns whether there were any."""
 
     file: str
     caption: str
@@ -209,7 +209,7 @@ class Plot:
 
 
 def drawn(plot: Plot, blocks: Sequence[Block], folder: Path) -> str | None:
-    """Draw a section's plot into ``folder``; the file's name, None where the section has nothing to draw."""
+    """Draw a section's plot into ``folder``; return the file's name, or None if there is nothing to draw."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.8, 3.6), facecolor="white", layout="constrained")
         FigureCanvasAgg(figure)
@@ -221,11 +221,11 @@ def drawn(plot: Plot, blocks: Sequence[Block], folder: Path) -> str | None:
     return name
 
 
-# ---- what the tables say
+# ---- series from the tables
 
 
 def series(table: Iterable[Mapping[str, Any]], name: str, n: str, median: str, late: str) -> list[Series]:
-    """One line of a plot per value of the column ``name``, in their order."""
+    """One series per value of the column ``name``, in order."""
     points: dict[str, list[tuple[float, float, float]]] = {}
     for row in table:
         points.setdefault(row[name], []).append((row[n], row[median], row[late]))
@@ -233,10 +233,10 @@ def series(table: Iterable[Mapping[str, Any]], name: str, n: str, median: str, l
 
 
 def store_series(blocks: Sequence[Block], names: Mapping[str, str]) -> list[Series]:
-    """Of ``tests/benchmarks/store.py``: ``names`` are what it measures and what that is called here."""
+    """Series of ``tests/benchmarks/store.py``; ``names`` are its row names and their names in the plot."""
     table = [row for row in rows(blocks, STORE_ITEMS) if row["what"] in names]
     found = series(table, "what", STORE_ITEMS, "median, ms", "95th percentile, ms")
-    return [Series(names[one.name], one.points) for one in found]
+    return [Series(names[line.name], line.points) for line in found]
 
 
 def next_item_series(blocks: Sequence[Block]) -> list[Series]:
@@ -244,7 +244,7 @@ def next_item_series(blocks: Sequence[Block]) -> list[Series]:
 
 
 def bulk_series(blocks: Sequence[Block]) -> list[Series]:
-    """CPU seconds per thousand of each line of ``tests/benchmarks/bulk.py`` with one process."""
+    """CPU seconds per thousand of each row of ``tests/benchmarks/bulk.py`` with one process."""
     table = [row for row in rows(blocks, "what") if row["processes"] == 1]
     return series(table, "what", "n", "CPU s per thousand", "CPU s per thousand")
 
@@ -253,15 +253,15 @@ def bulk_series(blocks: Sequence[Block]) -> list[Series]:
 
 
 def lines(axes: Axes, series: Sequence[Series], x: str, y: str) -> bool:
-    """Medians on logarithmic axes, strokes up to the 95th percentile, each line named at its end."""
-    if not any(len(one.points) > 1 for one in series):
+    """Plot medians on logarithmic axes, strokes up to the 95th percentile, and a name at the end of each line."""
+    if not any(len(line.points) > 1 for line in series):
         return False
-    for one, colour in zip(series, _colours(len(series)), strict=True):
-        n, medians, late = zip(*one.points, strict=True)
+    for line, colour in zip(series, _colours(len(series)), strict=True):
+        n, medians, late = zip(*line.points, strict=True)
         axes.plot(n, medians, "o-", color=colour, linewidth=1.6, markersize=4)
         axes.vlines(n, medians, late, color=colour, linewidth=1.2, alpha=0.5)
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel=y)
-    ticks = sorted({n for one in series for n, _, _ in one.points})
+    ticks = sorted({n for line in series for n, _, _ in line.points})
     axes.set_xticks(ticks, [f"{n:,.0f}" for n in ticks])
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(LogLocator(subs=(1,) if high > 100 * low else (1, 2, 5)))
@@ -278,11 +278,11 @@ def _colours(count: int) -> list[str]:
 
 
 def _name(axes: Axes, series: Sequence[Series]) -> None:
-    """Each line's name right of its end, moved up where the one below is too near."""
+    """Write each line's name to the right of its end, moved up if the name below is too close."""
     axes.autoscale_view()
     axes.set_ylim(axes.get_ylim())
     to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [to_axes.transform(one.points[-1][:2])[1] for one in series]
+    ends = [to_axes.transform(line.points[-1][:2])[1] for line in series]
     colours = _colours(len(series))
     below = -1.0
     for at in sorted(range(len(series)), key=lambda at: ends[at]):
@@ -312,7 +312,7 @@ def _bulk(blocks: Sequence[Block], axes: Axes) -> bool:
 
 
 def _pictures(blocks: Sequence[Block], axes: Axes) -> bool:
-    """Bars: what each way to draw needs for each kind of picture."""
+    """Plot bars: CPU time of each way to draw, per kind of picture."""
     table = list(rows(blocks, "picture"))
     ways = {"published order": QUIET, "matplotlib's figure": "#a9bdf0", "`png`": COLOURS[0]}
     if not table or not ways.keys() <= table[0].keys():

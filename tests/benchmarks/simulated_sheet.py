@@ -1,4 +1,4 @@
-"""The contact sheet of the simulator: every kind once, and a cataclysmic variable of each survey.
+"""Contact sheet of the simulator: every kind once, and a cataclysmic variable of each survey.
 
 python -m tests.benchmarks.simulated_sheet docs/images/simulated.png
 """

@@ -1,11 +1,10 @@
-"""How long the interactive spectrum keeps the browser busy. Needs an otherwise idle machine.
+"""Browser time of the interactive spectrum; needs an otherwise idle machine.
 
     python -m tests.benchmarks.spectrum_view
 
-Opens the view alone in a headless Chromium without a GPU, on a simulated LAMOST spectrum and longer ones of
-noise, and prints medians and 95th percentiles in milliseconds. "show" is the main thread's time for another
-item, "to paint" until the next frame has been drawn as well; "smooth" and "z" are one change of each,
-"windows" is one window moved, as while a person drags.
+Opens the view alone in headless Chromium without a GPU; prints medians and 95th percentiles in milliseconds. "show":
+the main thread's time for another item; "to paint": until the next frame is drawn; "smooth", "z", "windows": one
+change of each.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ MEASURE = """async ({ name, rounds }) => {
   await showItem(name)
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))
   const times = { show: [], 'to paint': [], smooth: [], z: [], windows: [] }
-  const timed = async (what, act) => {
+  const timed = async (what, action) => {
     const start = performance.now()
-    act()
+    action()
     await null // painting waits for the caller to be done
     times[what].push(performance.now() - start)
   }

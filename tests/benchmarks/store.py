@@ -1,12 +1,11 @@
-"""How fast annotations.db answers, and how large it grows.
+"""Response times of annotations.db, and its size.
 
     python tests/benchmarks/store.py --items 100 10000 100000
     python tests/benchmarks/store.py --size FOLDER_OF_SURVEY_FILES
 
-The first fills databases with invented trajectories spread over every round and times what a reviewer waits
-for: median and 95th percentile of 200 calls (counts: 20; decisions: one for every fifth item at most). The
-second stores 1,000 trajectories on the spectra of a folder, each on a spectrum of its own (flux moved by a
-random factor and rounded to float32, as surveys give it), and weighs the file.
+The first: median and 95th percentile of 200 calls (counts: 20; decisions: one per five items at most) on databases
+with invented trajectories in every round. The second: the file size with 1,000 trajectories, each on its own
+spectrum (flux of a survey file times random factors, rounded to float32).
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ CALLS = 200
 SPECTRA = 50
 SENTENCE = "the flux rises blueward of the Balmer jump while emission near 6563 Å is broad and double peaked"
 
-# What has happened to an item, by how far it has come.
-STORIES: tuple[tuple[tuple[str, Verb], ...], ...] = (
+# Decisions on an item, from none to all rounds.
+DECISIONS: tuple[tuple[tuple[str, Verb], ...], ...] = (
     (),
     (("AB", "keep"),),
     (("AB", "keep"), ("AB", "submit")),
@@ -51,7 +50,7 @@ def text(rng: random.Random, words: int) -> str:
 
 
 def trajectory(rng: random.Random, spectrum: Spectrum) -> Trajectory:
-    """Three looks and an answer, the length of a real one."""
+    """Three zooms and an answer, of the length of a real trajectory."""
     steps: list[Think | Zoom | Answer] = []
     for number in range(3):
         low = rng.uniform(4000, 8000)
@@ -86,8 +85,8 @@ def invented_spectra(rng: np.random.Generator) -> list[Spectrum]:
     ]
 
 
-def add(store: Store, items: int, rng: random.Random) -> list[int]:
-    """People and items."""
+def add_items(store: Store, items: int, rng: random.Random) -> list[int]:
+    """Add people and items."""
     for initials in ("AB", "CD", "EF", "GH"):
         store.accounts.add_person(initials, initials, ["reviewer", "auditor", "coordinator"])
     spectra = invented_spectra(np.random.default_rng(1))
@@ -95,20 +94,20 @@ def add(store: Store, items: int, rng: random.Random) -> list[int]:
     def drafts() -> Iterator[Draft]:
         for number in range(items):
             spectrum = spectra[number % SPECTRA]
-            drawn = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}")
-            yield Draft(drawn, spectrum, batch=f"batch {number % 5}", key=str(number))
+            made = replace(trajectory(rng, spectrum), spectrum_name=f"{number:06d}-{spectrum.name}")
+            yield Draft(made, spectrum, batch=f"batch {number % 5}", key=str(number))
 
     return [added.item_id for added in store.items.add_all(drafts())]
 
 
 def decide_all(store: Store, ids: list[int], rng: random.Random) -> None:
-    """Decisions that leave items in every round, in random order.
+    """Add decisions that leave items in every round, in random order.
 
-    Through the store's own parts, but without a lease and an fsync for each of hundreds of thousands.
+    Uses the store's own parts, but without a lease and an fsync for each of hundreds of thousands.
     """
     with store.database.write() as db:
         for item_id in ids:
-            for person, verb in rng.choice(STORIES):
+            for person, verb in rng.choice(DECISIONS):
                 now = store.history.standing(db, item_id)
                 decision = {
                     "person": person,
@@ -140,7 +139,7 @@ def answer_times(results: Results, items: int) -> None:
     rng = random.Random(items)
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "annotations.db") as store:
         start = time.perf_counter()
-        ids = add(store, items, rng)
+        ids = add_items(store, items, rng)
         added = time.perf_counter()
         decide_all(store, ids, rng)
         decided = time.perf_counter()
@@ -202,7 +201,7 @@ def decide_one(store: Store, rng: random.Random) -> None:
     )
 
 
-def weigh(results: Results, folder: Path, items: int = 1000) -> None:
+def measure_size(results: Results, folder: Path, items: int = 1000) -> None:
     found = []
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         try:
@@ -215,11 +214,11 @@ def weigh(results: Results, folder: Path, items: int = 1000) -> None:
 
     def drafts() -> Iterator[Draft]:
         for number in range(items):
-            one = found[number % len(found)]
-            factor = generator.uniform(0.5, 2.0, one.flux.size)
-            flux = (one.flux * factor).astype("f4").astype(float)
-            ivar = (one.ivar / factor**2).astype("f4").astype(float)
-            spectrum = replace(one, flux=flux, ivar=ivar, name=f"{number}-{one.name}")
+            original = found[number % len(found)]
+            factor = generator.uniform(0.5, 2.0, original.flux.size)
+            flux = (original.flux * factor).astype("f4").astype(float)
+            ivar = (original.ivar / factor**2).astype("f4").astype(float)
+            spectrum = replace(original, flux=flux, ivar=ivar, name=f"{number}-{original.name}")
             yield Draft(trajectory(rng, spectrum), spectrum)
 
     with tempfile.TemporaryDirectory() as place:
@@ -236,13 +235,13 @@ def weigh(results: Results, folder: Path, items: int = 1000) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, nargs="+", help="sizes of the databases to time")
-    parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files to weigh a database with")
+    parser.add_argument("--size", type=Path, metavar="FOLDER", help="survey files for the size of a database")
     arguments = parser.parse_args()
     results = Results()
     for items in arguments.items or ():
         answer_times(results, items)
     if arguments.size:
-        weigh(results, arguments.size)
+        measure_size(results, arguments.size)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,10 @@
-"""What the agent leaves of a vLLM server's throughput: the same server, asked three ways.
+"""Throughput of a vLLM server with the agent and with two other clients; Markdown.
 
     python -m tests.benchmarks.vllm [--model FOLDER] [--python PYTHON] [--spectra N] [--concurrency N]
 
-``FOLDER`` holds a model that follows the wire format, ``PYTHON`` is one that has vLLM; those that ``make
-test-models`` makes, if none are given. Simulated spectra are inspected by ``agent.batch`` at the given
-concurrency. Then the very same requests, as recorded, are sent again without an agent: as many conversations
-at a time, each request as soon as the one before it has ended, answers read and thrown away. Then vLLM's own
-benchmark (``vllm bench serve``, random text and pictures) sends as many requests of the same mean token
-counts. The caches of prefixes and pictures are emptied before each. Where the server works on the same cores,
-whoever asks takes time from it. Markdown.
+``PYTHON`` has vLLM; model and ``PYTHON`` are by default those of ``make test-models``. Clients: ``agent.batch`` on
+simulated spectra; the same requests, recorded, without the agent; vLLM's own benchmark with as many requests of the
+same mean token counts. The server's caches are emptied before each.
 """
 
 from __future__ import annotations
@@ -48,7 +44,7 @@ PICTURE = (430, 640)
 """Rows and columns of a usual zoom picture, for vLLM's own benchmark."""
 
 # `vllm bench serve`; its command line is not usable where vLLM was installed from the CPU wheel.
-OWN = """
+VLLM_BENCHMARK = """
 from argparse import ArgumentParser
 from vllm.benchmarks.serve import add_cli_args, main
 parser = ArgumentParser()
@@ -59,9 +55,9 @@ main(parser.parse_args())
 
 @dataclass(frozen=True)
 class Result:
-    """One way of asking: what was asked and how long all of it took."""
+    """Requests, tokens and seconds of one client."""
 
-    way: str
+    client: str
     requests: int
     prompt: int
     completion: int
@@ -73,15 +69,15 @@ class Result:
 
 
 class Recorded(SpecO3):
-    """The served policy, with every conversation's requests kept."""
+    """The served policy; records the requests of every conversation."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint, SAMPLING)
         self.conversations: dict[int, list[list[Mapping[str, Any]]]] = {}
 
     def turn(self, conversation: Conversation) -> Iterator[Piece]:
-        asked = self.conversations.setdefault(threading.get_ident() << 32 | id(conversation.overview), [])
-        asked.append(messages(conversation))
+        requests = self.conversations.setdefault(threading.get_ident() << 32 | id(conversation.overview), [])
+        requests.append(messages(conversation))
         yield from super().turn(conversation)
 
 
@@ -98,21 +94,21 @@ def main() -> None:
     with _serving(chosen.model, chosen.python) as url, tempfile.TemporaryDirectory() as folder:
         sources = _spectra(Path(folder), chosen.spectra)
         _agent(url, sources[:2], 2)
-        _forget(url)
+        _empty_caches(url)
         agent, recorded = _agent(url, sources, chosen.concurrency)
-        _forget(url)
+        _empty_caches(url)
         bare = asyncio.run(_bare(url, recorded, chosen.concurrency))
         numbers = {"requests": "{}", "prompt tokens": "{:.0f}", "written": "{:.0f}", "seconds": "{:.1f}"}
         table = Results().table({"asked by": "", **numbers, "requests/s": "{:.2f}", "agent's share": "{:.0%}"})
         table.row(*_row(agent, agent))
         table.row(*_row(bare, agent))
-        _forget(url)
-        table.row(*_row(_own(url, chosen, bare, recorded), agent))
+        _empty_caches(url)
+        table.row(*_row(_vllm_benchmark(url, chosen, bare, recorded), agent))
 
 
 def _row(result: Result, agent: Result) -> tuple[str | int | float, ...]:
     per_request = (result.prompt / result.requests, result.completion / result.requests)
-    return result.way, result.requests, *per_request, result.seconds, result.rate, agent.rate / result.rate
+    return result.client, result.requests, *per_request, result.seconds, result.rate, agent.rate / result.rate
 
 
 def _spectra(folder: Path, number: int) -> list[Source]:
@@ -146,10 +142,10 @@ async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -
     waiting = iter(recorded)
     usage = [0, 0]
 
-    async def ask(client: httpx.AsyncClient) -> None:
+    async def send(client: httpx.AsyncClient) -> None:
         for conversation in waiting:
-            for asked in conversation:
-                answer = await client.post(f"{url}/chat/completions", json=_body(asked))
+            for request in conversation:
+                answer = await client.post(f"{url}/chat/completions", json=_body(request))
                 answer.raise_for_status()
                 counted = json.loads(re.findall(r"data: (\{.*\})", answer.text)[-1])["usage"]
                 usage[0] += counted["prompt_tokens"]
@@ -157,27 +153,27 @@ async def _bare(url: str, recorded: Sequence[Sequence[Any]], concurrency: int) -
 
     async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=None)) as client:
         start = time.perf_counter()
-        await asyncio.gather(*(ask(client) for _ in range(concurrency)))
+        await asyncio.gather(*(send(client) for _ in range(concurrency)))
         seconds = time.perf_counter() - start
     return Result("the same requests, no agent", sum(map(len, recorded)), *usage, seconds)
 
 
-def _body(asked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _body(request: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     settings = {**SAMPLING.settings(), "stream": True, "stream_options": {"include_usage": True}}
-    return {"model": "tiny", "messages": asked, **settings}
+    return {"model": "tiny", "messages": request, **settings}
 
 
-def _own(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[Any]]) -> Result:
+def _vllm_benchmark(url: str, chosen: argparse.Namespace, like: Result, recorded: Sequence[Sequence[Any]]) -> Result:
     """vLLM's own benchmark, with as many requests of the same mean token counts."""
     pictures = [
-        sum(block["type"] == "image_url" for message in asked for block in message["content"])
+        sum(block["type"] == "image_url" for message in request for block in message["content"])
         for conversation in recorded
-        for asked in conversation
+        for request in conversation
     ]
     each = round(sum(pictures) / len(pictures))
     text = like.prompt // like.requests - each * _picture_tokens(chosen.model)
     with tempfile.TemporaryDirectory() as folder:
-        command = [chosen.python, "-c", OWN]
+        command = [chosen.python, "-c", VLLM_BENCHMARK]
         command += ["--backend", "openai-chat", "--endpoint", "/v1/chat/completions"]
         command += ["--base-url", url.removesuffix("/v1"), "--model", "tiny", "--tokenizer", chosen.model]
         command += ["--dataset-name", "random-mm", "--num-prompts", like.requests]
@@ -210,7 +206,7 @@ def _picture_tokens(model: Path) -> int:
     return min(most, round(PICTURE[0] / side) * round(PICTURE[1] / side))
 
 
-def _forget(url: str) -> None:
+def _empty_caches(url: str) -> None:
     """Empty the server's caches; it has these routes when it is started for development."""
     for cache in ("reset_prefix_cache", "reset_mm_cache"):
         httpx.post(f"{url.removesuffix('/v1')}/{cache}", timeout=60).raise_for_status()
@@ -225,11 +221,11 @@ def _serving(model: Path, python: Path) -> Iterator[str]:
         list(map(str, command)), stdout=subprocess.PIPE, text=True, env=os.environ | variables
     ) as serve:
         assert serve.stdout is not None
-        told = serve.stdout.readline()
-        if not told:
+        line = serve.stdout.readline()
+        if not line:
             raise SystemExit("the server did not start")
         try:
-            yield json.loads(told)["url"]
+            yield json.loads(line)["url"]
         finally:
             serve.terminate()
 

@@ -1,4 +1,4 @@
-"""A Chromium for the tests of this folder. Without one they fail; they never skip."""
+"""Chromium for the tests of this folder; they fail without it and are never skipped."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
-    """A page 1100 x 900 that fails the test on an error nobody caught."""
+    """A page of 1100 x 900 pixels; an uncaught error on it fails the test."""
     errors: list[str] = []
     with chromium.new_context(viewport={"width": 1100, "height": 900}) as context:
         page = context.new_page()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A Chromium for the browser tests: the system's, else Debian's package where we may install it, else Playwright's own.
-# Fails when none can be had; the browser tests are never skipped.
+# A Chromium for the browser tests: the system's, else Debian's package if we can install it, else Playwright's.
+# Fails if none is available; the browser tests are never skipped.
 python=$1
 for name in chromium-headless-shell chromium chromium-browser google-chrome; do
   command -v "$name" >/dev/null 2>&1 && exit 0
@@ -9,8 +9,8 @@ if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
   echo "No Chromium here; installing Debian's package."
   apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium-headless-shell && exit 0
 fi
-echo "No Chromium here; asking Playwright for its own."
+echo "No Chromium here; installing the one of Playwright."
 "$python" -m playwright install --with-deps chromium || "$python" -m playwright install chromium || {
-  echo "No Chromium can be had. Install one (Debian: apt-get install chromium) and run again." >&2
+  echo "No Chromium could be installed. Install one (Debian: apt-get install chromium) and run again." >&2
   exit 2
 }

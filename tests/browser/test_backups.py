@@ -1,4 +1,4 @@
-"""Backups on the page: a coordinator sees them and makes one, nobody else does, and a failure is told."""
+"""Backups on the page: only coordinators see and make them, and a failure is shown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_coordinator_makes_a_backup_and_a_reviewer_sees_none(chromium: Browser
     with Store.open(db) as store:
         (entry,) = store.log.entries(what="backup made")
         assert (entry.person, entry.subject) == ("CO", made.name)
-    # What cannot be written is said where it was asked for.
+    # A failed backup is reported next to the button.
     made.parent.rename(db.parent / "moved")
     (db.parent / "backups").write_text("in the way")
     with serving(db) as url, signed_in(chromium, url, "CO", PASSWORD) as page:

@@ -1,4 +1,4 @@
-"""A blind session from its drawing to its closing, with three scorers and a coordinator, in the real app."""
+"""A blind session from setup to closing, with three scorers and a coordinator, in the real app."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ expect.set_options(timeout=20_000)  # a busy machine draws pictures slowly
 
 
 def set_up(page: Page) -> None:
-    """What a coordinator does in a minute."""
+    """Set up and open a session as a coordinator."""
     page.get_by_label("Name").fill("zeta against omega")
     page.get_by_label("both", exact=True).check()
     for scorer in SESSION_SCORERS:
@@ -36,7 +36,7 @@ def set_up(page: Page) -> None:
 
 
 def score_by_mouse(page: Page) -> int:
-    """Answer everything with the mouse; how many there were."""
+    """Answer all questions with the mouse; return their number."""
     count = page.locator(".blind .place").count()
     for place in range(1, count + 1):
         in_front(page, place)
@@ -56,18 +56,18 @@ def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> N
         with blind(chromium, url, "CO") as page:
             set_up(page)
         with blind(chromium, url, "SA") as page:
-            asked = score_by_keyboard(page)
+            count = score_by_keyboard(page)
         with blind(chromium, url, "SB") as page:
-            assert score_by_mouse(page) == asked
+            assert score_by_mouse(page) == count
         with blind(chromium, url, "CO") as page:
             progress = page.locator(".session .scorer")
-            expect(progress.nth(0)).to_contain_text(f"{asked} of {asked}")
-            expect(progress.nth(2)).to_contain_text(f"0 of {asked}")
+            expect(progress.nth(0)).to_contain_text(f"{count} of {count}")
+            expect(progress.nth(2)).to_contain_text(f"0 of {count}")
             assert "a comment to keep" not in page.content()
             expect(page.get_by_role("link", name="Report")).to_have_count(0)
             picture(page, "blind-progress")
             page.get_by_role("button", name="Close…").click()
-            expect(page.locator("dialog")).to_contain_text(f"{asked} answers are still missing")
+            expect(page.locator("dialog")).to_contain_text(f"{count} answers are still missing")
             page.get_by_role("button", name="Cancel").click()
             expect(page.locator(".session header .pill")).to_have_text("open")
             page.get_by_role("button", name="Close…").click()
@@ -81,13 +81,13 @@ def test_a_session_from_set_up_to_closed(chromium: Browser, tmp_path: Path) -> N
             open_blind(page)
             expect(page.locator(".blind")).to_contain_text("Nothing to score")
     with Store.open(db) as store:
-        said = [one for one in store.blind.results.of_session(None, 1).responses if one.scorer == "SA"]
-    assert len(said) == asked
-    assert {one.answer.comment for one in said} == {"", "a comment to keep"}
+        responses = [r for r in store.blind.results.of_session(None, 1).responses if r.scorer == "SA"]
+    assert len(responses) == count
+    assert {response.answer.comment for response in responses} == {"", "a comment to keep"}
 
 
 def score_by_keyboard(page: Page) -> int:
-    """The first sheet with everything there is, the rest quickly; nothing but keys."""
+    """Answer all questions by keyboard, the first one with every feature; return their number."""
     press = page.keyboard.press
     in_front(page, 1)
     count = page.locator(".blind .place").count()
@@ -110,7 +110,7 @@ def score_by_keyboard(page: Page) -> int:
     press("c")
     page.keyboard.type("a comment to keep 5")
     expect(chosen(page, "coherence")).to_contain_text("sound, small lapses")
-    # What is not saved is there again after a reload.
+    # Unsaved input is restored after a reload.
     page.reload()
     page.wait_for_function("window.specO3?.blind", timeout=30_000)
     in_front(page, 1)
@@ -158,7 +158,7 @@ def chosen(page: Page, scale: str) -> Locator:
     return page.locator(f"[data-scale={scale}] .option.chosen")
 
 
-def test_an_answer_outlives_a_server_that_is_gone(chromium: Browser, tmp_path: Path) -> None:
+def test_an_answer_is_kept_while_the_server_does_not_answer(chromium: Browser, tmp_path: Path) -> None:
     db = team(tmp_path / "annotations.db", two_sources(1))
     with Store.open(db) as store:
         session = store.blind.sessions.create("CO", Plan("one", ("SA",), each=1), "the drawing")

@@ -1,4 +1,4 @@
-"""Everything that a scorer's browser is sent during a session, and nothing in it tells whose a trace is."""
+"""Nothing that a scorer's browser receives during a session reveals the source of a trace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OF_SHEETS = re.compile(r"/api/blind/(work|sheet/[\w-]{8,}(/spectrum|/atlas|/pict
 
 
 def _unpacked(body: bytes) -> bytes:
-    """The spectrum's header and PNG chunks are plain in the body; JSON may write letters as escapes."""
+    """Decode the escaped letters of JSON; the spectrum's header and PNG chunks are plain in the body."""
     if b"\\u" not in body:
         return b""
     return re.sub(rb"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)).encode("utf-8", "replace"), body)
@@ -32,7 +32,7 @@ def _unpacked(body: bytes) -> bytes:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """An open session of one scorer: eight scores, two of them again, four pairs, one of them again."""
+    """An open session with one scorer: scores of eight traces and preferences of four pairs, with hidden repeats."""
     db = team(tmp_path / "annotations.db", two_sources(4))
     with Store.open(db) as store:
         plan = Plan("zq-session", ("SA",), mode="both", each=1, repeats=1, seed=3)
@@ -41,7 +41,7 @@ def session(tmp_path: Path) -> Path:
 
 
 def needles(db: Path) -> Iterator[tuple[str, bytes]]:
-    """What must not be sent, as it is, percent-encoded, and in base64 at any of the three places."""
+    """Byte strings that must not be sent: plain, percent-encoded, and in base64 at all three alignments."""
     with Store.open(db) as store:
         items = [store.items.get(number) for number in range(1, 9)]
     words = {ZETA, OMEGA, "zq-", "ZQ-CLASS", "2031-07-13", "7788990", "4455667788990", "123.456789"}
@@ -59,7 +59,7 @@ def needles(db: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def walk(page: Page, pages: dict[str, bytes]) -> list[str]:
-    """Score the whole session by keyboard, with every card looked at; the elements' ids on each sheet."""
+    """Score the whole session by keyboard and open every card; return the elements' ids on each sheet."""
     ids = []
     count = page.locator(".blind .place").count()
     assert count == 9 + 5
@@ -81,15 +81,15 @@ def walk(page: Page, pages: dict[str, bytes]) -> list[str]:
         )
         pages[f"the page at {place}"] = page.content().encode()
         keys = ("1",) if page.evaluate("window.specO3.blind.scoring.isPair") else ("4", "3")
-        for key in ("Escape", *keys, "Enter"):  # Escape leaves the summary, whose key Enter is too
+        for key in ("Escape", *keys, "Enter"):  # Escape leaves the summary, which Enter would toggle
             page.keyboard.press(key)
     page.locator(".blind .notice.done").wait_for()
     return ids
 
 
-def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Browser, session: Path) -> None:
+def test_nothing_that_reaches_a_scorers_browser_reveals_the_source(chromium: Browser, session: Path) -> None:
     pages: dict[str, bytes] = {}
-    with serving(session) as app, relayed(app) as heard, blind(chromium, heard.url, "SA") as page:
+    with serving(session) as app, relayed(app) as recorded, blind(chromium, recorded.url, "SA") as page:
         title = page.title()
         ids = walk(page, pages)
         for tab in ("Review", "Live", "Progress", "Library", "People", "Blind"):
@@ -97,7 +97,7 @@ def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Brows
             page.wait_for_timeout(700)
             pages[f"the page in {tab}"] = page.content().encode()
             assert page.title() == title
-    sent = heard.sent()
+    sent = recorded.sent()
     blind_only = {address: body for address, body in sent.items() if "/api/blind/" in address}
 
     assert len([address for address in sent if "/picture/" in address]) > 30
@@ -107,21 +107,21 @@ def test_nothing_that_reaches_a_scorers_browser_tells_the_source(chromium: Brows
     for address, body in blind_only.items():
         assert OF_SHEETS.fullmatch(urlsplit(address).path), address
         assert urlsplit(address).query == "", address
-        # Those that every answer of the server carries, whatever it is, tell nothing.
-        told = body.replace(b"'x-content-type-options'", b"").replace(b"'x-frame-options'", b"")
-        assert not re.search(rb"\('(last-modified|etag|x-)", told), address
+        # Headers that every answer of the server has reveal nothing.
+        specific = body.replace(b"'x-content-type-options'", b"").replace(b"'x-frame-options'", b"")
+        assert not re.search(rb"\('(last-modified|etag|x-)", specific), address
         if "/picture/" in address:
             assert set(_chunks(body)) == {b"IHDR", b"IDAT", b"IEND"}, address
-        for told in (b'"drafter"', b'"label"', b'"item"', b'"version"', b'"source"', b'"faults"', b"LAMOST"):
+        for word in (b'"drafter"', b'"label"', b'"item"', b'"version"', b'"source"', b'"faults"', b"LAMOST"):
             if not address.endswith("/work"):
-                assert told not in body, (told, address)
-    # One set of ids for scores and one for pairs, on whatever sheet.
+                assert word not in body, (word, address)
+    # One set of ids for all scores and one for all pairs.
     assert len(set(ids[:9])) == 1
     assert len(set(ids[9:])) == 1
 
 
 def _program(address: str) -> bool:
-    """The program's own files are the same whatever is scored; they know the surveys by name."""
+    """Whether this is a file of the program: it does not depend on the items, but has the surveys' names."""
     path = urlsplit(address).path
     return path.startswith(("/ui/", "/assets/", "/static/", "/theme", "/gradio_api/startup")) or path.endswith(
         (".js", ".css", ".woff2")

@@ -1,5 +1,7 @@
-"""What goes wrong in a day of work, in the real app and a real browser: nothing typed is lost, nothing counts
-twice, and the person is told in words."""
+"""Faults during work, in the real app and a real browser.
+
+No typed text is lost, no action counts twice, and the person sees a message.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +35,17 @@ from tests.browser.support.faulty_app import (
     visitor,
     write,
 )
-from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from tests.browser.support.live_app import RUN, choose, drop, name_servers, open_live, write_csv
 from tests.browser.support.review_app import PASSWORD, settled
 from tests.support.blind_campaign import team as blind_team
 from tests.support.blind_campaign import two_sources
-from tests.support.model_server import BadServer, answer, talking
-from tests.support.model_server import look as look_at
+from tests.support.model_server import BadServer, answer, look, talking
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=20_000)  # two cores are soon full
+expect.set_options(timeout=20_000)  # slow on two cores
 
 PICTURES = os.environ.get("SPEC_O3_FAULT_PICTURES")
-"""A folder for pictures of what is told; unset, none are taken."""
+"""Folder for pictures of the messages; if unset, none are taken."""
 
 REVISION, SCREENING = 14, 4
 SCREENED = REVISION + SCREENING
@@ -52,7 +53,7 @@ SCREENED = REVISION + SCREENING
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """One app for this file, on a disk of its own where that can be had."""
+    """One app for this file, on its own disk if one can be mounted."""
     folder = tmp_path_factory.mktemp("disk")
     with tiny_disk(folder, 64) as own_disk:
         served = App(team_of_four(folder / "annotations.db", REVISION, SCREENING))
@@ -68,8 +69,8 @@ def page(chromium: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-def look(page: Page, name: str) -> None:
-    """Keep pictures of what is told, light and dark, where somebody asked for them."""
+def take_pictures(page: Page, name: str) -> None:
+    """Save pictures of the messages, light and dark, if ``PICTURES`` is set."""
     if not PICTURES:
         return
     Path(PICTURES).mkdir(parents=True, exist_ok=True)
@@ -77,7 +78,7 @@ def look(page: Page, name: str) -> None:
         page.evaluate(
             """(theme) => { const { documentElement: root, body } = document
             root.dataset.theme = theme
-            for (const one of [root, body]) one.classList.toggle('dark', theme === 'dark') }""",
+            for (const element of [root, body]) element.classList.toggle('dark', theme === 'dark') }""",
             theme,
         )
         page.wait_for_timeout(300)
@@ -86,7 +87,7 @@ def look(page: Page, name: str) -> None:
 
 def decisions(app: App, item: int) -> list[tuple[str, str]]:
     with Store.open(app.db) as store:
-        return [(one.decision.person, one.decision.verb) for one in store.items.history(item)]
+        return [(entry.decision.person, entry.decision.verb) for entry in store.items.history(item)]
 
 
 def text_of(app: App, item: int) -> str:
@@ -100,7 +101,7 @@ def submit(page: Page) -> None:
 
 
 def submitted(page: Page, app: App, item: int, ending: str) -> None:
-    """It came to the server, once."""
+    """Check that the server got the submit exactly once."""
     expect(page.locator(".so-review .toasts")).to_contain_text("Submitted")
     assert decisions(app, item) == [("RC", "keep"), ("RV", "submit")]
     assert text_of(app, item).endswith(ending)
@@ -109,9 +110,7 @@ def submitted(page: Page, app: App, item: int, ending: str) -> None:
 # ---- the server
 
 
-def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_writer_alone(
-    page: Page, app: App
-) -> None:
+def test_text_typed_while_the_server_is_dead_is_restored_for_its_writer_only(page: Page, app: App) -> None:
     at_item(page, app, 1, "RV")
     write(page, " Typed before.")
     app.kill()
@@ -120,7 +119,7 @@ def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_w
     expect(strip(page)).to_contain_text("kept in this browser")
     expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
     expect(card.locator("textarea")).to_be_focused()
-    look(page, "server-gone")
+    take_pictures(page, "server-gone")
     with contextlib.suppress(Exception):
         page.reload()  # the browser's own "does not answer"
     app.start()
@@ -135,12 +134,12 @@ def test_what_is_typed_while_the_server_is_dead_is_found_after_a_reload_by_its_w
     at_item(page, app, 1, "RV")
     expect(notice(page)).to_contain_text("has been restored")
     expect(page.locator(".so-review .card.think").first).to_contain_text("Typed before. Typed after.")
-    look(page, "text-is-here-again")
+    take_pictures(page, "text-is-here-again")
     saved(page)
     assert unsent_here(page) == []
 
 
-def test_a_page_that_stays_open_goes_on_by_itself_when_the_server_is_back(page: Page, app: App) -> None:
+def test_an_open_page_continues_by_itself_when_the_server_is_back(page: Page, app: App) -> None:
     at_item(page, app, 2, "RV")
     app.kill()
     write(page, " Through a restart.")
@@ -153,8 +152,8 @@ def test_a_page_that_stays_open_goes_on_by_itself_when_the_server_is_back(page: 
     assert unsent_here(page) == []
 
 
-def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands(page: Page, app: App) -> None:
-    """Gradio would, as soon as the server is back, and the next letters would be keys."""
+def test_a_page_that_lost_gradios_events_is_not_reloaded_while_a_person_types(page: Page, app: App) -> None:
+    """Gradio would reload it when the server is back, and the next letters would act as shortcuts."""
     page.route("**/gradio_api/queue/join*", lambda route: route.abort())
     at_item(page, app, 13, "RV")
     with page.expect_event("requestfailed", lambda request: "queue/join" in request.url):
@@ -165,7 +164,7 @@ def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands
     page.unroute_all()
     app.start()
     expect(strip(page)).to_be_hidden()
-    page.wait_for_timeout(5000)  # it asks every two seconds
+    page.wait_for_timeout(5000)  # the page polls every two seconds
     expect(page.locator(".toast-body:visible")).to_have_count(0)
     expect(card.locator("textarea")).to_be_focused()
     page.keyboard.type(" k")
@@ -181,7 +180,7 @@ def test_a_page_whose_own_events_lost_the_server_is_not_reloaded_under_the_hands
 # ---- the network
 
 
-def test_a_network_cut_during_a_submit_is_waited_out(page: Page, app: App) -> None:
+def test_a_submit_during_a_network_cut_is_sent_later(page: Page, app: App) -> None:
     at_item(page, app, 3, "RV")
     write(page, " Cut off.")
     page.context.set_offline(True)
@@ -194,9 +193,7 @@ def test_a_network_cut_during_a_submit_is_waited_out(page: Page, app: App) -> No
 
 
 @pytest.mark.parametrize(("item", "route"), [(4, "decide"), (5, "version")])
-def test_what_the_server_had_before_its_answer_was_lost_counts_once(
-    page: Page, app: App, item: int, route: str
-) -> None:
+def test_an_action_whose_answer_was_lost_counts_once(page: Page, app: App, item: int, route: str) -> None:
     lost: list[int] = []
 
     def lose(request: Route) -> None:
@@ -236,10 +233,10 @@ def test_a_double_click_a_held_key_and_enter_twice_decide_one_item(page: Page, a
     assert decisions(app, third + 1) == []
 
 
-# ---- who one is
+# ---- sign-in
 
 
-def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(chromium: Browser, app: App) -> None:
+def test_after_a_day_a_tab_requires_a_new_sign_in_and_restores_its_text(chromium: Browser, app: App) -> None:
     with visitor(chromium, private=True) as context:
         page = context.new_page()
         page.clock.install()
@@ -247,14 +244,14 @@ def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(c
         write(page, " Before the night.")
         saved(page)
         with Store.open(app.db) as store:
-            store.accounts.set_password(None, "RV", PASSWORD)  # ends the session, as a day does
+            store.accounts.set_password(None, "RV", PASSWORD)  # ends the session, as after a day
         with sqlite3.connect(app.db) as db:
             db.execute("UPDATE leases SET expires_at = '2020-01-01T00:00:00.000+00:00' WHERE ended IS NULL")
         db.close()
         page.clock.fast_forward("24:00:00")
         expect(strip(page)).to_contain_text("You are signed out")
         write(page, " After it.")
-        look(page, "signed-out")
+        take_pictures(page, "signed-out")
         page.get_by_role("button", name="Sign in again").click()
         sign_in(page, "RV")
         page.wait_for_function("window.specO3?.review.current?.item.id === 6")
@@ -265,7 +262,7 @@ def test_a_tab_that_slept_for_a_day_asks_to_sign_in_and_comes_back_to_its_text(c
         assert unsent_here(page) == []
 
 
-def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anothers_name(page: Page, app: App) -> None:
+def test_after_another_person_signs_in_in_another_tab_nothing_is_sent_in_their_name(page: Page, app: App) -> None:
     at_item(page, app, 7, "RV")
     write(page, " By RV.")
     saved(page)
@@ -277,7 +274,7 @@ def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anot
     page.bring_to_front()
     write(page, " Still by RV.")
     expect(strip(page)).to_contain_text("This page belongs to RV, but RB has signed in since")
-    look(page, "somebody-else")
+    take_pictures(page, "somebody-else")
     with Store.open(app.db) as store:
         assert store.leases.autosaved("RB", 7) is None
     page.context.clear_cookies()
@@ -293,7 +290,7 @@ def test_who_signs_in_in_another_tab_is_signed_in_here_and_nobody_writes_in_anot
 # ---- several pages, several people
 
 
-def test_two_tabs_of_one_person_are_told_of_each_other_and_both_texts_are_kept(page: Page, app: App) -> None:
+def test_two_tabs_of_one_person_show_a_notice_and_keep_both_texts(page: Page, app: App) -> None:
     at_item(page, app, 8, "RV")
     other = page.context.new_page()
     at_item(other, app, 8, "RV")
@@ -303,19 +300,19 @@ def test_two_tabs_of_one_person_are_told_of_each_other_and_both_texts_are_kept(p
     other.bring_to_front()
     write(other, " In the second tab.")
     expect(notice(other)).to_contain_text("in another tab or on another machine as well")
-    look(other, "two-tabs")
+    take_pictures(other, "two-tabs")
     other.keyboard.press("Escape")
     notice(other).get_by_role("button", name="Compare").click()
     expect(other.locator("dialog.panel ins")).to_contain_text("first")
     expect(other.locator("dialog.panel del")).to_contain_text("second")
-    look(other, "two-texts")
+    take_pictures(other, "two-texts")
     other.get_by_role("button", name="Use the other one").click()
     expect(other.locator(".so-review .card.think").first).to_contain_text("In the first tab.")
     saved(other)
     assert unsent_here(other) == []
 
 
-def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: Page, app: App) -> None:
+def test_text_is_kept_if_the_lease_expires_and_another_person_takes_the_item(page: Page, app: App) -> None:
     at_item(page, app, 9, "RV")
     write(page, " Too slow.")
     saved(page)
@@ -329,7 +326,7 @@ def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: 
         expect(notice(page)).to_contain_text("Your text is kept, unsent")
         expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
         expect(page.locator(".so-review .card.think").first).to_contain_text("Too slow.")
-        look(page, "somebody-has-it")
+        take_pictures(page, "somebody-has-it")
         store.leases.release(taken.token)
     notice(page).get_by_role("button", name="Try again").click()
     expect(notice(page)).to_be_hidden()
@@ -337,7 +334,7 @@ def test_a_lease_that_ran_out_while_typing_and_somebody_who_took_the_item(page: 
     submitted(page, app, 9, "Too slow.")
 
 
-def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page, app: App) -> None:
+def test_text_is_kept_and_a_notice_is_shown_if_the_item_went_back_meanwhile(page: Page, app: App) -> None:
     at_item(page, app, 10, "RV")
     write(page, " Too late.")
     saved(page)
@@ -345,7 +342,7 @@ def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page,
         store.reviews.undo(person="RC", item_id=10, key="the screening taken back")
     submit(page)
     expect(notice(page)).to_contain_text("in revision only; this item is in screening. What you wrote is kept")
-    look(page, "went-back")
+    take_pictures(page, "went-back")
     expect(page.locator(".decision-bar .round")).to_have_text("screening")
     with Store.open(app.db) as store:
         kept = store.leases.autosaved("RV", 10)
@@ -353,8 +350,8 @@ def test_an_item_that_went_back_meanwhile_says_so_and_keeps_the_text(page: Page,
     assert "Too late." in str(kept.body)
 
 
-def test_a_comment_that_was_sent_does_not_come_back(page: Page, app: App) -> None:
-    """Its autosave is the slower of the two: the decision waits for it, so that it cannot arrive later."""
+def test_a_sent_comment_does_not_become_unsent_text_again(page: Page, app: App) -> None:
+    """The autosave is slow: the decision waits for it, so that the autosave cannot arrive later."""
     at_item(page, app, SCREENED, "RV")
     comment = page.get_by_label("Comment")
 
@@ -368,9 +365,9 @@ def test_a_comment_that_was_sent_does_not_come_back(page: Page, app: App) -> Non
     page.get_by_role("button", name="Keep").click()
     expect(page.locator(".so-review .toasts")).to_contain_text("Kept")
     page.unroute("**/autosave")
-    page.wait_for_timeout(1000)  # what was held back would have been sent by now
+    page.wait_for_timeout(1000)  # a delayed autosave would have been sent by now
     with Store.open(app.db) as store:
-        assert [one.decision.comment for one in store.items.history(SCREENED)] == ["a broad Hα"]
+        assert [entry.decision.comment for entry in store.items.history(SCREENED)] == ["a broad Hα"]
         assert store.leases.autosaved("RV", SCREENED) is None
     opened(page, app, SCREENED, "RV")
     expect(comment).to_have_value("")
@@ -379,7 +376,7 @@ def test_a_comment_that_was_sent_does_not_come_back(page: Page, app: App) -> Non
 # ---- the disk and the file
 
 
-def test_a_full_disk_is_said_and_the_text_is_sent_once_there_is_room(page: Page, app: App) -> None:
+def test_a_full_disk_is_reported_and_the_text_is_sent_when_there_is_space(page: Page, app: App) -> None:
     if app.disk is None:
         pytest.skip("a disk that can be filled is mounted by root alone")
     at_item(page, app, 11, "RV")
@@ -387,7 +384,7 @@ def test_a_full_disk_is_said_and_the_text_is_sent_once_there_is_room(page: Page,
         write(page, " On a full disk." + " And so on." * 40)
         expect(notice(page)).to_contain_text("the disk is full. Nothing was saved")
         expect(page.locator(".so-top .saved")).to_have_text("not saved yet")
-        look(page, "disk-full")
+        take_pictures(page, "disk-full")
         submit(page)
         expect(page.locator(".so-top .saved")).to_have_text("not sent yet")
         expect(page.locator(".so-review .card.think").first).to_contain_text("On a full disk.")
@@ -399,12 +396,12 @@ def test_a_full_disk_is_said_and_the_text_is_sent_once_there_is_room(page: Page,
     assert unsent_here(page) == []
 
 
-def test_a_database_that_another_program_holds_is_said_within_seconds(page: Page, app: App) -> None:
+def test_a_database_locked_by_another_program_is_reported_within_seconds(page: Page, app: App) -> None:
     at_item(page, app, 12, "RV")
     with locked(app.db):
         write(page, " Behind a lock.")
         expect(notice(page)).to_contain_text("it is locked by another program")
-        look(page, "locked")
+        take_pictures(page, "locked")
     saved(page)
     expect(notice(page)).to_be_hidden()
     submit(page)
@@ -427,7 +424,7 @@ Storage.prototype.setItem = function (name, text) {
 
 
 @pytest.mark.parametrize(("item", "storage"), [(13, FORBIDDEN), (14, FULL)], ids=["forbidden", "full"])
-def test_without_the_browsers_storage_the_page_works_and_says_that_it_has_to_stay_open(
+def test_without_the_browsers_storage_the_page_works_and_shows_that_it_must_stay_open(
     chromium: Browser, app: App, item: int, storage: str
 ) -> None:
     with visitor(chromium, private=True) as context:
@@ -438,7 +435,7 @@ def test_without_the_browsers_storage_the_page_works_and_says_that_it_has_to_sta
         page.context.set_offline(True)
         write(page, " Nowhere else.")
         expect(strip(page)).to_contain_text("leave this page open")
-        look(page, "no-storage")
+        take_pictures(page, "no-storage")
         page.context.set_offline(False)
         expect(strip(page)).to_be_hidden()
         saved(page)
@@ -453,15 +450,15 @@ def test_without_the_browsers_storage_the_page_works_and_says_that_it_has_to_sta
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[BadServer]:
-    """A model server that takes its time."""
-    turns = (look_at(6400, 6700, "Hα", "Is Hα broad? " * 20), answer("YES", thought="A disc."))
+    """A slow model server."""
+    turns = (look(6400, 6700, "Hα", "Is Hα broad? " * 20), answer("YES", thought="A disc."))
     with BadServer(talking(turns, delay=0.3, pieces=40)) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def blind_app(tmp_path_factory: pytest.TempPathFactory, model: BadServer) -> Iterator[App]:
-    """Another app, with a blind session that asks SA and SB, and a slow model to ask."""
+    """Another app, with a blind session for SA and SB, and a slow model."""
     folder = tmp_path_factory.mktemp("blind")
     db = blind_team(folder / "annotations.db", two_sources(2))
     name_servers(folder, {"slow": model.url})
@@ -482,13 +479,13 @@ def at_first_sheet(page: Page, app: App) -> None:
 
 
 def blind_answers(app: App) -> int:
-    """How many were given, those that were given anew included."""
+    """Return the number of answers, changed answers included."""
     with contextlib.closing(sqlite3.connect(app.db)) as db:
         (count,) = db.execute("SELECT count(*) FROM blind_scores").fetchone()
     return int(count)
 
 
-def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_app: App, tmp_path: Path) -> None:
+def test_a_blind_answer_and_a_live_run_while_the_server_is_dead(page: Page, blind_app: App, tmp_path: Path) -> None:
     enter(page, blind_app, "SA")
     at_first_sheet(page, blind_app)
     page.keyboard.press("2")
@@ -497,7 +494,7 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_ap
     open_live(live)
     write_csv(tmp_path / "star.csv")
     drop(live, tmp_path / "star.csv")
-    ask(live, "slow")
+    choose(live, "slow")
     live.locator(RUN).click()
     expect(live.locator(".so-live .card.growing .text")).to_contain_text("broad")
     blind_app.kill()
@@ -506,14 +503,14 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_ap
     page.keyboard.press("Enter")
     expect(page.locator(".blind .notice")).to_contain_text("Your answer is kept in this browser")
     expect(strip(page)).to_contain_text("The server does not answer")
-    look(page, "blind-server-gone")
+    take_pictures(page, "blind-server-gone")
     live.bring_to_front()
     expect(strip(live)).to_contain_text("The server does not answer")
-    look(live, "live-server-gone")
+    take_pictures(live, "live-server-gone")
     blind_app.start()
     expect(live.locator(".so-live .ending")).to_contain_text("no longer knows this run")
     expect(live.locator(".so-live .card").first).to_contain_text("Is Hα broad?")
-    look(live, "live-run-gone")
+    take_pictures(live, "live-run-gone")
     at_first_sheet(page, blind_app)
     expect(page.locator(".blind .notice")).to_contain_text("has been restored")
     page.bring_to_front()
@@ -522,7 +519,7 @@ def test_a_blind_answer_and_a_live_run_when_the_server_dies(page: Page, blind_ap
     assert blind_answers(blind_app) == 1
 
 
-def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out(page: Page, blind_app: App) -> None:
+def test_a_blind_answer_with_a_lost_reply_counts_once_and_is_kept_over_a_sign_out(page: Page, blind_app: App) -> None:
     enter(page, blind_app, "SB")
     at_first_sheet(page, blind_app)
     lost: list[int] = []
@@ -543,7 +540,7 @@ def test_a_blind_answer_whose_answer_is_lost_counts_once_and_outlives_a_sign_out
     for key in ("1", "1", "Enter"):
         page.keyboard.press(key)
     expect(strip(page)).to_contain_text("You are signed out")
-    look(page, "blind-signed-out")
+    take_pictures(page, "blind-signed-out")
     enter(page, blind_app, "SB")
     page.keyboard.press("Enter")
     in_front(page, 3)

@@ -1,4 +1,4 @@
-"""Every text that comes in from outside, shown everywhere it is shown: as text, and as nothing else."""
+"""Text from outside is shown as text on every page, never as markup or code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tests.browser.support.blind_app import in_front, open_blind
 from tests.browser.support.hostile_campaign import ELSEWHERE, PASSWORD, SHORT, campaign, nasty
-from tests.browser.support.live_app import RUN, ask, drop, name_servers, open_live, write_csv
+from tests.browser.support.live_app import RUN, choose, drop, name_servers, open_live, write_csv
 from tests.browser.support.review_app import picture, serving, settled, signed_in
 from tests.support.model_server import BadServer, answer, look, talking
 
@@ -30,7 +30,7 @@ PLANTED = """(elsewhere) => [...document.querySelectorAll(
     const url = new URL(address, location.href)
     return url.host === elsewhere || url.protocol === 'javascript:'
   }).map((found) => found.outerHTML.slice(0, 200))"""
-"""What the texts would have made, had they been taken for markup."""
+"""Elements that exist only if a text was interpreted as markup."""
 
 BEYOND = """() => document.documentElement.scrollWidth > innerWidth ? ['the page'] :
   [...document.querySelectorAll('button, input, select, textarea, .pill, .session, section, dialog')]
@@ -38,30 +38,30 @@ BEYOND = """() => document.documentElement.scrollWidth > innerWidth ? ['the page
     const place = part.getBoundingClientRect()
     return part.checkVisibility() && place.width > 0 && (place.left < -1 || place.right > innerWidth + 1)
   }).map((part) => part.outerHTML.slice(0, 200))"""
-"""What a long text has pushed out of the window, where nobody can reach it."""
+"""Controls that a long text has pushed out of the window."""
 
 
 class Watched:
-    """What a page did that no text may make it do."""
+    """Records actions of a page that no text may cause."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self._host = page, urlsplit(url).netloc
         self.found: list[str] = []
-        page.on("request", lambda request: self._asked(request.url))
-        page.on("console", self._said)
+        page.on("request", lambda request: self._on_request(request.url))
+        page.on("console", self._on_console)
         page.on("dialog", lambda dialog: self.found.append(f"dialog: {dialog.message}"))
 
-    def _asked(self, address: str) -> None:
+    def _on_request(self, address: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("data", "blob") and parts.netloc != self._host:
             self.found.append(f"request: {address}")
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if "Content Security Policy" in message.text or "Content-Security-Policy" in message.text:
             self.found.append(message.text)
 
     def shows(self, *fields: str) -> None:
-        """These fields stand on the page, letter by letter, and nothing came of any text."""
+        """Check that these fields are shown unchanged and that no text was interpreted."""
         for field in fields:
             expect(self.page.locator("body")).to_contain_text(nasty(field)[:200])
         self.is_harmless()
@@ -156,7 +156,7 @@ def test_live(chromium: Browser, url: str, tmp_path: Path) -> None:
     with watched(chromium, url, "CO") as (page, watch):
         open_live(page)
         drop(page, file)
-        ask(page, "nasty", "nasty")
+        choose(page, "nasty", "nasty")
         page.locator(RUN).click()
         expect(page.locator(".so-live .card.answer")).to_be_visible(timeout=30_000)
         picture(page, "hostile-live")

@@ -1,4 +1,4 @@
-"""Everything by keyboard alone: from the demo to an approved trajectory."""
+"""Review by keyboard alone: from the demo to an approved trajectory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def demo_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def alone(chromium: Browser, tmp_path: Path, demo_database: Path):  # type: ignore[no-untyped-def]
-    """Somebody at the first item of the demo, who has typed their initials and Enter. There is no mouse."""
+    """A page at the demo's first item after a sign-in by keyboard, and the database."""
     errors: list[str] = []
     db = tmp_path / "annotations.db"
     shutil.copyfile(demo_database, db)
@@ -145,7 +145,7 @@ def test_my_verdict_first_hides_the_answer_until_it_is_given(alone: tuple[Page, 
     expect(page.locator(".card.answer")).to_have_count(1)
 
 
-def test_unsent_text_is_there_again_after_the_page_is_gone(alone: tuple[Page, Path]) -> None:
+def test_unsent_text_is_restored_after_a_reload(alone: tuple[Page, Path]) -> None:
     page, _ = alone
     press(page, "Shift+K")
     expect(page.locator(".decision-bar .round")).to_have_text("revision")

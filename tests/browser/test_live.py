@@ -1,4 +1,4 @@
-"""Watching the agent in the real app: files dropped, runs watched, stopped, repeated, sent to review."""
+"""The Live tab in the real app: files are dropped; runs are watched, stopped, repeated and sent to review."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.support.live_app import (
     RUN,
-    ask,
     cards,
+    choose,
     drop,
     live,
     name_servers,
@@ -36,14 +36,14 @@ PEOPLE = ("AA", "BB", "CC", "DD", "EE", "FF", "GG", "HH")
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[BadServer]:
-    """A model server that takes its time."""
+    """A slow model server."""
     with BadServer(SLOW) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def url(model: BadServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One app for this file, with the demo in its library and people who each have a bench of their own."""
+    """One app for this file, with the demo in its library and a bench per person."""
     folder = tmp_path_factory.mktemp("live")
     name_servers(folder, {"slow": model.url, "gone": "http://127.0.0.1:9/v1"})
     with serving(team(folder / "annotations.db", *PEOPLE)) as address:
@@ -78,7 +78,7 @@ def stop_in_the_middle(page: Page, model: BadServer) -> None:
     assert model.wait(lambda: model.open == 0)
 
 
-def test_a_real_file_is_dropped_watched_stopped_asked_again_and_found_in_review(
+def test_a_real_file_is_dropped_run_stopped_run_again_and_sent_to_review(
     chromium: Browser, url: str, model: BadServer, shared: Path
 ) -> None:
     file = shared / LAMOST_FILE
@@ -88,7 +88,7 @@ def test_a_real_file_is_dropped_watched_stopped_asked_again_and_found_in_review(
         drop(page, file)
         expect(row(page, file.name)).to_have_class("row current")
         expect(page.locator(".so-live .item .facts-line")).to_contain_text("LAMOST")
-        ask(page, "slow")
+        choose(page, "slow")
         expect(page.locator(".so-live .health.well")).to_contain_text("spec-o3")
         page.keyboard.press("r")
         expect(page.locator(".so-live .run-head .turn")).to_contain_text("turn 1 of 8")
@@ -118,7 +118,7 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
     chromium: Browser, url: str, csv: Path
 ) -> None:
     with live(chromium, url, "BB") as page:
-        # What was on the page at each change, as somebody who watches sees it.
+        # Record what is on the page at each change.
         page.evaluate(
             """() => {
               window.seen = []
@@ -134,18 +134,18 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
             }"""
         )
         drop(page, csv)
-        ask(page, "slow")
+        choose(page, "slow")
         page.locator(RUN).click()
         expect(cards(page)).to_have_count(6, timeout=30_000)
         over(page)
         seen = page.evaluate("window.seen")
         counts = [s["whole"] for s in seen]
         assert counts == sorted(counts)
-        assert set(range(7)) - set(counts) <= {1, 3, 5}  # a thought and its look may come in one frame
+        assert set(range(7)) - set(counts) <= {1, 3, 5}  # a thought and its zoom may come in one frame
         texts = [s["text"] for s in seen if s["whole"] == 0 and s["text"]]
         assert THOUGHTS[0][:20] in {t[:20] for t in texts}
         assert any(0 < len(t) < len(THOUGHTS[0]) for t in texts)
-        # A call and its look may come in one frame too, but hardly both times.
+        # A call and its zoom may come in one frame too, but rarely both times.
         assert {"6400 – 6700", "4800 – 4920"} & {s["called"] for s in seen}
         assert shown(page, "trace.steps.map((s) => s.kind)") == ["think", "zoom", "think", "zoom", "think", "answer"]
 
@@ -153,7 +153,7 @@ def test_steps_arrive_one_by_one_and_each_window_is_drawn_as_soon_as_it_is_calle
 def test_the_baseline_answers_and_arrows_step_through_its_windows(chromium: Browser, url: str, csv: Path) -> None:
     with live(chromium, url, "CC") as page:
         drop(page, csv)
-        ask(page, "baseline")
+        choose(page, "baseline")
         expect(page.get_by_label("Samples", exact=True)).to_be_disabled()
         page.keyboard.press("r")
         over(page)
@@ -173,7 +173,7 @@ def test_the_baseline_answers_and_arrows_step_through_its_windows(chromium: Brow
 
 
 def voting(body: Mapping[str, Any]) -> Behaviour:
-    """Four ways, by the seed: three look at Hα first, two of them say YES."""
+    """Behave in four ways, by the seed: three zoom on Hα first, two of them answer YES."""
     turn = sum(message["role"] == "assistant" for message in body["messages"])
     ways = (
         (look(6400, 6700), look(4600, 4760, "He II 4686"), answer("YES")),
@@ -185,13 +185,13 @@ def voting(body: Mapping[str, Any]) -> Behaviour:
     return Say(way[min(turn, len(way) - 1)], pieces=6, delay=0.02)
 
 
-def test_a_vote_without_a_majority_asks_a_person_and_shows_where_the_traces_part(
+def test_a_vote_without_a_majority_needs_a_person_and_shows_where_the_traces_differ(
     chromium: Browser, url: str, model: BadServer, csv: Path
 ) -> None:
     model.answers = voting
     with live(chromium, url, "DD") as page:
         drop(page, csv)
-        ask(page, "slow", samples=4)
+        choose(page, "slow", samples=4)
         page.locator(".so-live .settings").click()
         page.get_by_label("Seed").fill("4")
         page.keyboard.press("Escape")
@@ -217,17 +217,17 @@ def test_a_vote_without_a_majority_asks_a_person_and_shows_where_the_traces_part
         expect(page.locator(".so-live .notice")).to_contain_text("are in the queue")
 
 
-def test_a_server_that_is_not_there_is_a_sentence_and_the_page_goes_on(chromium: Browser, url: str, csv: Path) -> None:
+def test_a_missing_server_is_a_message_and_the_page_still_works(chromium: Browser, url: str, csv: Path) -> None:
     with live(chromium, url, "EE") as page:
         drop(page, csv)
-        ask(page, "gone")
+        choose(page, "gone")
         expect(page.locator(".so-live .health.ill")).to_contain_text("No server at", timeout=20_000)
         page.keyboard.press("r")
         expect(page.locator(".so-live .ending.red")).to_contain_text("No server at", timeout=30_000)
         expect(page.locator(".so-live .ending.red button")).to_contain_text("Again")
         expect(row(page, csv.name)).to_contain_text("failed")
         picture(page, "live-error")
-        ask(page, "baseline")
+        choose(page, "baseline")
         page.keyboard.press("r")
         over(page)
         expect(page.locator(".so-live .ending .outcome")).to_have_text("YES")
@@ -241,7 +241,7 @@ def test_two_people_run_at_once_and_do_not_see_each_other(
     with live(chromium, url, "FF") as one, live(chromium, url, "GG") as other:
         for page, file in ((one, csv), (other, other_file)):
             drop(page, file)
-            ask(page, "slow")
+            choose(page, "slow")
             page.keyboard.press("r")
         expect(one.locator(".so-live .card").first).to_be_visible()
         expect(other.locator(".so-live .card").first).to_be_visible()
@@ -254,10 +254,10 @@ def test_two_people_run_at_once_and_do_not_see_each_other(
             expect(row(page, file.name)).to_contain_text("YES")
 
 
-def test_a_reload_finds_the_bench_and_the_run_that_goes_on(chromium: Browser, url: str, csv: Path) -> None:
+def test_a_reload_restores_the_bench_and_the_running_run(chromium: Browser, url: str, csv: Path) -> None:
     with live(chromium, url, "HH") as page:
         drop(page, csv)
-        ask(page, "slow")
+        choose(page, "slow")
         page.keyboard.press("r")
         expect(cards(page)).to_have_count(2, timeout=20_000)
         run = shown(page, "run.id")

@@ -1,4 +1,4 @@
-"""Small things of the Live tab: what a model or a network does wrong, and what a day of work runs into."""
+"""Details of the Live tab: faults of a model or the network, and cases of daily work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.support.live_app import RUN, Cable, ask, cards, drop, live, name_servers, row, shown, team, write_csv
+from tests.browser.support.live_app import (
+    RUN,
+    Cable,
+    cards,
+    choose,
+    drop,
+    live,
+    name_servers,
+    row,
+    shown,
+    team,
+    write_csv,
+)
 from tests.browser.support.review_app import picture, serving
 from tests.support.model_server import BadServer, Behaviour, Say, answer, look, talking
 
@@ -34,14 +46,14 @@ def url(model: BadServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def desk(chromium: Browser, url: str, model: BadServer, tmp_path: Path) -> Iterator[Page]:
-    """Somebody with one spectrum on the bench, about to ask the model whether it is a CV."""
+    """A page with one spectrum on the bench and the model chosen for the question about CVs."""
     model.answers = SHORT
     with live(chromium, url, "AA") as page:
         page.evaluate("Promise.all(window.specO3.live.bench.rows.map((r) => window.specO3.live.adding.remove(r.id)))")
         expect(page.locator(".so-live .queue .row")).to_have_count(0)
         write_csv(tmp_path / "star.csv")
         drop(page, tmp_path / "star.csv")
-        ask(page, "model")
+        choose(page, "model")
         yield page
 
 
@@ -50,7 +62,7 @@ def ran(page: Page) -> None:
     page.wait_for_function("(window.specO3.live.shownRun?.state ?? 'running') !== 'running'")
 
 
-def test_a_window_at_rest_is_drawn_where_its_light_arrived(desk: Page, tmp_path: Path) -> None:
+def test_a_rest_frame_window_is_drawn_at_observed_wavelengths(desk: Page, tmp_path: Path) -> None:
     write_csv(tmp_path / "far.csv", redshift=0.05)
     drop(desk, tmp_path / "far.csv")
     ran(desk)
@@ -70,7 +82,7 @@ def test_what_a_model_writes_is_text_and_never_markup(desk: Page, model: BadServ
     assert desk.locator(".so-live .live-trace b, .so-live .live-trace img[src=x]").count() == 0
 
 
-def test_a_call_that_cannot_be_run_is_shown_and_the_fault_is_told_quietly(desk: Page, model: BadServer) -> None:
+def test_a_call_that_cannot_be_run_is_shown_with_its_fault_folded(desk: Page, model: BadServer) -> None:
     reversed_and_cut = look(6700, 6400).removesuffix("}\n</tool_call>")
     model.answers = talking((reversed_and_cut, answer("NO")), pieces=5)
     ran(desk)
@@ -81,7 +93,7 @@ def test_a_call_that_cannot_be_run_is_shown_and_the_fault_is_told_quietly(desk: 
     expect(desk.locator(".so-live .ending .outcome")).to_be_visible()
 
 
-def test_the_turn_limit_is_shown_while_it_runs_and_when_it_ends_the_run(desk: Page, model: BadServer) -> None:
+def test_the_turn_limit_is_shown_during_the_run_and_when_it_ends_the_run(desk: Page, model: BadServer) -> None:
     model.answers = lambda body: Say(look(6400, 6700), pieces=6, delay=0.05)
     desk.keyboard.press("w")
     desk.get_by_label("Turn limit").fill("2")
@@ -93,7 +105,7 @@ def test_the_turn_limit_is_shown_while_it_runs_and_when_it_ends_the_run(desk: Pa
     expect(desk.locator(".so-live .card.zoom").last).to_contain_text("Not run")
 
 
-def test_a_file_that_is_no_spectrum_is_a_sentence_and_the_others_come(desk: Page, tmp_path: Path) -> None:
+def test_a_file_that_is_no_spectrum_is_a_message_and_the_others_are_added(desk: Page, tmp_path: Path) -> None:
     (tmp_path / "shopping.txt").write_text("milk\nbread\n")
     write_csv(tmp_path / "other.csv", seed=3)
     drop(desk, tmp_path / "other.csv", tmp_path / "shopping.txt", tmp_path / "star.csv")
@@ -118,7 +130,7 @@ def test_run_all_goes_through_the_bench_and_each_row_gets_its_verdict(
     expect(row(desk, "star3.csv")).to_have_class("row current")
 
 
-def test_the_library_is_searched_and_picked_from_by_keyboard(desk: Page) -> None:
+def test_a_library_item_is_searched_and_picked_by_keyboard(desk: Page) -> None:
     desk.keyboard.press("/")
     field = desk.get_by_label("Search the library")
     expect(field).to_be_focused()
@@ -134,7 +146,9 @@ def test_the_library_is_searched_and_picked_from_by_keyboard(desk: Page) -> None
     assert found[0]["name"] == picked
 
 
-def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(desk: Page, model: BadServer) -> None:
+def test_after_a_click_on_an_earlier_card_the_page_stays_there_until_follow_is_clicked(
+    desk: Page, model: BadServer
+) -> None:
     turns = [look(6400 + 10 * n, 6700, thought=f"Look number {n}. " * 12) for n in range(6)]
     model.answers = talking((*turns, answer("YES")), delay=0.08, pieces=10)
     zooms = desk.locator(".so-live .card.zoom:not(.growing)")
@@ -151,7 +165,7 @@ def test_whoever_looks_at_an_earlier_card_stays_there_until_they_follow_again(de
     expect(desk.locator(".so-live .card.answer")).to_be_in_viewport(timeout=20_000)
 
 
-def test_a_lost_connection_is_told_and_no_step_is_missed_or_shown_twice(
+def test_a_lost_connection_is_shown_and_no_step_is_missed_or_shown_twice(
     chromium: Browser, url: str, model: BadServer, tmp_path: Path
 ) -> None:
     thoughts = ["One.", "Two.", "Three."]
@@ -160,7 +174,7 @@ def test_a_lost_connection_is_told_and_no_step_is_missed_or_shown_twice(
     write_csv(tmp_path / "cut.csv", seed=5)
     with Cable(url) as cable, live(chromium, cable.url, "AA") as page:
         drop(page, tmp_path / "cut.csv")
-        ask(page, "model")
+        choose(page, "model")
         page.keyboard.press("r")
         expect(cards(page)).to_have_count(2, timeout=20_000)
         cable.cut()
@@ -172,7 +186,7 @@ def test_a_lost_connection_is_told_and_no_step_is_missed_or_shown_twice(
         expect(cards(page)).to_have_count(6)
 
 
-def test_the_trace_the_pictures_and_the_report_can_be_kept(desk: Page) -> None:
+def test_the_trace_the_pictures_and_the_report_can_be_downloaded(desk: Page) -> None:
     ran(desk)
     for link, ending in (("Trace", "trace.json"), ("Pictures", "strip.png"), ("Report", "report.zip")):
         desk.locator(".so-live .download").click()
@@ -182,7 +196,7 @@ def test_the_trace_the_pictures_and_the_report_can_be_kept(desk: Page) -> None:
         assert Path(kept.value.path()).stat().st_size > 500
 
 
-def test_no_key_acts_in_a_tab_that_is_not_in_front(desk: Page) -> None:
+def test_no_key_acts_in_a_tab_that_is_not_open(desk: Page) -> None:
     review = "window.specO3.review.spectrum.state.smoothing"
     at_live = "window.specO3.live.spectrum.state.smoothing"
     before = desk.evaluate(review)
@@ -219,7 +233,7 @@ def test_everything_fits_the_screen(desk: Page, size: tuple[int, int]) -> None:
     expect(desk.locator(RUN)).to_contain_text("Again")
 
 
-def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(chromium: Browser, tmp_path: Path) -> None:
+def test_a_new_person_tries_a_library_item_and_sees_a_run_of_the_baseline(chromium: Browser, tmp_path: Path) -> None:
     with serving(team(tmp_path / "annotations.db", "AA")) as url, live(chromium, url, "AA") as page:
         page.set_viewport_size({"width": 1600, "height": 900})
         page.locator(".so-live .welcome button", has_text="Try one").click()
@@ -237,7 +251,7 @@ def test_a_newcomer_tries_one_from_the_library_and_sees_the_baseline_at_work(chr
 
 
 def two_ways(body: Mapping[str, Any]) -> Behaviour:
-    """By the seed: all look at Hα and then at Hβ or He II, the second way at Hα once more."""
+    """Behave in two ways, by the seed: zoom on Hα, then on Hβ, or on He II and on Hα again."""
     turn = sum(message["role"] == "assistant" for message in body["messages"])
     ways = (
         (look(6400, 6700), look(4800, 4920, "Hβ"), answer("YES")),
@@ -247,11 +261,11 @@ def two_ways(body: Mapping[str, Any]) -> Behaviour:
     return Say(way[min(turn, len(way) - 1)])
 
 
-def test_the_vote_shows_where_the_samples_looked_and_a_window_of_the_tree_is_selected_by_click_and_key(
+def test_the_vote_shows_all_windows_of_the_samples_and_they_are_selected_by_click_and_key(
     desk: Page, model: BadServer
 ) -> None:
     model.answers = two_ways
-    ask(desk, "model", samples=3)
+    choose(desk, "model", samples=3)
     desk.locator(".so-live .settings").click()
     desk.get_by_label("Seed").fill("2")
     desk.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""How the page opens: what is requested, the tabs, and what a person sees of them after a reload."""
+"""Opening the page: its requests, the tabs, and their state after a reload."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def test_the_first_item_needs_each_file_once_and_no_gradio_event(address: str, o
     assert len(once) == len(set(once)), sorted(once)
 
 
-def test_the_page_breaks_no_rule_of_its_policy(address: str, opened: Page) -> None:
-    told: list[str] = []
-    opened.on("console", lambda message: told.append(message.text) if message.type == "error" else None)
+def test_the_page_obeys_its_content_security_policy(address: str, opened: Page) -> None:
+    errors: list[str] = []
+    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     opened.goto(address)
     opened.wait_for_function(PAINTED, timeout=60_000)
     for tab in ("Live", "Blind", "Progress", "Library", "People", "Review"):
         opened.get_by_role("tab", name=tab).click()
         expect(opened.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
-    assert not [text for text in told if "Content Security Policy" in text]
+    assert not [text for text in errors if "Content Security Policy" in text]
 
 
-def test_the_desk_takes_turns_with_the_other_tabs(address: str, opened: Page) -> None:
+def test_the_review_tab_is_hidden_while_another_tab_is_open(address: str, opened: Page) -> None:
     opened.goto(address, wait_until="commit")
     opened.wait_for_function(PAINTED, timeout=60_000)
     assert opened.locator(".so-review").count() == 1
@@ -78,7 +78,7 @@ def test_in_a_narrow_window_every_tab_can_be_opened(address: str, opened: Page) 
         expect(opened.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
 
 
-def test_a_reload_in_another_tab_comes_back_to_it(address: str, opened: Page) -> None:
+def test_a_reload_keeps_the_open_tab(address: str, opened: Page) -> None:
     opened.goto(address)
     opened.get_by_role("tab", name="Live").click(timeout=60_000)
     expect(opened.locator(".so-live .queue, .so-live .bench, .so-live").first).to_be_visible(timeout=60_000)
@@ -88,7 +88,7 @@ def test_a_reload_in_another_tab_comes_back_to_it(address: str, opened: Page) ->
     expect(opened.locator(".so-review")).to_be_hidden()
 
 
-def test_gradios_styles_do_not_win_over_ours(address: str, opened: Page) -> None:
+def test_gradios_styles_do_not_override_ours(address: str, opened: Page) -> None:
     opened.goto(address)
     comment = opened.locator("#so-review .so-review .decision-bar .comment")
     expect(comment).to_be_visible(timeout=60_000)

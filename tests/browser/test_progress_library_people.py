@@ -1,4 +1,4 @@
-"""Progress, Library, People and the way in, in a real browser on the real app."""
+"""The Progress, Library and People tabs and the sign-in page, in a real browser on the real app."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from reviewer.web import app as server
 from tests.support.drawn_traces import a_spectrum, a_store, a_trace, add_approved, decide
 
 pytestmark = pytest.mark.browser
-# A first page load on a busy machine takes its time; nothing here is timed.
+# A first page load on a busy machine is slow; nothing here is timed.
 expect.set_options(timeout=20_000)
 PASSWORD = "Hα in emission"
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """An empty database; exports land beside it."""
+    """An empty database; exports are written next to it."""
     monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
     store = Store.open(tmp_path / "annotations.db")
     yield store
@@ -42,7 +42,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Four items: two approved, one rejected, one not looked at yet. AA signs in with a password."""
+    """Four items: two approved, one rejected, one without decisions. AA signs in with a password."""
     monkeypatch.setattr(exporting, "FOLDER", tmp_path / "approved")
     store = a_store(tmp_path / "campaign.db")
     store.accounts.set_password("AA", "AA", PASSWORD)
@@ -75,7 +75,7 @@ def serving(store: Store) -> Iterator[str]:
         thread.join(timeout=10)
 
 
-# The browser is closed before its server when a test asks for these before ``page``.
+# A test that requests these before ``page`` closes the browser before its server.
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
     with serving(store) as address:
@@ -100,9 +100,9 @@ def enter(page: Page, address: str, initials: str, password: str | None = None) 
 def open_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
     if name == "Library":
-        # Comes from the server: by then Gradio listens to the file fields, too.
+        # This text comes from the server: Gradio handles the file fields from then on.
         expect(page.get_by_text("None yet.")).to_be_visible()
-        # A page on a busy machine may keep a connection open all the time; five seconds are enough then.
+        # On a busy machine a page may keep a connection open all the time: wait five seconds at most.
         with suppress(TimeoutError):
             page.wait_for_load_state("networkidle", timeout=5_000)
 
@@ -119,7 +119,7 @@ def lamost_file(folder: Path) -> Path:
     return path
 
 
-def test_one_person_gives_initials_once_and_is_in(store: Store, address: str, page: Page) -> None:
+def test_one_person_gives_initials_only_once(store: Store, address: str, page: Page) -> None:
     enter(page, address, "ab")
     open_tab(page, "Progress")
     expect(page.get_by_text("Nothing to review yet")).to_be_visible()
@@ -129,7 +129,7 @@ def test_one_person_gives_initials_once_and_is_in(store: Store, address: str, pa
     assert store.settings.rules().solo
 
 
-def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_told(
+def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_refused(
     campaign: Store, campaign_address: str, page: Page
 ) -> None:
     enter(page, campaign_address, "AA", "not the password")
@@ -140,7 +140,7 @@ def test_a_team_signs_in_with_passwords_and_a_wrong_one_is_told(
     expect(page.get_by_role("tab", name="People", exact=True)).to_be_visible()
 
 
-def test_somebody_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
+def test_a_person_who_works_alone_starts_a_team_and_adds_a_person(store: Store, address: str, page: Page) -> None:
     enter(page, address, "ab")
     open_tab(page, "People")
     expect(page.get_by_text("You work here without a password")).to_be_visible()
@@ -234,16 +234,16 @@ def test_a_path_that_was_not_uploaded_is_never_read(store: Store, tmp_path: Path
         (button,) = (c["id"] for c in config["components"] if c["props"].get("value") == "Draft with the baseline")
         event = next(d for d in config["dependencies"] if [button, "click"] in d["targets"])
         file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
-        asked = {"data": [[file], "cv", ""], "fn_index": event["id"], "session_hash": "abc"}
-        assert client.post("/gradio_api/queue/join", json=asked).status_code == 200
+        request = {"data": [[file], "cv", ""], "fn_index": event["id"], "session_hash": "abc"}
+        assert client.post("/gradio_api/queue/join", json=request).status_code == 200
         with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "abc"}) as answers:
-            messages = (json.loads(said[5:]) for said in answers.iter_lines() if said.startswith("data:"))
+            messages = (json.loads(line[5:]) for line in answers.iter_lines() if line.startswith("data:"))
             completed = next(message for message in messages if message["msg"] == "process_completed")
     assert completed["success"] is False
     assert store.queue.facets()["batch"] == []
 
 
-def test_the_export_button_writes_a_folder_and_says_where_it_is(
+def test_the_export_button_writes_a_folder_and_shows_its_path(
     campaign: Store, campaign_address: str, page: Page, tmp_path: Path
 ) -> None:
     enter(page, campaign_address, "AA", PASSWORD)
@@ -264,7 +264,7 @@ def test_the_export_button_writes_a_folder_and_says_where_it_is(
     assert [export.person for export in campaign.settings.exports()] == ["AA"]
 
 
-def test_an_export_comes_back_in_as_a_zip(
+def test_an_export_is_imported_as_a_zip(
     campaign: Store, store: Store, address: str, page: Page, tmp_path: Path
 ) -> None:
     made = exporting.export(campaign, "again", folder=tmp_path / "out").folder

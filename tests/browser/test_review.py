@@ -1,4 +1,4 @@
-"""The whole way of one trajectory, in the real app: from a LAMOST file to training data and back."""
+"""One trajectory through the real app: from a LAMOST file to training data and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small things of the Review page that a day of work runs into: each was wrong once."""
+"""Details of the Review page; each was a bug once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GALAXY = "spectra/sdss/GALAXY/spec-0266-51602-0013.fits"
 """At z = 0.1213, so that rest and observed wavelengths are 800 Å apart at Hα."""
 
 CARBON_STAR = "spectra/miles/CARBON_STAR/MILES_res2.50_star_m0720V.fits"
-"""Air, at rest, and without a redshift."""
+"""In air, in the rest frame, without a redshift."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[str]
 
 @pytest.fixture
 def desk(chromium: Browser, url: str) -> Iterator[Page]:
-    """Somebody working alone, at the galaxy. Only the first of these pages is asked for initials."""
+    """The page of a person who works alone, at the galaxy; only the first one has to sign in."""
     errors: list[str] = []
     with profile(chromium) as context:
         page = context.new_page()
@@ -54,7 +54,7 @@ def opened(page: Page, item: int) -> None:
 
 
 def in_revision(page: Page) -> Locator:
-    """The galaxy in its revision round, with nothing unsent; its first zoom."""
+    """Bring the galaxy to its revision round, without unsent text; return its first zoom."""
     if page.locator(".decision-bar .round").inner_text() == "screening":
         page.keyboard.press("Shift+K")
     expect(page.locator(".decision-bar .round")).to_have_text("revision")
@@ -73,14 +73,14 @@ def type_window(zoom: Locator, lo: str, hi: str) -> None:
     zoom.locator("[name=hi]").press("Enter")
 
 
-def test_data_at_rest_without_a_redshift_are_never_called_observed(desk: Page) -> None:
+def test_rest_frame_data_without_a_redshift_are_never_called_observed(desk: Page) -> None:
     opened(desk, 2)
     expect(desk.locator(".card.zoom .chip").first).to_have_text("rest · air")
     expect(desk.locator(".so-full .so-titles")).to_contain_text("Wavelength, rest, air (Å)")
     expect(desk.locator(".card.think").first).to_contain_text("(air, rest frame)")
 
 
-def test_a_window_at_rest_stands_where_its_light_arrived(desk: Page) -> None:
+def test_a_rest_frame_window_is_drawn_at_observed_wavelengths(desk: Page) -> None:
     lo, hi = desk.evaluate(
         "window.specO3.review.drafting.steps.find((s) => s.kind === 'zoom').arguments.wavelength_range"
     )
@@ -99,7 +99,7 @@ def test_selecting_a_card_does_not_make_it_taller(desk: Page) -> None:
     assert desk.evaluate(height) == before
 
 
-def test_edges_the_wrong_way_round_wait_for_the_other_edge(desk: Page) -> None:
+def test_reversed_edges_wait_for_the_other_edge(desk: Page) -> None:
     zoom = in_revision(desk)
     picture = zoom.locator("img").get_attribute("src") or ""
     zoom.locator("[name=lo]").fill("6800")
@@ -112,7 +112,7 @@ def test_edges_the_wrong_way_round_wait_for_the_other_edge(desk: Page) -> None:
     expect(zoom).to_be_focused()
 
 
-def test_hints_follow_the_window_back_and_through_a_reload(desk: Page) -> None:
+def test_hints_follow_the_window_after_undo_and_reload(desk: Page) -> None:
     zoom = in_revision(desk)
     # An earlier test may have moved this window, and left text that is still being restored.
     type_window(zoom, "6400", "6900")
@@ -146,7 +146,7 @@ def test_submitting_waits_for_the_window_just_typed(desk: Page) -> None:
     assert desk.evaluate(f"{first}.arguments.wavelength_range")[0] == 6450
 
 
-def test_removing_a_step_selects_the_one_in_its_place(desk: Page) -> None:
+def test_removing_a_step_selects_the_step_in_its_place(desk: Page) -> None:
     in_revision(desk)
     count = desk.locator(".card").count()
     desk.locator(".card .number").nth(1).click()
@@ -157,7 +157,7 @@ def test_removing_a_step_selects_the_one_in_its_place(desk: Page) -> None:
     expect(desk.locator(".card")).to_have_count(count)
 
 
-def test_what_is_missing_is_said_until_something_is_changed(desk: Page) -> None:
+def test_missing_parts_are_shown_until_something_changes(desk: Page) -> None:
     in_revision(desk)
     desk.locator(".card .number").first.click()
     desk.keyboard.press("Delete")
@@ -167,7 +167,7 @@ def test_what_is_missing_is_said_until_something_is_changed(desk: Page) -> None:
     expect(desk.locator(".notice")).to_be_hidden()
 
 
-def test_a_redshift_is_typed_and_left_with_enter(desk: Page) -> None:
+def test_enter_after_a_redshift_leaves_its_field(desk: Page) -> None:
     desk.keyboard.press("z")
     desk.keyboard.type("0.13")
     desk.keyboard.press("Enter")
@@ -179,7 +179,7 @@ def test_a_redshift_is_typed_and_left_with_enter(desk: Page) -> None:
     assert desk.evaluate("window.specO3.review.spectrum.state.z") == 0.13
 
 
-def test_a_filter_nothing_fits_leaves_nothing_of_another_item(desk: Page) -> None:
+def test_a_filter_without_matches_shows_no_item(desk: Page) -> None:
     desk.keyboard.press("/")
     desk.locator(".filter [name=text]").fill("no such name")
     expect(desk.locator(".queue .rows .row")).to_have_count(0)
@@ -191,9 +191,7 @@ def test_a_filter_nothing_fits_leaves_nothing_of_another_item(desk: Page) -> Non
     expect(desk.locator("section.spectrum .so-full")).to_be_hidden()
 
 
-def test_text_typed_while_the_server_is_gone_is_sent_when_it_is_back(
-    chromium: Browser, tmp_path: Path, shared: Path
-) -> None:
+def test_text_typed_without_a_server_is_sent_when_it_is_back(chromium: Browser, tmp_path: Path, shared: Path) -> None:
     db = tmp_path / "annotations.db"
     spec_o3("draft", shared / GALAXY, "--policy", "baseline", "--task", "cv", "--db", db)
     with serving(db) as url, signed_in(chromium, url, "AB") as page:
@@ -212,7 +210,7 @@ def test_text_typed_while_the_server_is_gone_is_sent_when_it_is_back(
         expect(page.locator(".card.think").first).to_contain_text("Typed alone.")
 
 
-def test_the_second_of_two_tabs_is_shown_both_texts_and_nothing_is_merged(desk: Page) -> None:
+def test_the_second_of_two_tabs_shows_both_texts_and_merges_nothing(desk: Page) -> None:
     in_revision(desk)
     other = desk.context.new_page()
     other.goto(desk.url)

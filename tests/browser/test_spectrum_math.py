@@ -1,4 +1,4 @@
-"""The arithmetic behind the interactive spectrum, run in Chromium and checked against Python."""
+"""The arithmetic of the interactive spectrum, run in Chromium and compared with Python."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -20,7 +20,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def javascript(chromium: Browser) -> Iterator[Call]:
-    """Calls what a module exports: javascript("spectrum/math.js", "smooth", ...).
+    """Function that calls an export of a module: javascript("spectrum/math.js", "smooth", ...).
 
     numpy arrays become typed arrays; NaN comes back as None.
     """
@@ -58,7 +58,7 @@ def test_air_and_vacuum_agree_with_the_line_list_of_the_agent(javascript: Call, 
 
 
 def weighted_gaussian(flux: np.ndarray, ivar: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
-    """The definition, as matrices."""
+    """Smooth by the definition, with matrices."""
     pixel = np.arange(flux.size)
     distance = np.abs(pixel[:, None] - pixel)
     kernel = np.exp(-0.5 * (distance / width) ** 2) * (distance <= np.ceil(4 * width))
@@ -75,7 +75,7 @@ def test_smoothing_is_the_ivar_weighted_gaussian_mean_with_its_own_error(javascr
     np.testing.assert_allclose(smoothed["sigma"], error)
 
 
-def test_smoothing_keeps_gaps_open_and_lets_nothing_leak_out_of_them(javascript: Call) -> None:
+def test_smoothing_keeps_gaps_and_ignores_the_values_in_them(javascript: Call) -> None:
     flux, ivar = np.full(20, 10.0), np.ones(20)
     flux[8:10], ivar[8:10] = 1e6, 0
     smoothed = math(javascript, "smooth", flux, ivar, 2)["flux"]
@@ -100,7 +100,7 @@ def test_flux_range_ignores_a_cosmic_ray_and_a_noisy_end_but_keeps_an_emission_l
     assert math(javascript, "robustRange", flux, photon_noise)[1] > 395
 
 
-def test_flux_range_of_nothing_is_still_a_range(javascript: Call) -> None:
+def test_flux_range_without_data_is_still_a_range(javascript: Call) -> None:
     low, high = math(javascript, "robustRange", np.full(5, np.nan), np.full(5, np.nan))
     assert low < high
     low, high = math(javascript, "robustRange", np.zeros(5), np.ones(5))
@@ -110,17 +110,17 @@ def test_flux_range_of_nothing_is_still_a_range(javascript: Call) -> None:
 @settings(max_examples=40, deadline=None)
 @given(
     flux=st.lists(st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6)), min_size=2, max_size=300),
-    pixels_a_column=st.floats(0.2, 60),
+    pixels_per_column=st.floats(0.2, 60),
 )
-def test_no_spike_is_lost_however_many_pixels_share_a_screen_column(
-    javascript: Call, flux: list[float], pixels_a_column: float
+def test_no_spike_is_lost_if_many_pixels_share_a_screen_column(
+    javascript: Call, flux: list[float], pixels_per_column: float
 ) -> None:
     values = np.array(flux)
     wavelength = 4000 + 2.0 * np.arange(values.size)
     options = {
         "from": 0,
         "to": values.size,
-        "columnWidth": 2.0 * pixels_a_column,
+        "columnWidth": 2.0 * pixels_per_column,
         "factor": 1,
         "scale": 1,
         "withBand": True,
@@ -138,7 +138,7 @@ def test_no_spike_is_lost_however_many_pixels_share_a_screen_column(
 
 @settings(max_examples=60, deadline=None)
 @given(positions=st.lists(st.floats(0, 700), min_size=1, max_size=40).map(sorted), seed=st.integers(0, 1000))
-def test_names_never_overlap_never_stray_and_the_important_ones_win(
+def test_names_never_overlap_stay_near_their_lines_and_important_ones_are_kept(
     javascript: Call, positions: list[float], seed: int
 ) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, len(positions))
@@ -227,5 +227,5 @@ def test_numbers_are_typeset(javascript: Call, function: str, arguments: list[An
 @pytest.mark.parametrize(
     ("text", "value"), [("−1 240.5", -1240.5), ("+0.1", 0.1), (".5", 0.5), ("1e-3", 0.001), ("12 km", None), ("", None)]
 )
-def test_typed_numbers_are_understood_or_refused(javascript: Call, text: str, value: float | None) -> None:
+def test_typed_numbers_are_parsed_or_refused(javascript: Call, text: str, value: float | None) -> None:
     assert javascript("common/format.js", "parseNumber", text) == value

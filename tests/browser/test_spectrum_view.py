@@ -1,4 +1,4 @@
-"""The interactive spectrum in Chromium: what it draws, what stays where it was, what dragging and keys do."""
+"""The interactive spectrum in Chromium: drawing, zoom, dragging and keys."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -80,7 +80,7 @@ ERRORS: list[str] = []
 
 @pytest.fixture
 def view(loaded: Page) -> Iterator[Page]:
-    """The page with a view just made; an error nobody caught in it fails the test."""
+    """The page with a new view; an uncaught error fails the test."""
     ERRORS.clear()
     loaded.set_viewport_size({"width": 1100, "height": 900})
     loaded.mouse.move(0, 0)
@@ -106,7 +106,7 @@ def titles(view: Page, panel: str = "full") -> list[str]:
 
 
 def line_at(view: Page, name: str) -> float:
-    """Where the full plot draws a line, in pixels."""
+    """Return where the full plot draws a line, in pixels."""
     return float(
         view.evaluate(
             """(name) => {
@@ -119,7 +119,7 @@ def line_at(view: Page, name: str) -> float:
 
 
 def screen(view: Page, wavelength: float, panel: str = "full") -> tuple[float, float]:
-    """A place on the page: a wavelength of the data at half height of a panel."""
+    """Return a point on the page: a wavelength of the data at half height of a panel."""
     x, y = view.evaluate(
         """([panel, wavelength]) => {
           const { host, geometry } = view[panel]
@@ -144,27 +144,27 @@ def drag(view: Page, start: float, end: float, panel: str = "full", shift: bool 
         view.keyboard.up("Shift")
 
 
-def heard(view: Page, what: str) -> list[Any]:
-    return list(view.evaluate(f"window.heard.{what}"))
+def events(view: Page, what: str) -> list[Any]:
+    return list(view.evaluate(f"window.events.{what}"))
 
 
 # What is drawn
 
 
-def test_axes_say_frame_medium_and_unit(view: Page) -> None:
+def test_axes_show_frame_medium_and_unit(view: Page) -> None:
     show(view, "galaxy")
     assert titles(view) == ["Wavelength, observed, vacuum (Å)", "Fλ (10⁻¹⁷ erg s⁻¹ cm⁻² Å⁻¹)"]
     show(view, "air")
     assert titles(view)[0] == "Wavelength, observed, air (Å)"
 
 
-def test_relative_flux_never_gets_a_unit_it_does_not_have(view: Page) -> None:
+def test_relative_flux_never_gets_a_unit(view: Page) -> None:
     show(view, "cv")
     assert titles(view)[1].startswith("Flux (relative")
     assert "erg" not in view.locator(".so-view").inner_text()
 
 
-def test_numbers_on_bands_are_those_of_the_steps_and_the_selected_one_stands_out(view: Page) -> None:
+def test_bands_have_the_numbers_of_the_steps_and_the_selected_one_is_highlighted(view: Page) -> None:
     show(view, "cv")
     assert sorted(view.locator(".so-full .so-badge").all_inner_texts()) == ["2", "4", "6"]
     assert view.locator(".so-full .so-badge.so-selected").inner_text() == "2"
@@ -213,7 +213,7 @@ def test_a_window_is_drawn_in_steps_with_its_error_band(view: Page) -> None:
     assert view.evaluate("view.step.gd.data[0].x.length") == 0
 
 
-def test_few_lines_by_default_the_tasks_own_among_them_and_all_on_request(view: Page) -> None:
+def test_few_lines_by_default_including_the_tasks_own_and_all_on_request(view: Page) -> None:
     show(view, "cv")
     few = view.locator(".so-full .so-line").count()
     assert view.locator(".so-full .so-task .so-name").all_text_contents() == ["Hα"]
@@ -225,7 +225,7 @@ def test_few_lines_by_default_the_tasks_own_among_them_and_all_on_request(view: 
     assert view.locator(".so-full .so-line").count() == 0
 
 
-def test_names_of_lines_stand_above_the_plot_and_do_not_overlap(view: Page) -> None:
+def test_names_of_lines_are_above_the_plot_and_do_not_overlap(view: Page) -> None:
     show(view, "cv")
     command(view, "linelist", "all")
     boxes = view.evaluate(
@@ -240,20 +240,20 @@ def test_names_of_lines_stand_above_the_plot_and_do_not_overlap(view: Page) -> N
     assert min(b - a for a, b in pairwise(lefts)) > 10
 
 
-def test_a_line_listed_in_air_is_drawn_where_a_vacuum_spectrum_has_it(view: Page) -> None:
+def test_a_line_listed_in_air_is_drawn_at_its_vacuum_wavelength(view: Page) -> None:
     show(view, "cv")
     assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6564.61)"), abs=0.15)
     show(view, "air")
     assert line_at(view, "Hα") == pytest.approx(view.evaluate("view.full.geometry.x(6562.79)"), abs=0.15)
 
 
-def test_hovering_a_lines_name_tells_both_wavelengths(view: Page) -> None:
+def test_hovering_over_a_lines_name_shows_both_wavelengths(view: Page) -> None:
     show(view, "cv")
     view.locator(".so-full .so-task .so-name").hover()
     assert view.locator(".so-tip").inner_text() == "Hα 6562.79 air · 6564.60 vac"
 
 
-def test_the_readout_tells_flux_error_and_what_spoils_the_pixel(view: Page) -> None:
+def test_the_readout_shows_flux_error_and_bands_at_the_pixel(view: Page) -> None:
     show(view, "air")
     view.mouse.move(*screen(view, 7600))
     text = view.locator(".so-readout").inner_text()
@@ -291,12 +291,12 @@ def test_a_template_at_rest_is_scaled_onto_the_data_and_moves_with_z(view: Page)
 
 
 def bands_at(view: Page) -> list[list[float]]:
-    """Where the full plot draws sky bands and windows, in pixels: left edges and widths."""
+    """Return left edges and widths of sky bands and windows in the full plot, in pixels."""
     rectangles = view.locator(".so-full .so-skies rect, .so-full .so-windows rect")
     return list(rectangles.evaluate_all("(all) => all.map((r) => [r.x.baseVal.value, r.width.baseVal.value])"))
 
 
-def test_lines_move_with_z_while_sky_windows_and_zoom_stay(view: Page) -> None:
+def test_lines_move_with_z_but_sky_windows_and_zoom_do_not(view: Page) -> None:
     show(view, "cv")
     drag(view, 6000, 7000)
     before = shown_range(view)
@@ -308,7 +308,7 @@ def test_lines_move_with_z_while_sky_windows_and_zoom_stay(view: Page) -> None:
     assert bands_at(view) == still
 
 
-def test_a_rest_frame_window_lies_where_the_tool_drew_it_whatever_z_is_tried(view: Page) -> None:
+def test_a_rest_frame_window_keeps_its_place_when_z_changes(view: Page) -> None:
     show(view, "galaxy")
     span = view.evaluate("view.scene.windows[0].span")
     assert span == pytest.approx([4800 * (1 + Z), 5100 * (1 + Z)])
@@ -344,7 +344,7 @@ def test_the_redshift_field_takes_z_or_velocity_with_any_minus_sign(view: Page) 
     assert view.evaluate("view.state.z") == 0
 
 
-def test_what_is_no_redshift_is_refused_with_what_was_wanted_and_changes_nothing(view: Page) -> None:
+def test_an_invalid_redshift_is_refused_with_the_expected_form_and_changes_nothing(view: Page) -> None:
     show(view, "cv")
     field = view.locator(".so-field")
     field.fill("twelve")
@@ -414,7 +414,7 @@ def test_another_item_resets_the_zoom(view: Page) -> None:
     assert high > 9000
 
 
-def test_the_flux_range_follows_the_wavelengths_shown_until_the_person_sets_it(view: Page) -> None:
+def test_the_flux_range_follows_the_wavelengths_shown_until_a_person_sets_it(view: Page) -> None:
     show(view, "cv")
     whole = view.evaluate("view.full.gd.layout.yaxis.range")
     drag(view, 7000, 8000)
@@ -448,14 +448,14 @@ def test_selecting_a_step_out_of_view_brings_it_into_view(view: Page) -> None:
     assert shown_range(view, "step")[0] == pytest.approx(4600 - 0.08 * 200)
 
 
-# Windows by hand
+# Setting windows
 
 
 def test_shift_and_drag_sets_the_selected_steps_window(view: Page) -> None:
     show(view, "cv")
     before = shown_range(view)
     drag(view, 5800, 5950, shift=True)
-    calls = heard(view, "window")
+    calls = events(view, "window")
     assert [call["final"] for call in calls] == [False] * (len(calls) - 1) + [True]
     last = calls[-1]
     assert last["id"] == "s2"
@@ -466,10 +466,10 @@ def test_shift_and_drag_sets_the_selected_steps_window(view: Page) -> None:
     assert low < last["lo"] < last["hi"] < high
 
 
-def test_a_rest_frame_step_hears_its_window_in_its_own_frame(view: Page) -> None:
+def test_a_rest_frame_step_gets_its_window_in_its_own_frame(view: Page) -> None:
     show(view, "galaxy")
     drag(view, 6600 * (1 + Z), 6700 * (1 + Z), shift=True)
-    last = heard(view, "window")[-1]
+    last = events(view, "window")[-1]
     assert (last["lo"], last["hi"]) == pytest.approx((6600, 6700), abs=6)
 
 
@@ -479,13 +479,13 @@ def test_an_edge_can_be_dragged_and_the_other_keeps_every_digit(view: Page) -> N
         "view.update({ windows: view.item.windows.map((w) => (w.id === 's2' ? { ...w, lo: 6450.123 } : w)) })"
     )
     drag(view, 6680, 6640, panel="step")
-    last = heard(view, "window")[-1]
+    last = events(view, "window")[-1]
     assert last["final"]
     assert last["lo"] == 6450.123
     assert last["hi"] == pytest.approx(6640, abs=1.5)
 
 
-def test_the_number_of_the_selected_band_moves_it_whole(view: Page) -> None:
+def test_dragging_the_number_of_the_selected_band_moves_the_whole_band(view: Page) -> None:
     show(view, "cv")
     box = view.locator(".so-full .so-badge.so-selected").bounding_box()
     assert box
@@ -494,7 +494,7 @@ def test_the_number_of_the_selected_band_moves_it_whole(view: Page) -> None:
     view.mouse.down()
     view.mouse.move(x - 100, y, steps=4)
     view.mouse.up()
-    last = heard(view, "window")[-1]
+    last = events(view, "window")[-1]
     moved = 100 * view.evaluate("view.full.geometry.perPixel")
     assert last["lo"] == pytest.approx(6450 - moved, abs=2)
     assert last["hi"] - last["lo"] == pytest.approx(230, abs=2)
@@ -505,11 +505,11 @@ def test_brush_mode_needs_no_shift_and_ends_after_one_window(view: Page) -> None
     command(view, "brush")
     assert view.locator(".so-brush-button").get_attribute("aria-pressed") == "true"
     drag(view, 4300, 4400)
-    assert heard(view, "window")[-1]["final"]
+    assert events(view, "window")[-1]["final"]
     assert view.locator(".so-brush-button").get_attribute("aria-pressed") == "false"
 
 
-def test_escape_gives_a_drag_up(view: Page) -> None:
+def test_escape_cancels_a_drag(view: Page) -> None:
     show(view, "cv")
     x, y = screen(view, 5800)
     view.keyboard.down("Shift")
@@ -519,7 +519,7 @@ def test_escape_gives_a_drag_up(view: Page) -> None:
     view.keyboard.press("Escape")
     view.mouse.up()
     view.keyboard.up("Shift")
-    calls = heard(view, "window")
+    calls = events(view, "window")
     assert not any(call["final"] for call in calls)
     assert (calls[-1]["lo"], calls[-1]["hi"]) == (6450, 6680)
 
@@ -529,14 +529,14 @@ def test_arrow_keys_on_an_edge_move_it_by_pixels_of_the_data(view: Page) -> None
     view.locator(".so-step .so-edge.so-hi").focus()
     view.keyboard.press("ArrowRight")
     view.keyboard.press("Shift+ArrowLeft")
-    assert [call["hi"] for call in heard(view, "window")] == [6632, 6612]
+    assert [call["hi"] for call in events(view, "window")] == [6632, 6612]
 
 
-def test_a_window_that_may_not_change_is_looked_past_instead(view: Page) -> None:
+def test_a_drag_over_a_locked_window_only_changes_the_view(view: Page) -> None:
     show(view, "locked")
     assert view.locator(".so-edge:visible").count() == 0
     drag(view, 5800, 5950, shift=True)
-    assert heard(view, "window") == []
+    assert events(view, "window") == []
     low, high = shown_range(view, "step")
     assert (low, high) == pytest.approx((5788, 5962), abs=8)
 
@@ -544,21 +544,21 @@ def test_a_window_that_may_not_change_is_looked_past_instead(view: Page) -> None
 def test_a_plain_drag_never_changes_a_window(view: Page) -> None:
     show(view, "cv")
     drag(view, 6400, 6800)
-    assert heard(view, "window") == []
+    assert events(view, "window") == []
 
 
 def test_clicking_a_band_or_its_number_selects_the_step(view: Page) -> None:
     show(view, "cv")
     view.mouse.click(*screen(view, 4700))
     view.locator(".so-full .so-badge", has_text="6").click()
-    assert heard(view, "select") == ["s4", "s6"]
+    assert events(view, "select") == ["s4", "s6"]
     assert shown_range(view)[0] < 3800
 
 
 # Smoothing and state
 
 
-def test_the_amount_of_smoothing_is_printed_in_pixels_and_velocity_and_raw_data_stay_behind(view: Page) -> None:
+def test_smoothing_is_shown_in_pixels_and_velocity_and_raw_data_stay_visible(view: Page) -> None:
     show(view, "cv")
     for _ in range(3):
         command(view, "smooth+")
@@ -568,21 +568,21 @@ def test_the_amount_of_smoothing_is_printed_in_pixels_and_velocity_and_raw_data_
     assert view.evaluate("view.full.gd.data[1].x.length") == 0
 
 
-def test_the_page_hears_every_change_it_may_want_to_remember(view: Page) -> None:
+def test_the_page_gets_an_event_for_every_change_of_state(view: Page) -> None:
     show(view, "cv")
     command(view, "smooth+")
     view.locator(".so-controls label", has_text="sky").click()
-    states = heard(view, "state")
+    states = events(view, "state")
     assert states[0]["smoothing"] == 0.5
     assert states[1]["sky"] is False
 
 
-def test_a_command_it_does_not_know_is_refused(view: Page) -> None:
+def test_an_unknown_command_is_refused(view: Page) -> None:
     show(view, "cv")
     assert view.evaluate("view.command('no-such-thing')") is False
 
 
-# The place it lives in
+# Layout and theme
 
 
 @pytest.mark.parametrize("width", [500, 700, 1300])
@@ -620,7 +620,7 @@ def test_a_label_from_a_model_stays_text(view: Page) -> None:
     assert view.locator(".so-view img, .so-view b").count() == 0
 
 
-def test_a_view_taken_away_leaves_nothing_behind(view: Page) -> None:
+def test_a_destroyed_view_leaves_no_elements(view: Page) -> None:
     show(view, "cv")
     view.evaluate("view.destroy()")
     assert view.locator("#root > *").count() == 0

@@ -1,10 +1,9 @@
-"""Every long trial, one after the other, with the results in docs/measurements.md.
+"""Run every long trial and write the results to docs/measurements.md.
 
     python -m tests.soak [--only NAME ...]
 
-Each runs in a process of its own; its results are kept as JSON in ``docs/measurements`` with date, machine and
-versions. After Ctrl C or SIGTERM a trial prints what there is and the document stays as it was. Exit status 1
-if anything did not hold, or it was stopped.
+Each trial runs in its own process; results are kept as JSON with date, machine and versions. After Ctrl C or
+SIGTERM a trial prints what it has and the document does not change. Exit status 1 on any failure or a stop.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from tests.soak.served import ROOT
 
 @dataclass(frozen=True)
 class Trial:
-    """A heading, what is tried, and the command that does it."""
+    """Heading, description and command of a trial."""
 
     name: str
     title: str
@@ -68,28 +67,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=[t.name for t in TRIALS], help="try only these again")
+    parser.add_argument("--only", nargs="+", choices=[t.name for t in TRIALS], help="run only these again")
     only = parser.parse_args().only
-    # A shell lets what it starts in the background ignore Ctrl C, and the trials would inherit that.
+    # A shell makes background processes ignore Ctrl C, and the trials would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    held = True
+    passed = True
     for trial in TRIALS:
         if only is None or trial.name in only:
             print(f"{trial.title} ...", file=sys.stderr, flush=True)
-            status, section = tried(trial)
+            status, section = run_trial(trial)
             if status is None:
                 return 1
-            held = held and status == 0
+            passed = passed and status == 0
             keep(trial.name, section)
             write_document(ORDER)
-    return 0 if held else 1
+    return 0 if passed else 1
 
 
-def tried(trial: Trial) -> tuple[int | None, dict[str, Any]]:
-    """Run it; its exit status (None: it was stopped) and its section."""
+def run_trial(trial: Trial) -> tuple[int | None, dict[str, Any]]:
+    """Run a trial; return its exit status (None: it was stopped) and its section."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
-        # In a session of its own, so that Ctrl C does not reach the browser of a trial that is about to close it.
+        # In its own session, so that Ctrl C does not reach the browser, which the trial closes itself.
         process = subprocess.Popen(
             [sys.executable, *trial.command], cwd=ROOT, start_new_session=True, env={**os.environ, VARIABLE: str(file)}
         )

@@ -1,16 +1,10 @@
-"""``python -m tests.soak.fuzz --minutes 10``: damaged input at every parser of outside bytes.
+"""Fuzz every parser of outside input (``tests.soak.targets``), each in a process with limited memory; prints Markdown.
 
     python -m tests.soak.fuzz --minutes 10 --seed 1 --targets fits,zip
     python -m tests.soak.fuzz --replay soak-finds/fits/find-0123456789ab
 
-Each target (``tests.soak.targets``) is fuzzed in a process of its own, whose memory is limited, for its share of the
-time. With atheris (``pip install -e '.[soak]'``) the feedback is the coverage of this program's byte code;
-without it, the lines that ran, which is slower. Every input must end in a value or in the one exception that
-the target declares, whose sentence is short and visible and names nothing outside what was given; in seconds;
-with nothing left in the database or on the disk of what was refused.
-
-Prints Markdown. Exit status 1 if anything did not hold: each such input is kept in the folder of finds, with
-the story beside it.
+With atheris (``pip install -e '.[soak]'``) guided by byte-code coverage, without it by executed lines (slower).
+Exit status 1 if a check failed (``tests.soak.trying``): inputs and reports are kept in the folder of finds.
 """
 
 from __future__ import annotations
@@ -31,9 +25,9 @@ from tests.benchmarks.results import Block, Results
 
 FINDS = Path("soak-finds")
 STALLED = 60.0
-"""Seconds in which a process must have written its state: else the input that it is at has stopped it."""
+"""Seconds within which a process must write its state; if it does not, its current input has stopped it."""
 GRACE = 120.0
-"""Seconds beyond its time that a process may take to count the lines its corpus reaches."""
+"""Extra seconds that a process may take to count the lines its corpus reaches."""
 MOST_RESTARTS = 20
 
 
@@ -43,14 +37,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _replay(arguments.replay)
     from tests.soak.targets import TARGETS
 
-    wanted = list(TARGETS) if arguments.targets is None else arguments.targets.split(",")
-    unknown = [name for name in wanted if name not in TARGETS]
+    requested = list(TARGETS) if arguments.targets is None else arguments.targets.split(",")
+    unknown = [name for name in requested if name not in TARGETS]
     if unknown:
         print(f"no such target: {unknown[0]}; there are {', '.join(TARGETS)}", file=sys.stderr)
         return 2
-    seconds = 60 * arguments.minutes / len(wanted)
+    seconds = 60 * arguments.minutes / len(requested)
     found = {}
-    for name in wanted:
+    for name in requested:
         found[name] = _fuzzed(name, arguments.finds / name, seconds, arguments.seed)
         print(f"{name}: {found[name]['inputs']} inputs, {len(found[name]['finds'])} finds", file=sys.stderr)
     results = Results()
@@ -60,17 +54,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="tests.soak.fuzz", description="Damaged input at every fuzz target.")
+    parser = argparse.ArgumentParser(prog="tests.soak.fuzz", description="Run every fuzz target on damaged input.")
     parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", help="some of them, separated by commas")
-    parser.add_argument("--finds", type=Path, default=FINDS, help="where inputs are kept that did not hold")
-    parser.add_argument("--replay", type=Path, metavar="FILE", help="try one kept input again")
+    parser.add_argument("--finds", type=Path, default=FINDS, help="folder for the inputs that failed a check")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="run one kept input again")
     return parser.parse_args(argv)
 
 
 def _fuzzed(name: str, folder: Path, seconds: float, seed: int) -> dict[str, Any]:
-    """The state of a target's process when its time was up; one that died is started again."""
+    """Fuzz a target for this time and return the final state; a process that died is started again."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     until = time.monotonic() + seconds
@@ -78,21 +72,29 @@ def _fuzzed(name: str, folder: Path, seconds: float, seed: int) -> dict[str, Any
         left = until - time.monotonic()
         if attempt and left < 1:
             break
-        ended = _one_process(name, folder, max(1.0, left), seed + attempt)
+        reason = _one_process(name, folder, max(1.0, left), seed + attempt)
         state = _state(folder)
         if state.get("done"):
             break
-        _keep_fatal(folder, state, ended)
+        _keep_fatal(folder, state, reason)
     shutil.rmtree(folder / "scratch", ignore_errors=True)
     return _state(folder)
 
 
 def _one_process(name: str, folder: Path, seconds: float, seed: int) -> str:
-    """What ended it: "" if it came to its own end."""
-    asked = [sys.executable, "-m", "tests.soak.fuzz_child", name, str(folder), f"--seconds={seconds}", f"--seed={seed}"]
+    """Run one process; return what ended it, or "" if it finished by itself."""
+    command = [
+        sys.executable,
+        "-m",
+        "tests.soak.fuzz_child",
+        name,
+        str(folder),
+        f"--seconds={seconds}",
+        f"--seed={seed}",
+    ]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     with (folder / "output.txt").open("ab") as output:
-        process = subprocess.Popen(asked, stdout=output, stderr=output, env=environment)
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
         began = time.monotonic()
         while process.poll() is None:
             time.sleep(0.2)
@@ -119,24 +121,24 @@ def _state(folder: Path) -> dict[str, Any]:
     return state
 
 
-def _keep_fatal(folder: Path, state: dict[str, Any], ended: str) -> None:
-    """Keep the input that took its process with it."""
+def _keep_fatal(folder: Path, state: dict[str, Any], reason: str) -> None:
+    """Keep the input that ended its process."""
     now, kept = folder / "now", f"find-fatal-{len(state['finds'])}"
     if now.exists():
         shutil.copyfile(now, folder / kept)
     tail = (folder / "output.txt").read_text("utf-8", "replace")[-3000:]
-    (folder / f"{kept}.txt").write_text(f"{ended}\n\n{tail}", "utf-8")
-    state["finds"].setdefault(ended, {"file": kept, "times": 0})["times"] += 1
+    (folder / f"{kept}.txt").write_text(f"{reason}\n\n{tail}", "utf-8")
+    state["finds"].setdefault(reason, {"file": kept, "times": 0})["times"] += 1
     (folder / "state.json").write_text(json.dumps(state), "utf-8")
 
 
 def _replay(kept: Path) -> int:
-    """Try a kept input again, at the target that its folder is named for."""
+    """Run a kept input again, with the target that its folder is named after."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="spec-o3-replay-") as scratch:
-        asked = [sys.executable, "-m", "tests.soak.fuzz_child", kept.resolve().parent.name, scratch]
-        return subprocess.run([*asked, "--replay", str(kept)], check=False).returncode
+        command = [sys.executable, "-m", "tests.soak.fuzz_child", kept.resolve().parent.name, scratch]
+        return subprocess.run([*command, "--replay", str(kept)], check=False).returncode
 
 
 def _blocks(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> Iterator[Block]:
@@ -155,10 +157,10 @@ def _blocks(found: dict[str, dict[str, Any]], arguments: argparse.Namespace) -> 
         rows.append([name, state["inputs"], rate, reached, state["memory"] // 2**20, len(state["finds"])])
     yield {"columns": columns, "rows": rows}
     finds = [
-        f"- {name}: {kind} ({one['times']} times); "
-        f"`python -m tests.soak.fuzz --replay {arguments.finds / name / one['file']}`"
+        f"- {name}: {kind} ({find['times']} times); "
+        f"`python -m tests.soak.fuzz --replay {arguments.finds / name / find['file']}`"
         for name, state in found.items()
-        for kind, one in state["finds"].items()
+        for kind, find in state["finds"].items()
     ]
     yield {"text": "\n".join(finds or ["Everything held."])}
 

@@ -1,7 +1,6 @@
-"""One target, fuzzed in a process of its own, with its memory limited: what ``tests.soak.fuzz`` starts.
+"""Fuzz one target with limited memory; ``tests.soak.fuzz`` starts it as a process.
 
-``state.json`` in the folder is written as it goes on; ``now`` holds the input that is being tried, so that
-one that takes the process with it is known.
+The folder has the progress in ``state.json`` and the current input in ``now``, also if that input ends the process.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 MEMORY = 3 * 2**30
-"""Bytes of address space beyond what the imports took."""
+"""Bytes of address space in addition to what the imports took."""
 BETWEEN = 1.0
+"""Seconds between two writes of the state."""
 MEASURED = 400
-"""Inputs of the corpus that are run once more to count the lines they reach."""
+"""Number of corpus inputs that are run once more to count the lines they reach."""
 
 
 def main() -> int:
@@ -104,7 +104,7 @@ def _limit_memory() -> None:
 
 
 class _Run:
-    """Counts, and keeps what did not hold, each kind of it once."""
+    """Counts of the run; keeps one input per kind of failure."""
 
     def __init__(self, folder: Path, attempt: Callable[[bytes], object]) -> None:
         self._folder = folder
@@ -132,7 +132,7 @@ class _Run:
             self._write()
 
     def measure(self, attempt: Callable[[bytes], None], corpus: Path) -> None:
-        """The lines that the corpus reaches, and how many there are in the modules it enters."""
+        """Count the lines that the corpus reaches, and all lines in the modules it enters."""
         from tests.soak.trying import Lines, tried
 
         inputs = sorted(corpus.iterdir(), key=lambda path: path.stat().st_size)
@@ -158,7 +158,7 @@ class _Run:
 
 
 def _runnable(file: Path) -> set[int]:
-    """The numbers of the lines of a module's functions; what stands outside them ran when it was imported."""
+    """Return the line numbers of a module's functions; lines outside functions ran at import."""
     found: set[int] = set()
     todo = [compile(file.read_text("utf-8"), str(file), "exec")]
     while todo:

@@ -21,14 +21,14 @@ from tests.soak.served import TYPIST
 
 @dataclass
 class Action:
-    """Something a person did.
+    """An action of a person.
 
     :param kind: "decide", "version", "autosave", ...
-    :param what: what it said: item, version, key, text, as the kind needs
-    :param sent: how often it was sent
-    :param answer: what the server answered; None while nobody was told anything
-    :param refused: the kind of the refusal, where it was one
-    :param ms: from the last sending to the answer
+    :param what: its content: item, version, key, text, as the kind needs
+    :param sent: number of times it was sent
+    :param answer: the server's answer; None as long as there is none
+    :param refused: the kind of refusal, if it was refused
+    :param ms: from the last time it was sent to the answer
     """
 
     number: int
@@ -41,7 +41,7 @@ class Action:
     ms: float = 0.0
 
     @property
-    def told(self) -> bool:
+    def answered(self) -> bool:
         return self.answer is not None or self.refused is not None
 
     @property
@@ -50,33 +50,33 @@ class Action:
 
 
 class Journal:
-    """One client's file. Each line is with the system before the client goes on."""
+    """One client's journal file. Each line is written to the file before the client continues."""
 
     def __init__(self, path: Path, person: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._person = person
         self._number = 0
 
-    def intends(self, kind: str, what: dict[str, Any]) -> int:
+    def begin(self, kind: str, what: dict[str, Any]) -> int:
         self._number += 1
         self._write(n=self._number, person=self._person, kind=kind, what=what)
         return self._number
 
-    def sends(self, number: int) -> None:
+    def sent(self, number: int) -> None:
         self._write(n=number, sent=1)
 
-    def hears(self, number: int, answer: dict[str, Any], ms: float) -> None:
+    def answered(self, number: int, answer: dict[str, Any], ms: float) -> None:
         self._write(n=number, answer=answer, ms=round(ms, 1))
 
     def refused(self, number: int, kind: str, ms: float) -> None:
         self._write(n=number, refused=kind, ms=round(ms, 1))
 
-    def asked(self, what: str, ms: float) -> None:
-        """A request that only reads."""
+    def read_request(self, what: str, ms: float) -> None:
+        """Record a request that only reads."""
         self._write(asked=what, ms=round(ms, 1))
 
     def fault(self, sentence: str) -> None:
-        """Something that must not happen."""
+        """Record something that must not happen."""
         self._write(fault=f"{self._person}: {sentence}")
 
     def close(self) -> None:
@@ -88,11 +88,11 @@ class Journal:
 
 @dataclass
 class Journals:
-    """The journals of a folder, read on from where the last reading ended."""
+    """The journals of a folder; each reading continues where the last one ended."""
 
     folder: Path
     faults: list[str] = field(default_factory=list)
-    asked: dict[str, list[float]] = field(default_factory=dict)
+    reads: dict[str, list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._read_to: dict[Path, int] = {}
@@ -109,13 +109,13 @@ class Journals:
             yield from actions.values()
 
     def by_person(self) -> Iterator[list[Action]]:
-        """The actions of each, in their order."""
+        """The actions of each person, in order."""
         yield from (list(actions.values()) for actions in self._of.values())
 
     def _new_lines(self, path: Path) -> Iterator[dict[str, Any]]:
         with path.open("rb") as file:
             file.seek(self._read_to.get(path, 0))
-            # A line being written just now is left for the next reading.
+            # A line that is not complete yet is left for the next reading.
             whole, _, _ = file.read().rpartition(b"\n")
         if whole:
             self._read_to[path] = self._read_to.get(path, 0) + len(whole) + 1
@@ -125,14 +125,14 @@ class Journals:
         if "fault" in line:
             self.faults.append(line["fault"])
         elif "asked" in line:
-            self.asked.setdefault(line["asked"], []).append(line["ms"])
+            self.reads.setdefault(line["asked"], []).append(line["ms"])
         elif "kind" in line:
             actions[line["n"]] = Action(line["n"], line["person"], line["kind"], line["what"])
         elif "sent" in line:
             actions[line["n"]].sent += 1
         else:
-            one = actions[line["n"]]
-            one.answer, one.refused, one.ms = line.get("answer"), line.get("refused"), line["ms"]
+            action = actions[line["n"]]
+            action.answer, action.refused, action.ms = line.get("answer"), line.get("refused"), line["ms"]
 
 
 BACKUP = re.compile(r"annotations-[^ ]+\.db")
@@ -140,15 +140,15 @@ BACKUP = re.compile(r"annotations-[^ ]+\.db")
 
 @dataclass(frozen=True)
 class Kept:
-    """Where actions of one kind are kept.
+    """Table of the actions of one kind.
 
-    :param said: the column with words that nobody says twice
-    :param by: the rows that people wrote in the trial
-    :param columns: what a row must hold, by its name in the journal
+    :param unique: the column whose text is different in every action
+    :param by: condition for the rows that clients wrote in the trial
+    :param columns: the columns to compare, by their names in the journal
     """
 
     table: str
-    said: str
+    unique: str
     by: str
     columns: dict[str, str]
 
@@ -171,7 +171,7 @@ TABLES = {
 
 @dataclass
 class Found:
-    """What came out: sentences, one a fault, and how many actions were lost and doubled."""
+    """Result of a check: one sentence per fault, and the numbers of lost and doubled actions."""
 
     faults: list[str]
     lost: int = 0
@@ -179,7 +179,7 @@ class Found:
 
 
 def copied(db: Path, to: Path) -> Path:
-    """The files of a database that nobody has open, as they lie: to recover them is the app's part."""
+    """Copy the files of a closed database without recovering them, which is the app's task."""
     to.mkdir(exist_ok=True)
     for old in to.iterdir():
         old.unlink()
@@ -208,7 +208,7 @@ def held_against(db: Path, journals: Journals) -> Found:
 
 
 def whole(db: Path, journals: Journals) -> Found:
-    """The same at the end, with everything that the store checks of itself."""
+    """Check the database at the end of the trial, with the store's own checks and the backups."""
     found = held_against(db, journals)
     with closing(Store.open(db)) as store:
         found.faults += store.upkeep.verify()
@@ -218,49 +218,49 @@ def whole(db: Path, journals: Journals) -> Found:
 
 
 def _check_backups(folder: Path, journals: Journals, found: Found) -> None:
-    """Whatever bears the name of a backup is a whole one, however often its making was cut off."""
+    """Every file with the name of a backup is complete, even if the app was killed while it made one."""
     for path in sorted(folder.glob("*.db")):
         with closing(sqlite3.connect(path)) as backup:
             wrong = [s for (s,) in backup.execute("PRAGMA integrity_check") if s != "ok"]
         found.faults += [f"{path.name}: {sentence}" for sentence in wrong]
-    for one in (action for action in journals if action.kind == "backup" and action.answer):
-        name = BACKUP.search(one.answer["said"])
+    for action in (action for action in journals if action.kind == "backup" and action.answer):
+        name = BACKUP.search(action.answer["said"])
         if name is None or not (folder / name.group()).exists():
             found.lost += 1
-            found.faults.append(f"lost: a backup of which was said {one.answer['said']}")
+            found.faults.append(f"lost: a backup, reported as {action.answer['said']}")
 
 
 def _check_rows(db: sqlite3.Connection, kind: str, kept: Kept, actions: list[Action], found: Found) -> None:
     rows = {row["key"]: row for row in db.execute(f"SELECT * FROM {kept.table} WHERE {kept.by}")}
     known = set()
-    for one in (action for action in actions if action.kind == kind):
-        row = rows.get(one.what["key"])
-        known.add(one.what["key"])
-        if row is None and one.acknowledged:
+    for action in (action for action in actions if action.kind == kind):
+        row = rows.get(action.what["key"])
+        known.add(action.what["key"])
+        if row is None and action.acknowledged:
             found.lost += 1
-            found.faults.append(f"lost: {_told(one)}")
-        elif row is not None and one.refused is not None:
-            found.faults.append(f"refused ({one.refused}) and yet there: {_told(one)}")
-        elif row is not None and (wrong := _differs(row, kept, one)):
-            found.faults.append(f"{wrong}: {_told(one)}")
+            found.faults.append(f"lost: {_described(action)}")
+        elif row is not None and action.refused is not None:
+            found.faults.append(f"refused ({action.refused}) and yet there: {_described(action)}")
+        elif row is not None and (wrong := _differs(row, kept, action)):
+            found.faults.append(f"{wrong}: {_described(action)}")
     strangers = sorted(set(rows) - known)
     found.faults += [f"{kept.table}: nobody sent the key {key}" for key in strangers]
-    said = Counter(row[kept.said] for row in rows.values())
-    twice = [words for words, times in said.items() if times > 1]
+    texts = Counter(row[kept.unique] for row in rows.values())
+    twice = [words for words, times in texts.items() if times > 1]
     found.doubled += len(twice)
     found.faults += [f"doubled in {kept.table}: {words}" for words in twice]
 
 
-def _differs(row: sqlite3.Row, kept: Kept, one: Action) -> str:
-    """Which column is not what was sent; empty if all are."""
+def _differs(row: sqlite3.Row, kept: Kept, action: Action) -> str:
+    """Return the columns that are not as sent, as a sentence; empty if all are."""
     wrong = [
-        f"{column} is {row[column]!r}, sent was {one.what[name]!r}"
+        f"{column} is {row[column]!r}, sent was {action.what[name]!r}"
         for name, column in kept.columns.items()
-        if row[column] != one.what[name]
+        if row[column] != action.what[name]
     ]
-    if one.kind == "version":
+    if action.kind == "version":
         texts = {step.get("text") for step in json.loads(row["body"])["steps"]}
-        wrong += [f"a text is missing: {text:.60}" for text in one.what["thinks"] if text not in texts]
+        wrong += [f"a text is missing: {text:.60}" for text in action.what["thinks"] if text not in texts]
     return "; ".join(wrong)
 
 
@@ -268,64 +268,64 @@ def _check_verdicts(db: sqlite3.Connection, actions: Iterable[Action], found: Fo
     rows = {
         (row["item"], row["person"], row["version"]): row["verdict"] for row in db.execute("SELECT * FROM verdicts")
     }
-    for one in (a for a in actions if a.kind == "verdict" and a.acknowledged):
-        if rows.get((one.what["item"], one.person, one.what["version"])) != one.what["verdict"]:
+    for action in (a for a in actions if a.kind == "verdict" and a.acknowledged):
+        if rows.get((action.what["item"], action.person, action.what["version"])) != action.what["verdict"]:
             found.lost += 1
-            found.faults.append(f"lost: {_told(one)}")
+            found.faults.append(f"lost: {_described(action)}")
 
 
 def _check_people(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
     here = {row["initials"] for row in db.execute("SELECT initials FROM people")}
-    for one in (a for a in actions if a.kind == "person" and a.acknowledged):
-        if one.what["initials"] not in here:
+    for action in (a for a in actions if a.kind == "person" and a.acknowledged):
+        if action.what["initials"] not in here:
             found.lost += 1
-            found.faults.append(f"lost: {_told(one)}")
+            found.faults.append(f"lost: {_described(action)}")
 
 
 def _check_imports(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
     there = Counter(row["name"] for row in db.execute("SELECT name FROM items WHERE batch = 'imported'"))
-    for one in (a for a in actions if a.kind == "import"):
-        times = [there[name] for name in one.what["names"]]
-        if one.acknowledged and not all(times):
+    for action in (a for a in actions if a.kind == "import"):
+        times = [there[name] for name in action.what["names"]]
+        if action.acknowledged and not all(times):
             found.lost += 1
-            found.faults.append(f"lost: {_told(one)}")
+            found.faults.append(f"lost: {_described(action)}")
         if any(times) and not all(times):
-            found.faults.append(f"half of an import is there: {_told(one)}")
+            found.faults.append(f"half of an import is there: {_described(action)}")
         if any(number > 1 for number in times):
             found.doubled += 1
-            found.faults.append(f"doubled: {_told(one)}")
+            found.faults.append(f"doubled: {_described(action)}")
 
 
 def _check_rules(db: sqlite3.Connection, actions: Iterable[Action], found: Found) -> None:
-    """Rules are set one after the other by one person, so they must stand there in that order."""
+    """One person sets the rules one after the other, so they must be stored in that order."""
     rows = db.execute("SELECT value FROM settings WHERE name = 'rules' ORDER BY id")
     stored = [Rules(**json.loads(value)) for (value,) in rows]
     sent = [action for action in actions if action.kind == "rules"]
-    wanted = _changes([Rules(), *(Rules(**one.what) for one in sent)])
-    heard = _changes([Rules(), *(Rules(**one.what) for one in sent if one.told)])
-    if stored not in (wanted, heard):
-        found.faults.append(f"rules: found {len(stored)} settings, expected {len(heard)} to {len(wanted)}")
-        found.lost += max(0, len(heard) - len(stored))
-        found.doubled += max(0, len(stored) - len(wanted))
+    with_unanswered = _changes([Rules(), *(Rules(**action.what) for action in sent)])
+    answered = _changes([Rules(), *(Rules(**action.what) for action in sent if action.answered)])
+    if stored not in (with_unanswered, answered):
+        found.faults.append(f"rules: found {len(stored)} settings, expected {len(answered)} to {len(with_unanswered)}")
+        found.lost += max(0, len(answered) - len(stored))
+        found.doubled += max(0, len(stored) - len(with_unanswered))
 
 
 def _changes(rules: list[Rules]) -> list[Rules]:
-    return [one for number, one in enumerate(rules) if number == 0 or one != rules[number - 1]]
+    return [rule for number, rule in enumerate(rules) if number == 0 or rule != rules[number - 1]]
 
 
-def _told(one: Action) -> str:
-    what: dict[str, Any] = {name: value for name, value in one.what.items() if name not in ("words", "thinks")}
-    return f"{one.person}'s {one.kind} {json.dumps(what, ensure_ascii=False)}"
+def _described(action: Action) -> str:
+    what: dict[str, Any] = {name: value for name, value in action.what.items() if name not in ("words", "thinks")}
+    return f"{action.person}'s {action.kind} {json.dumps(what, ensure_ascii=False)}"
 
 
 def counted(journals: Journals) -> Iterator[tuple[str, int, int, int]]:
-    """Of each kind of action: acknowledged, sent more than once, refused as the rules have it."""
-    kinds = sorted({one.kind for one in journals})
+    """Per kind of action: number acknowledged, sent more than once, refused by the rules."""
+    kinds = sorted({action.kind for action in journals})
     for kind in kinds:
-        own = [one for one in journals if one.kind == kind]
+        own = [action for action in journals if action.kind == kind]
         yield (
             kind,
-            sum(one.acknowledged for one in own),
-            sum(one.sent > 1 for one in own),
-            sum(one.refused is not None for one in own),
+            sum(action.acknowledged for action in own),
+            sum(action.sent > 1 for action in own),
+            sum(action.refused is not None for action in own),
         )

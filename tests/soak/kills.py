@@ -1,18 +1,10 @@
-"""SIGKILL of the app at random moments while people work: what was acknowledged is there, once.
+"""Kill the app (SIGKILL) at random moments while people work: every acknowledged action is stored exactly once.
 
     python -m tests.soak.kills [--kills 200] [--clients 4] [--in-browser 10] [--seed 1] [--db-dir FOLDER]
 
-The real app in a process group of its own, a team with passwords, each client a process that is signed in
-and keeps a journal: leases, unsent text, versions, decisions and taking them back, marks, verdicts, blind
-scores, each submit under a key that is sent again when its answer was lost; and a coordinator who changes
-rules, adds people and imports. The app is killed at work, at its first answer, and while it starts, and
-started again by the same command and nothing else. After each kill the files, as they lie there, are held
-against the journals; at the end all of it is, with the store's own checks. At some of the kills somebody
-types in a page in Chromium.
-
-SIGKILL leaves the system's cache of the disk alone; what a power cut does is not tried here. Markdown, also
-when it is stopped by Ctrl C or SIGTERM, and after each kill in ``result.md`` beside the database; exit status
-1 if anything did not hold or it was stopped, and then the database and the journals are kept.
+Scripted reviewers, a coordinator and sometimes a person in Chromium; after each kill the database is compared with
+their journals. Prints Markdown, also after Ctrl C; ``result.md`` next to the database has the result so far.
+Exit status 1 after a fault or a stop: database and journals are then kept. A power cut is not tested.
 """
 
 from __future__ import annotations
@@ -36,32 +28,32 @@ from tests.benchmarks.results import Block, Results, markdown
 from tests.soak import journal
 from tests.soak import served as campaign
 from tests.soak.journal import Journals
-from tests.soak.people import Client
+from tests.soak.people import ClientProcesses
 from tests.soak.served import DidNotStart, Served
 
 if TYPE_CHECKING:
     from tests.soak.typing_page import Typist
 
 MOMENTS = {"at work": 7, "at its first answer": 1, "while starting": 2}
-"""When the app is killed, and how often of ten."""
-MOST_TOLD = 20
-"""Sentences of a kind that the result holds."""
+"""When the app is killed, and how many times out of ten."""
+MOST_LISTED = 20
+"""Number of sentences per list in the result."""
 
 
 @dataclass
 class Trial:
-    """The app, the journals, and what came out so far.
+    """The app, the journals, and the results so far.
 
-    :param wanted: kills
-    :param result: a file that holds ``told()`` as it was after the last kill
-    :param rounds: kills under somebody who was to type in a page; ``found``: in how many all of it was there
-    :param not_ready: pages that had to be opened again, as somebody could not begin on them
+    :param planned: number of kills
+    :param result: file with ``as_markdown()`` after the last kill
+    :param rounds: kills while a person types in a page; ``found``: in how many of them all text was there
+    :param not_ready: pages that had to be opened again because typing could not begin
     """
 
     served: Served
     journals: Journals
     rng: random.Random
-    wanted: int
+    planned: int
     result: Path
     faults: list[str] = field(default_factory=list)
     lost: int = 0
@@ -78,7 +70,7 @@ class Trial:
         return sum(self.kills.values())
 
     def start(self) -> None:
-        """By the same command, without help; what was killed is checked while it starts."""
+        """Start the app by the same command; check the database of the killed one meanwhile."""
         begun = time.monotonic()
         copy = journal.copied(self.served.db, self.journals.folder.parent / "after-the-kill")
         self.served.start()
@@ -99,12 +91,12 @@ class Trial:
         self.served.kill()
         self.kills[moment] += 1
 
-    def types_through_a_kill(self, typist: Typist) -> None:
-        """A kill under somebody who types in a page, which is closed meanwhile every other time."""
+    def type_during_a_kill(self, typist: Typist) -> None:
+        """Kill the app while a person types in a page; every second time the page is closed meanwhile."""
         self.rounds += 1
         closed = self.rounds % 2 == 0
         try:
-            missing = typist.through_a_kill(lambda: self.killed("while typing"), self.start, closed)
+            missing = typist.type_during_a_kill(lambda: self.killed("while typing"), self.start, closed)
         finally:
             self.not_ready = typist.not_ready
         if missing:
@@ -112,47 +104,47 @@ class Trial:
         else:
             self.found += 1
 
-    def goes_on(self) -> None:
-        """Whatever a round left behind, the app runs again, and the result so far is on the disk."""
+    def keep_running(self) -> None:
+        """Make sure that the app runs, and write the result so far."""
         if not self.served.running:
             self.start()
-        self.result.write_text(self.told() + "\n", encoding="utf-8")
+        self.result.write_text(self.as_markdown() + "\n", encoding="utf-8")
 
-    def went_wrong(self, problem: Exception) -> None:
+    def record_problem(self, problem: Exception) -> None:
         self.faults.append(f"after {self.done} kills: {type(problem).__name__}: {problem}")
 
     def finished(self) -> None:
-        """The app is stopped: all of the journals against all of the database."""
+        """Compare all journals with the whole database, after the app was stopped."""
         try:
             self.journals.read()
             self._take(journal.whole(self.served.db, self.journals))
-        except Exception as problem:  # a database that cannot be checked is a fault like others, and the worst
-            self.went_wrong(problem)
+        except Exception as problem:  # a database that cannot be checked is a fault too
+            self.record_problem(problem)
         self.faults += self.journals.faults
-        self.result.write_text(self.told() + "\n", encoding="utf-8")
+        self.result.write_text(self.as_markdown() + "\n", encoding="utf-8")
 
     def _take(self, found: journal.Found) -> None:
         # The same fault is found again after each kill.
         self.faults += [fault for fault in found.faults if fault not in self.faults]
         self.lost, self.doubled = max(self.lost, found.lost), max(self.doubled, found.doubled)
 
-    # ---- what came out
+    # ---- results
 
-    def told(self) -> str:
+    def as_markdown(self) -> str:
         """The result as Markdown."""
         return markdown(list(self.blocks()))
 
     def blocks(self) -> Iterator[Block]:
-        """The result: tables and what is to be said about them."""
+        """The result: tables and text."""
         yield {"columns": {"": "", "number": ""}, "rows": [list(row) for row in self._counts()]}
         numbers = {"acknowledged": "{:,}", "sent again": "{}", "refused by the rules": "{}"}
         yield {"columns": {"action": "", **numbers}, "rows": [list(row) for row in journal.counted(self.journals)]}
         for what, listed in (("pages had to be opened again", self.not_ready), ("faults", self.faults)):
             if lines := _listed(what, listed):
                 yield {"text": "\n".join(lines).strip()}
-        if self.done < self.wanted:
+        if self.done < self.planned:
             why = "Stopped by hand" if self.stopped else "Ended"
-            yield {"text": f"**{why} after {self.done} of {self.wanted} kills.**"}
+            yield {"text": f"**{why} after {self.done} of {self.planned} kills.**"}
         if not self.faults:
             yield {"text": "Nothing was lost, nothing doubled, and every check held."}
 
@@ -177,33 +169,33 @@ class Trial:
 def _listed(what: str, sentences: list[str]) -> list[str]:
     if not sentences:
         return []
-    return ["", f"**{len(sentences)} {what}:**", "", *(f"- {one}" for one in sentences[:MOST_TOLD])]
+    return ["", f"**{len(sentences)} {what}:**", "", *(f"- {sentence}" for sentence in sentences[:MOST_LISTED])]
 
 
 if TYPE_CHECKING:
     from tests.soak.typing_page import Typist
 
 AT_WORK = (0.1, 4.0)
-"""Seconds from the first answer to a kill at work, from and to. Gradio, through which coordinators work, is
-imported after the first answer."""
+"""Seconds from the first answer to a kill at work, from and to. Gradio, which coordinators use, is imported after
+the first answer."""
 ENOUGH = 20
-"""Faults after which the trial ends."""
+"""Number of faults after which the trial ends."""
 TO_FINISH = 180.0
-"""Seconds that clients have at the end to finish what they began."""
+"""Seconds for clients to finish at the end."""
 
 
 @contextmanager
 def people_at_work(served: Served, folder: Path, clients: int, seed: int, avoid: int) -> Iterator[None]:
-    """The clients' processes; at the end each is asked to finish what it began."""
-    client = Client(served.url, folder / "journals", campaign.PASSWORD, seed)
+    """Run the clients' processes; at the end each finishes its current item."""
+    processes = ClientProcesses(served.url, folder / "journals", campaign.PASSWORD, seed)
     rows = folder / "rows.json"
     rows.write_text(json.dumps(campaign.rows_to_import()), encoding="utf-8")
     running = []
     try:
         for number in range(clients):
             more = ("--scores", "--avoid", str(avoid))
-            running.append(client.start([campaign.initials_of(number)], *more))
-        running.append(client.start([campaign.COORDINATOR], "--role", "coordinator", "--rows", str(rows)))
+            running.append(processes.start([campaign.initials_of(number)], *more))
+        running.append(processes.start([campaign.COORDINATOR], "--role", "coordinator", "--rows", str(rows)))
         for process in running:
             assert process.stdout is not None
             if process.stdout.readline() != "at work\n":
@@ -228,19 +220,19 @@ def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
 
 def kill_again_and_again(trial: Trial, typist: Typist | None, in_browser: int) -> None:
     """:raises DidNotStart: the app does not start by itself, so that there is nothing more to kill"""
-    while trial.done < trial.wanted and len(trial.faults) < ENOUGH:
+    while trial.done < trial.planned and len(trial.faults) < ENOUGH:
         try:
-            if typist is not None and trial.rounds < in_browser * (trial.done + 1) / trial.wanted:
-                trial.types_through_a_kill(typist)
+            if typist is not None and trial.rounds < in_browser * (trial.done + 1) / trial.planned:
+                trial.type_during_a_kill(typist)
             else:
                 _kill_at_work(trial)
         except DidNotStart:
             raise
-        except Exception as problem:  # whatever one round met, it is told, and the others are worth having
-            trial.went_wrong(problem)
-        trial.goes_on()
+        except Exception as problem:  # report the problem of one round and continue with the next
+            trial.record_problem(problem)
+        trial.keep_running()
         if sys.stderr.isatty():
-            print(f"\r{trial.done} of {trial.wanted} kills", end="", file=sys.stderr, flush=True)
+            print(f"\r{trial.done} of {trial.planned} kills", end="", file=sys.stderr, flush=True)
 
 
 def _kill_at_work(trial: Trial) -> None:
@@ -252,7 +244,7 @@ def _kill_at_work(trial: Trial) -> None:
 
 
 def run(given: argparse.Namespace, folder: Path) -> Trial:
-    """The whole trial in a new folder. Whatever ends it, what was found until then is in what it returns."""
+    """Run the whole trial in a new folder; the returned results are complete up to its end, also after an error."""
     (folder / "journals").mkdir(parents=True)
     db = folder / "annotations.db"
     typists_item = campaign.made(db, given.clients, given.items, scorers=given.clients)
@@ -268,8 +260,8 @@ def run(given: argparse.Namespace, folder: Path) -> Trial:
         served.stop()
     except KeyboardInterrupt:
         trial.stopped = True
-    except Exception as problem:  # as in a round: the reason is among the faults, beside what was measured
-        trial.went_wrong(problem)
+    except Exception as problem:  # as in a round: the reason is one of the faults, and the results are kept
+        trial.record_problem(problem)
     finally:
         served.kill()
     trial.finished()
@@ -277,7 +269,7 @@ def run(given: argparse.Namespace, folder: Path) -> Trial:
 
 
 def _typist(trial: Trial, item: int) -> Typist:
-    from tests.soak.typing_page import Typist  # the browser, for who asks for it
+    from tests.soak.typing_page import Typist  # imports Playwright, which only this needs
 
     return Typist(trial.served.url, campaign.TYPIST, campaign.PASSWORD, item, trial.rng)
 
@@ -294,7 +286,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--db-dir", type=Path, metavar="FOLDER", help="a new folder for database and journals")
     given = parser.parse_args(argv)
     folder = given.db_dir or Path(tempfile.mkdtemp(prefix="spec-o3-kills-"))
-    # A shell lets what it starts in the background ignore Ctrl C.
+    # A shell makes background processes ignore Ctrl C.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     print(f"The result so far is in {folder / 'result.md'}.", file=sys.stderr, flush=True)

@@ -1,20 +1,10 @@
-"""Many reviewers at once through the real HTTP interface: no error, nothing lost, quick, and memory flat.
+"""Load trial: many scripted reviewers at once, over HTTP, on the real app with thousands of items.
 
     python -m tests.soak.load [--reviewers 50] [--minutes 10] [--items 3000] [--seed 1] [--db-dir FOLDER]
 
-The real app over a database of thousands of items. Scripted reviewers in two processes, each signed in, do
-what the page does for a person: the queue, an item with its spectrum, lines, hints and pictures, the lease,
-unsent text, looks at other windows, marks, verdicts, versions, decisions and taking them back, with one to
-three seconds between two things, several times the pace of somebody who reads. Three more have the Progress
-tab open. Some score in an open blind session as well. Each keeps a journal, which is held against the
-database at the end.
-
-Held: no answer but those that people are meant to get (an item is held by somebody else, has moved on, or is
-not theirs to judge); nothing lost, nothing doubled, the store's own checks clean; 95 of 100 submits (a
-decision or a version) answered within 200 ms, as the client sees it; and the server's memory and open files
-flat: after the first third of the time, which fills its caches, memory must not grow by more than 2 MiB a
-minute (the slope of a line through samples every ten seconds) and open files not at all but for a handful.
-Markdown; exit status 1 if anything did not hold.
+Checks: no unexpected refusal; journals and database agree; 95 of 100 submits (decisions, versions) within 200 ms;
+after the first third of the time memory grows by 2 MiB per minute at most, and open files hardly at all.
+Prints Markdown; exit status 1 if a check failed.
 """
 
 from __future__ import annotations
@@ -35,15 +25,15 @@ from tests.benchmarks.results import Block, Results, markdown
 from tests.soak import journal
 from tests.soak import served as campaign
 from tests.soak.journal import Journals
-from tests.soak.people import Client
+from tests.soak.people import ClientProcesses
 from tests.soak.served import DidNotStart, Served, Weight
 
 SUBMITS = ("decide", "version")
 SUBMIT_MS = 200.0
 GROWTH = 2.0
-"""MiB a minute. A leak of 1 KiB a request would be twice that with 50 reviewers."""
+"""MiB per minute. With 50 reviewers a leak of 1 KiB per request would be twice that."""
 MORE_FILES = 8
-"""Open files that may come and go: connections to clients and to the database."""
+"""Number of open files that may come and go: connections to clients and to the database."""
 PROCESSES = 2
 WATCHING = 3
 PAUSE = (1.0, 3.0)
@@ -53,7 +43,7 @@ TO_FINISH = 120.0
 
 @dataclass
 class Trial:
-    """What came out. ``weights`` are samples as (seconds since everybody was at work, what it held)."""
+    """Results. ``weights`` are samples as (seconds since everyone was at work, resources of the app)."""
 
     journals: Journals
     reviewers: int
@@ -64,10 +54,10 @@ class Trial:
     weights: list[tuple[float, Weight]] = field(default_factory=list)
 
     def submits(self) -> list[float]:
-        return [one.ms for one in self.journals if one.kind in SUBMITS and one.acknowledged]
+        return [action.ms for action in self.journals if action.kind in SUBMITS and action.acknowledged]
 
     def late(self) -> list[str]:
-        """Whether the goals in figures were missed, a sentence each."""
+        """Return one sentence per numerical goal that was missed."""
         missed = []
         submits = self.submits()
         if submits and float(np.percentile(submits, 95)) > SUBMIT_MS:
@@ -82,7 +72,7 @@ class Trial:
         return missed
 
     def slope(self) -> float | None:
-        """MiB a minute after the first third; None with too few samples to draw a line through."""
+        """MiB per minute after the first third; None if there are too few samples for a line fit."""
         settled = self._settled()
         if len(settled) < 5:
             return None
@@ -102,18 +92,18 @@ def run(
     pause: tuple[float, float] = PAUSE,
     every: float = 10.0,
 ) -> Trial:
-    """Everybody at work for some seconds, then the reckoning."""
+    """Let everyone work for some seconds, then check the results."""
     (folder / "journals").mkdir(parents=True)
     db = folder / "annotations.db"
     campaign.made(db, reviewers + WATCHING, items, scorers=min(SCORERS, reviewers))
     served = Served(db, folder / "app.log")
     trial = Trial(Journals(folder / "journals"), reviewers)
-    client = Client(served.url, folder / "journals", campaign.PASSWORD, seed)
+    processes = ClientProcesses(served.url, folder / "journals", campaign.PASSWORD, seed)
     running: list[subprocess.Popen[str]] = []
     try:
         served.start()
         served.answers()
-        _start(running, client, reviewers, pause)
+        _start(running, processes, reviewers, pause)
         _watch(trial, served, seconds, every)
         _finish(running)
         served.stop()
@@ -131,15 +121,17 @@ def run(
     return trial
 
 
-def _start(running: list[subprocess.Popen[str]], client: Client, reviewers: int, pause: tuple[float, float]) -> None:
-    """Everybody's processes; done when all are signed in."""
+def _start(
+    running: list[subprocess.Popen[str]], processes: ClientProcesses, reviewers: int, pause: tuple[float, float]
+) -> None:
+    """Start all client processes; return when everyone is signed in."""
     names = [campaign.initials_of(number) for number in range(reviewers + WATCHING)]
     working, watching = names[:reviewers], names[reviewers:]
-    how = ("--looks", "--scores", "--pause", str(pause[0]), str(pause[1]), "--avoid", "1")
+    how = ("--load-page", "--scores", "--pause", str(pause[0]), str(pause[1]), "--avoid", "1")
     for number in range(PROCESSES):
         if working[number::PROCESSES]:
-            running.append(client.start(working[number::PROCESSES], *how))
-    running.append(client.start(watching, "--role", "progress"))
+            running.append(processes.start(working[number::PROCESSES], *how))
+    running.append(processes.start(watching, "--role", "progress"))
     for process in running:
         assert process.stdout is not None
         if process.stdout.readline() != "at work\n":
@@ -167,18 +159,19 @@ def _finish(running: Sequence[subprocess.Popen[str]]) -> None:
             raise DidNotStart(f"a client ended with status {status}")
 
 
-def told(trial: Trial) -> str:
+def as_markdown(trial: Trial) -> str:
     """The result as Markdown."""
     return markdown(list(blocks(trial)))
 
 
 def blocks(trial: Trial) -> Iterator[Block]:
-    """The result: tables and what is to be said about them."""
+    """The result: tables and text."""
     of_kind = list(journal.counted(trial.journals))
     times: dict[str, list[float]] = {
-        kind: [one.ms for one in trial.journals if one.kind == kind and one.told] for kind, *_ in of_kind
+        kind: [action.ms for action in trial.journals if action.kind == kind and action.answered]
+        for kind, *_ in of_kind
     }
-    times = {"**submits**": trial.submits(), **times, **trial.journals.asked}
+    times = {"**submits**": trial.submits(), **times, **trial.journals.reads}
     requests = sum(len(ms) for name, ms in times.items() if name != "**submits**")
     numbers = {"reviewers": "{}", "minutes": "{:.1f}", "requests": "{:,}", "per second": "{:.0f}"}
     counts = {"acknowledged": "{:,}", "refused": "{}", "lost": "{}", "doubled": "{}"}

@@ -1,7 +1,7 @@
-"""Ways to spoil an input: bytes of any kind, and JSON, TOML, FITS, gzip, zip and SQLite from within.
+"""Random changes of inputs: of any bytes, and inside JSON, text, FITS, gzip, zip and SQLite files.
 
-Blind changes of bytes hardly ever get past a checksum or a closing bracket; these know just enough of a
-format to leave its outside whole and spoil what is inside.
+Changes of random bytes rarely get past a checksum or a closing bracket; these keep the container valid and
+damage its content.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.support.inputs.app import ENDLESS, STRANGE
 Mutate = Callable[[bytes, random.Random], bytes]
 
 LONGEST = 2**20
-"""Bytes of an input; what grows beyond is cut off."""
+"""Longest input in bytes; the rest is cut off."""
 NASTY_TEXTS = (
     *("", " ", "\0", "\n", "\r\nforged", "\x1b[2J", "‮fdp.exe", "a" * 4000, "../" * 8 + "etc/passwd", "/etc/passwd"),
     *("C:\\con", "NUL", "=1+1", "@SUM(A1)", "<script>alert(1)</script>", "]]>", "\ud800", "\uffff", "𝕊" * 50),
@@ -39,7 +39,7 @@ _JSON_WORDS = (b"1e999", b"-1e999", b"NaN", b"Infinity", b"1" * 5000, b'"\\ud800
 
 
 def spoiled_bytes(data: bytes, chance: random.Random) -> bytes:
-    """One to four changes of any bytes: flipped, overwritten, cut out, doubled, moved."""
+    """Make one to four changes of bytes: flip, overwrite, cut out, double, copy."""
     changed = bytearray(data or b"\0")
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(changed) + 1)
@@ -62,7 +62,7 @@ def spoiled_bytes(data: bytes, chance: random.Random) -> bytes:
 
 
 def spoiled_json(data: bytes, chance: random.Random) -> bytes:
-    """JSON, or each line of it, with a value somewhere inside replaced, dropped, renamed or doubled."""
+    """Replace, drop, rename or double a value somewhere in JSON or in one line of JSON lines."""
     lines = data.split(b"\n")
     number = chance.randrange(len(lines))
     try:
@@ -112,7 +112,7 @@ def _spoiled_value(value: Any, chance: random.Random) -> Any:
 
 
 def spoiled_text(data: bytes, chance: random.Random) -> bytes:
-    """Lines of text with a word replaced, a line doubled, or a separator changed."""
+    """Replace a word, double or drop a line, or change a separator."""
     lines = data.split(b"\n")
     at = chance.randrange(len(lines))
     match chance.randrange(5):
@@ -164,7 +164,7 @@ _CARD_VALUES = (
 
 
 def spoiled_fits(data: bytes, chance: random.Random) -> bytes:
-    """A FITS file with a card changed, put in or taken out, a block moved, or its data spoiled."""
+    """Change or blank a card of a FITS file, copy a block, or change its bytes."""
     cards = [at for at in range(0, len(data) - 79, 80) if re.match(rb"[A-Z0-9_-]{1,8} *= ", data[at : at + 80])]
     if not cards or chance.random() < 0.3:
         return spoiled_bytes(data, chance)
@@ -187,7 +187,7 @@ def spoiled_fits(data: bytes, chance: random.Random) -> bytes:
 
 
 def inside_gzip(inner: Mutate) -> Mutate:
-    """What is in a gzip file spoiled by ``inner``, packed again; now and then the packing itself."""
+    """Change the content of a gzip file by ``inner`` and pack it again; sometimes change the packed bytes."""
 
     def spoiled(data: bytes, chance: random.Random) -> bytes:
         if chance.random() < 0.3:
@@ -202,7 +202,7 @@ def inside_gzip(inner: Mutate) -> Mutate:
 
 
 def inside_zip(inner: Mutate) -> Mutate:
-    """A zip with a member spoiled, renamed, doubled or made a link; now and then the packing itself."""
+    """Change, rename or double a member of a zip, or make it a link; sometimes change the packed bytes."""
 
     def spoiled(data: bytes, chance: random.Random) -> bytes:
         if chance.random() < 0.3:
@@ -237,7 +237,7 @@ def _zipped(members: list[tuple[zipfile.ZipInfo, bytes]]) -> bytes:
     made = io.BytesIO()
 
     with warnings.catch_warnings(), zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        warnings.simplefilter("ignore")  # two members of one name are meant
+        warnings.simplefilter("ignore")  # two members with one name are intended
         for member, content in members:
             again = zipfile.ZipInfo(member.filename)
             again.external_attr = member.external_attr
@@ -249,7 +249,7 @@ PAGE = 4096
 
 
 def spoiled_sqlite(data: bytes, chance: random.Random) -> bytes:
-    """A database with bytes, pages, cells, rows or its schema changed; now and then its log fits again."""
+    """Change bytes, pages, cells, rows or the schema of a database; sometimes make its log consistent again."""
     if chance.random() < 0.3:
         return _spoiled_pages(data, chance)
     try:
@@ -279,7 +279,7 @@ def _spoiled_pages(data: bytes, chance: random.Random) -> bytes:
 
 
 def _opened(data: bytes) -> sqlite3.Connection:
-    """In memory, where there can be no write-ahead log, with nothing that guards its rows."""
+    """Open it in memory, so without a write-ahead log, and with all checks of rows off."""
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.deserialize(data[:18] + b"\1\1" + data[20:])
     for name in ("writable_schema", "ignore_check_constraints"):
@@ -289,7 +289,7 @@ def _opened(data: bytes) -> sqlite3.Connection:
 
 
 def _unguarded(change: Callable[[sqlite3.Connection, random.Random, str], None]) -> Any:
-    """Rows are changed with the triggers gone that refuse it; they are there again afterwards."""
+    """Remove the triggers that refuse changes of rows, change a row, and restore the triggers."""
 
     def changed(db: sqlite3.Connection, chance: random.Random) -> None:
         rows = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -317,7 +317,7 @@ def _cell(db: sqlite3.Connection, chance: random.Random, table: str) -> None:
 
 
 def _spoiled_cell(value: object, chance: random.Random) -> tuple[str, Any]:
-    """How it is bound, and the value; text that is no UTF-8 comes in as bytes."""
+    """Return the SQL expression and the value; text that is not UTF-8 is bound as bytes."""
     if isinstance(value, bytes) and chance.random() < 0.7:
         return "?", spoiled_bytes(value, chance)
     if isinstance(value, str) and value[:1] in ("{", "[") and chance.random() < 0.7:
@@ -373,13 +373,13 @@ def _pragma(db: sqlite3.Connection, chance: random.Random) -> None:
 
 
 def _write_log_anew(db: sqlite3.Connection) -> None:
-    """Make every entry of the log bind the rows as they are now, as somebody does who knows the design."""
+    """Make every entry of the log fit the present rows, as an attacker who knows the design can."""
     guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'log' AND type = 'trigger'")
     for name, _ in (kept := guards.fetchall()):
         db.execute(f'DROP TRIGGER "{name}"')
     previous = BEFORE_THE_FIRST
     plain = "number, at, person, what, subject"
-    for *said, text in db.execute(f"SELECT {plain}, details FROM log ORDER BY number").fetchall():
+    for *fields, text in db.execute(f"SELECT {plain}, details FROM log ORDER BY number").fetchall():
         details = json.loads(text)
         for table, (first, last, *_) in details.get("facts", {}).items():
             where = f"WHERE {BOUND[table].key} BETWEEN ? AND ?"
@@ -387,10 +387,10 @@ def _write_log_anew(db: sqlite3.Connection) -> None:
             details["facts"][table] = [first, last, *digest(row for _, row in rows)]
         for initials in details.get("people", {}):
             details["people"][initials] = person_digest(db, initials)
-        own = entry_hash(*said, details, previous)
+        own = entry_hash(*fields, details, previous)
         db.execute(
             "UPDATE log SET details = ?, previous = ?, hash = ? WHERE number = ?",
-            (canonical(details).decode(), previous, own, said[0]),
+            (canonical(details).decode(), previous, own, fields[0]),
         )
         previous = own
     for _, sql in kept:

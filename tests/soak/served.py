@@ -1,4 +1,4 @@
-"""The real app in a process group of its own, and the campaign it serves in a trial."""
+"""The real app in its own process group, and the campaign that it serves in a trial."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tests.support.cli import Running
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120.0
-"""Seconds within which a start must have answered; a busy machine takes long to import everything."""
+"""Seconds from start to first answer at most; on a busy machine the imports take long."""
 
 
 def start_app(*arguments: object, out: Path) -> Running:
-    """Start ``python app.py ARGUMENTS`` in a session of its own; what it prints is appended to ``out``."""
+    """Start ``python app.py ARGUMENTS`` in its own session; its output is appended to ``out``."""
     command = [sys.executable, "app.py", *map(str, arguments)]
     with out.open("ab") as log:
         return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
 
 class DidNotStart(Exception):
-    """The app ended, or did not answer in time, without anybody having killed it."""
+    """The app ended or did not answer in time, although it was not killed."""
 
 
 def free_port() -> int:
@@ -48,7 +48,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class Weight:
-    """What the app holds of the machine: resident memory in MiB, open file descriptors, processor seconds."""
+    """Resources of the app: resident memory in MiB, open file descriptors, processor seconds."""
 
     memory: float
     descriptors: int
@@ -57,7 +57,7 @@ class Weight:
 
 @dataclass
 class Served:
-    """The app over one database, on one port for all its starts. What it prints is appended to ``log``."""
+    """The app over one database, on the same port at every start. Its output is appended to ``log``."""
 
     db: Path
     log: Path
@@ -79,14 +79,14 @@ class Served:
         while time.monotonic() < give_up:
             ended = self._running.poll()
             if ended is not None:
-                raise DidNotStart(f"it ended with status {ended}: {self._last_words()}")
-            if self._asked_once():
+                raise DidNotStart(f"it ended with status {ended}: {self._end_of_log()}")
+            if self._is_up():
                 return
             time.sleep(0.02)
-        raise DidNotStart(f"no answer within {PATIENCE:.0f} s: {self._last_words()}")
+        raise DidNotStart(f"no answer within {PATIENCE:.0f} s: {self._end_of_log()}")
 
     def kill(self) -> None:
-        """SIGKILL to all of it, at once."""
+        """Send SIGKILL to the whole process group."""
         if self._process is not None:
             with suppress(ProcessLookupError):  # it had ended by itself
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -99,7 +99,7 @@ class Served:
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> int:
-        """As Ctrl C does; its exit status. One that does not stop is killed."""
+        """Stop as Ctrl C does and return the exit status; kill the app if it does not stop."""
         process = self._running
         process.send_signal(signal.SIGINT)
         try:
@@ -111,12 +111,12 @@ class Served:
         return status
 
     def weight(self) -> Weight | None:
-        """What it holds now; None where the system has no /proc to read it from."""
+        """Return its present resources; None on systems without /proc."""
         about = Path(f"/proc/{self._running.pid}")
         try:
             status = (about / "status").read_text(encoding="ascii", errors="replace")
             open_files = len(list((about / "fd").iterdir()))
-            # What follows the name, which may hold anything: its 12th and 13th field are clock ticks.
+            # The 12th and 13th fields after the name (which may contain anything) are clock ticks.
             ticks = (about / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
         except OSError:
             return None
@@ -129,26 +129,26 @@ class Served:
         assert self._process is not None, "the app was not started"
         return self._process
 
-    def _asked_once(self) -> bool:
-        asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+    def _is_up(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
-            asked.request("GET", "/sign-in")
-            return asked.getresponse().status == 200
+            connection.request("GET", "/sign-in")
+            return connection.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False
         finally:
-            asked.close()
+            connection.close()
 
-    def _last_words(self) -> str:
+    def _end_of_log(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")[-1500:].strip() or "it printed nothing"
 
 
 PASSWORD = "correct horse battery"
 COORDINATOR = "CO"
 TYPIST = "TY"
-"""Who types in a real page."""
+"""The person who types in a real page."""
 BLIND = 4
-"""Items of the blind session; nobody meets them elsewhere."""
+"""Number of items of the blind session; they are used nowhere else."""
 
 
 def initials_of(number: int) -> str:
@@ -157,9 +157,9 @@ def initials_of(number: int) -> str:
 
 
 def made(db: Path, reviewers: int, items: int, scorers: int) -> int:
-    """Make the database; the number of the item that is left to the typist, in revision already.
+    """Make the database; return the number of the typist's item, which is already in revision.
 
-    :param scorers: how many of the reviewers score in the blind session as well
+    :param scorers: number of reviewers who also score in the blind session
     """
     with closing(Store.open(db)) as store:
         names = tuple(initials_of(number) for number in range(reviewers))
@@ -182,28 +182,28 @@ def made(db: Path, reviewers: int, items: int, scorers: int) -> int:
 
 
 def rows_to_import() -> list[dict[str, object]]:
-    """More drafts on spectra that are here already."""
+    """More drafts on spectra that the database already has."""
     return [trajectory.to_json() for _, trajectory in islice(demo.demo_items(), 8)]
 
 
 def _drafts() -> Iterator[Draft]:
-    """The demo's drafts again and again, each a little different."""
+    """The demo's drafts without end, each with a different first text."""
     pairs = list(demo.demo_items())
     number = 0
     while True:
         spectrum, trajectory = pairs[number % len(pairs)]
-        yield Draft(_told_apart(trajectory, number), spectrum, batch="trial", key=f"trial-{number}")
+        yield Draft(_with_number(trajectory, number), spectrum, batch="trial", key=f"trial-{number}")
         number += 1
 
 
-def _told_apart(trajectory: Trajectory, number: int) -> Trajectory:
+def _with_number(trajectory: Trajectory, number: int) -> Trajectory:
     first, *others = trajectory.steps
     assert isinstance(first, Think)
     return trajectory.with_steps((replace(first, text=f"{number}. {first.text}"), *others))
 
 
 def _open_blind(store: Store, scorers: tuple[str, ...]) -> None:
-    """A session on spectra of its own: items with a spectrum that a person scores are hidden from that person."""
+    """Open a session on separate spectra: a scorer cannot see other items of a spectrum that they score."""
     pairs = list(islice(demo.demo_items(), BLIND))
     apart = [simulate("cv", "LAMOST", 20.0, 9000 + number) for number in range(BLIND)]
     drafts = [
@@ -216,7 +216,7 @@ def _open_blind(store: Store, scorers: tuple[str, ...]) -> None:
 
 
 def _on(trace: Trajectory, spectrum: Spectrum) -> Trajectory:
-    """The words without the looks, whose pictures are of another spectrum."""
+    """Return the texts without the zooms, whose pictures are of another spectrum."""
     words = tuple(step for step in trace.steps if not isinstance(step, Zoom))
     about = {"spectrum_name": spectrum.name, "spectrum_sha256": spectrum.sha256, "overview": None}
     return replace(trace, steps=words, **about)

@@ -1,4 +1,4 @@
-"""A person's browser as the server sees it: signed in, each submit under its own key until it is heard."""
+"""HTTP client of one person: signed in, journalled, each submit repeated under its key until it is answered."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import httpx
 
 from tests.soak.journal import Journal
 
-TRY_AGAIN = 0.1
-"""Seconds; the page waits longer, but the trial wants the server under load the moment it is back."""
+RETRY = 0.1
+"""Seconds between tries. The page waits longer, but here the server shall be under load as soon as it is back."""
 EXPECTED = ("held", "not_allowed", "lease_lost", "version_moved")
-"""What people may be refused with who work on the same items at once. Anything else is a fault."""
+"""Refusals that are normal when several people work on the same items. Any other one is a fault."""
 
 Json = dict[str, Any]
 
 
 Words = tuple[str, ...]
-"""The texts of a draft and its comment: what a person would miss."""
+"""The texts of a draft, and its comment last."""
 
 _KEPT_WHEN_REFUSED = ("version_moved", "lease_lost", "not_allowed")
 
 
 def words_of(body: Mapping[str, Any]) -> Words:
-    """The words of an autosave's body."""
+    """Return the texts of an autosave's body."""
     steps = body.get("steps", ())
     texts = [step.get("text") or step.get("explanation") or "" for step in steps if step["kind"] != "zoom"]
     return (*texts, body.get("comment", ""))
@@ -35,17 +35,17 @@ def words_of(body: Mapping[str, Any]) -> Words:
 
 @dataclass
 class Unsent:
-    """The unsent text of one person on each item: by the version it was drawn from, the latest last."""
+    """Unsent text of one person per item, by the version it is based on, the latest last."""
 
     kept: dict[int, dict[int, Words]] = field(default_factory=dict)
 
     def expected(self, item: int) -> tuple[int, Words] | None:
-        """The version and the words that the item's answer must hold; None: nothing unsent."""
+        """Version and texts that the item's answer must have; None: nothing unsent."""
         kept = self.kept.get(item)
         return next(reversed(kept.items())) if kept else None
 
     def after(self, kind: str, what: Mapping[str, Any], refused: str | None = None) -> Unsent:
-        """What is kept once this was done, or refused."""
+        """Return what is unsent after this action was done or refused."""
         if kind == "decide" and refused is None:
             return self._after_a_decision(what)
         if kind not in ("autosave", "discard", "version"):
@@ -60,7 +60,7 @@ class Unsent:
         return Unsent({**self.kept, item: kept})
 
     def _after_a_decision(self, what: Mapping[str, Any]) -> Unsent:
-        """The comment on that version was said; other words than the version's own are still unsent."""
+        """The comment on that version was sent; texts that differ from the version's are still unsent."""
         kept = dict(self.kept.get(what["item"], {}))
         unsent = kept.get(what["version"])
         if unsent is None:
@@ -72,7 +72,7 @@ class Unsent:
         return Unsent({**self.kept, what["item"]: kept})
 
 
-class Talking:
+class JournalledClient:
     """One person's requests, journalled."""
 
     def __init__(self, http: httpx.AsyncClient, journal: Journal, initials: str) -> None:
@@ -82,44 +82,44 @@ class Talking:
         self.unsent = Unsent()
 
     async def sign_in(self, password: str) -> bool:
-        """Signed in once; the session has to last for the whole trial."""
+        """Sign in, once: the session has to last for the whole trial."""
         form = {"initials": self.initials, "password": password}
-        answer = await self._heard("POST", "/sign-in", data=form)
+        answer = await self._request("POST", "/sign-in", data=form)
         if answer.status_code != 303:
             self.journal.fault(f"could not sign in: {answer.status_code}")
         return answer.status_code == 303
 
-    async def asks(self, what: str, path: str, **params: Any) -> httpx.Response:
-        """A request that only reads; asked again where the answer was lost."""
+    async def get(self, what: str, path: str, **params: Any) -> httpx.Response:
+        """Send a request that only reads; repeat it if the answer was lost."""
         begun = time.perf_counter()
-        answer = await self._heard("GET", path, params=params)
-        self.journal.asked(what, 1000 * (time.perf_counter() - begun))
+        answer = await self._request("GET", path, params=params)
+        self.journal.read_request(what, 1000 * (time.perf_counter() - begun))
         if answer.status_code != 200:
             self.journal.fault(f"{path} answered {answer.status_code}: {answer.text:.200}")
         return answer
 
-    async def says(self, what: str, path: str, body: Json) -> Json | None:
-        """A request that leaves no fact behind (a lease, a look); None where it was refused as expected."""
+    async def post(self, what: str, path: str, body: Json) -> Json | None:
+        """Post a request that stores no action (a lease, a zoom); None if it was refused as expected."""
         begun = time.perf_counter()
-        answer = await self._heard("POST", path, json=body)
-        self.journal.asked(what, 1000 * (time.perf_counter() - begun))
+        answer = await self._request("POST", path, json=body)
+        self.journal.read_request(what, 1000 * (time.perf_counter() - begun))
         return answer.json() if self._refusal(path, answer) is None else None
 
-    async def submits(self, kind: str, path: str, body: Json, what: Json) -> Json | None:
-        """An action that must be there exactly once whatever happens to the server meanwhile.
+    async def submit(self, kind: str, path: str, body: Json, what: Json) -> Json | None:
+        """Send an action, which must be stored exactly once whatever happens to the server meanwhile.
 
-        :param what: what of it is held against the database
-        :returns: what the server answered; None where it was refused
+        :param what: the part that is compared with the database
+        :returns: the server's answer; None if it was refused
         """
-        number = self.journal.intends(kind, what)
+        number = self.journal.begin(kind, what)
         while True:
-            self.journal.sends(number)
+            self.journal.sent(number)
             begun = time.perf_counter()
             try:
                 answer = await self.http.post(path, json=body)
             except httpx.TransportError:
-                await self._back_again()
-                await self._finds_what_was_typed(kind, what)
+                await self._wait_for_server()
+                await self._check_typed_text(kind, what)
                 continue
             took = 1000 * (time.perf_counter() - begun)
             refused = self._refusal(path, answer)
@@ -127,38 +127,39 @@ class Talking:
             if refused is not None:
                 self.journal.refused(number, refused, took)
                 return None
-            said: Json = answer.json()
-            self.journal.hears(number, said, took)
-            return said
+            result: Json = answer.json()
+            self.journal.answered(number, result, took)
+            return result
 
-    def finds(self, item: Json, before: Unsent, after: Unsent) -> None:
-        """Hold an item's unsent text against what this person had typed.
+    def check_unsent(self, item: Json, before: Unsent, after: Unsent) -> None:
+        """Compare an item's unsent text with what this person typed.
 
-        :param after: as it is if the action on its way had arrived
+        :param before: the unsent text without the action that is being sent
+        :param after: the unsent text if that action has arrived
         """
         found = None
         if item["autosave"] is not None:
             found = item["autosave"]["base"], words_of(item["autosave"]["body"])
-        wanted = [one.expected(item["id"]) for one in (before, after)]
-        if found not in wanted:
-            self.journal.fault(f"item {item['id']}: found unsent {found!r:.300}, expected {wanted!r:.300}")
+        expected = [unsent.expected(item["id"]) for unsent in (before, after)]
+        if found not in expected:
+            self.journal.fault(f"item {item['id']}: found unsent {found!r:.300}, expected {expected!r:.300}")
 
-    async def _finds_what_was_typed(self, kind: str, what: Json) -> None:
+    async def _check_typed_text(self, kind: str, what: Json) -> None:
         if "item" in what:
-            answer = await self.asks("item", f"/api/item/{what['item']}")
+            answer = await self.get("item", f"/api/item/{what['item']}")
             if answer.status_code == 200:
-                self.finds(answer.json(), self.unsent, self.unsent.after(kind, what))
+                self.check_unsent(answer.json(), self.unsent, self.unsent.after(kind, what))
 
-    async def _heard(self, method: str, path: str, **more: Any) -> httpx.Response:
+    async def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
         while True:
             try:
                 return await self.http.request(method, path, **more)
             except httpx.TransportError:
-                await asyncio.sleep(TRY_AGAIN)
+                await asyncio.sleep(RETRY)
 
-    async def _back_again(self) -> None:
-        """Wait until the server answers; whoever was signed in still is."""
-        answer = await self._heard("GET", "/api/me")
+    async def _wait_for_server(self) -> None:
+        """Wait until the server answers; the person must still be signed in."""
+        answer = await self._request("GET", "/api/me")
         if answer.status_code != 200:
             self.journal.fault(f"signed out by a restart: {answer.status_code}")
 

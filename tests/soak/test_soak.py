@@ -44,7 +44,7 @@ def test_what_was_acknowledged_outlives_kills(tmp_path: Path) -> None:
     assert trial.done >= 5
     assert (trial.lost, trial.doubled) == (0, 0)
     assert sum(one.acknowledged for one in trial.journals) > 10
-    assert "Nothing was lost" in trial.told()
+    assert "Nothing was lost" in trial.as_markdown()
     assert f"| kills | {trial.done} |" in trial.result.read_text(encoding="utf-8")
 
 
@@ -69,7 +69,7 @@ class Broken:
 
     not_ready = ("chrome-error://chromewebdata/: no such page",)
 
-    def through_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
+    def type_during_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
         kill()
         raise RuntimeError("the browser is gone")
 
@@ -97,7 +97,7 @@ def test_reviewers_at_once_meet_no_error_and_lose_nothing(tmp_path: Path) -> Non
     trial = load.run(tmp_path / "trial", reviewers=8, seconds=6, items=120, pause=(0.1, 0.4), every=0.5)
     assert trial.faults == []
     assert trial.submits()
-    told = load.told(trial)
+    told = load.as_markdown(trial)
     assert "| 8 | 0.1 |" in told
     assert "| progress |" in told
 
@@ -127,9 +127,9 @@ def decided(tmp_path: Path) -> Callable[..., tuple[Path, Journals]]:
                 comment="keep RAA-1",
             )
         journal = Journal(journals / "RAA.jsonl", "RAA")
-        number = journal.intends("decide", {**said, "key": key, **what})
-        journal.sends(number)
-        journal.hears(number, {}, 1.0)
+        number = journal.begin("decide", {**said, "key": key, **what})
+        journal.sent(number)
+        journal.answered(number, {}, 1.0)
         journal.close()
         read = Journals(journals)
         read.read()

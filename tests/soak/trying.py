@@ -1,5 +1,6 @@
-"""One input at one target, and what must hold whatever it is: an answer or the target's own refusal, in one
-sentence, in seconds, with nothing left behind.
+"""Run one input at one fuzz target and check the outcome.
+
+Expected for every input: a value or the target's own refusal, in one sentence, within seconds, nothing left behind.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from types import FrameType
 from tests.soak.mutations import Mutate
 
 SECONDS = 8.0
-"""Of processor time that one input may take."""
+"""Processor seconds that one input may take."""
 LONGEST_SENTENCE = 500
 MOST_SPECTRA = 6
-"""Of one file that are read; a file of more costs time and shows nothing new."""
+"""Spectra that are read per file; more cost time and show nothing new."""
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("agent", "reviewer", "training")
 
 
 SENTENCES: deque[str] = deque(maxlen=10)
-"""The latest that ``check_sentence`` was given."""
+"""The latest arguments of ``check_sentence``."""
 
 
 class DidNotHold(AssertionError):
-    """Something that was promised of every input did not hold for this one."""
+    """A check that every input must pass failed for this one."""
 
 
 class TooSlow(BaseException):
@@ -42,16 +43,16 @@ class TooSlow(BaseException):
 
 
 Try = Callable[[bytes], None]
-"""Gives an input to a target. :raises DidNotHold: and anything that nobody declared"""
+"""Runs a target on an input. :raises DidNotHold: also lets undeclared exceptions through"""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where bytes come in.
+    """A parser of outside input.
 
-    :param make: from an empty folder to the function that tries one input
+    :param make: makes the function that runs one input, given an empty folder
     :param seeds: small valid inputs, made by the program itself
-    :param mutate: how they are spoiled
+    :param mutate: changes an input at random
     """
 
     name: str
@@ -62,7 +63,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Find:
-    """What did not hold: ``kind`` is the same for every input that shows the same fault."""
+    """A failed check; ``kind`` is the same for every input with the same fault."""
 
     kind: str
     story: str
@@ -70,9 +71,9 @@ class Find:
 
 @contextmanager
 def refused_by(*declared: type[Exception], where: Path | None = None) -> Iterator[None]:
-    """Let a target refuse with what it declares, and look at the sentence.
+    """Accept the exceptions that a target declares, and check their sentences.
 
-    :param where: the folder the input lies in: the only one that a sentence may name
+    :param where: folder of the input: the only one that a sentence may name
     """
     try:
         yield
@@ -81,7 +82,7 @@ def refused_by(*declared: type[Exception], where: Path | None = None) -> Iterato
 
 
 def check_sentence(text: str, where: Path | None = None) -> None:
-    """:raises DidNotHold: it is no sentence for a person"""
+    """:raises DidNotHold: the text is not a proper sentence for a person"""
     SENTENCES.append(text)
     named = "" if where is None else str(where)
     if not text.strip():
@@ -97,8 +98,8 @@ def check_sentence(text: str, where: Path | None = None) -> None:
 
 
 def tried(attempt: Try, data: bytes) -> Find | None:
-    """What did not hold for this input; None if everything did."""
-    signal.signal(signal.SIGVTALRM, _ring)
+    """Run one input; return the failed check, or None."""
+    signal.signal(signal.SIGVTALRM, _time_up)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
         attempt(data)
@@ -109,7 +110,7 @@ def tried(attempt: Try, data: bytes) -> Find | None:
     return None
 
 
-def _ring(number: int, frame: FrameType | None) -> None:
+def _time_up(number: int, frame: FrameType | None) -> None:
     raise TooSlow(f"more than {SECONDS:.0f} s of processor time")
 
 
@@ -118,16 +119,16 @@ def _find_of(error: BaseException) -> Find:
     ours = [f for f in frames if any(f"/{package}/" in f.filename for package in PACKAGES)] or frames
     last = ours[-1]
     place = f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.lineno} {last.name}"
-    said = "" if not isinstance(error, DidNotHold) else ": " + re.sub(r"\d+", "N", str(error))[:40]
-    return Find(f"{type(error).__name__} at {place}{said}", "".join(traceback.format_exception(error))[-6000:])
+    detail = "" if not isinstance(error, DidNotHold) else ": " + re.sub(r"\d+", "N", str(error))[:40]
+    return Find(f"{type(error).__name__} at {place}{detail}", "".join(traceback.format_exception(error))[-6000:])
 
 
 class Lines:
-    """Which lines of the product have run. Slow: for measuring a corpus, and for fuzzing without atheris."""
+    """Records the executed lines of the product. Slow: for measuring a corpus, and for fuzzing without atheris."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[str, int]] = set()
-        self._wanted: dict[str, bool] = {}
+        self._is_ours: dict[str, bool] = {}
 
     def __enter__(self) -> Lines:
         sys.settrace(self._trace)
@@ -138,10 +139,10 @@ class Lines:
 
     def _trace(self, frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
         file = frame.f_code.co_filename
-        if file not in self._wanted:
+        if file not in self._is_ours:
             inside = file.removeprefix(f"{ROOT}/")
-            self._wanted[file] = inside != file and inside.split("/")[0] in PACKAGES
-        return self._line if self._wanted[file] else None
+            self._is_ours[file] = inside != file and inside.split("/")[0] in PACKAGES
+        return self._line if self._is_ours[file] else None
 
     def _line(self, frame: FrameType, event: str, _: object) -> Callable[..., object]:
         if event == "line":
@@ -152,8 +153,8 @@ class Lines:
 def by_lines(
     attempt: Callable[[bytes], object], seeds: Sequence[bytes], mutate: Mutate, chance: random.Random, until: float
 ) -> None:
-    """Fuzz with lines as feedback, where atheris is not installed: an input that reaches a new line is kept
-    and spoiled further."""
+    """Fuzz guided by executed lines, for use without atheris: an input that reaches a new line is kept and
+    mutated further."""
     lines = Lines()
     kept = list(seeds) or [b""]
     for number in range(sys.maxsize):

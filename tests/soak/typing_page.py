@@ -1,4 +1,4 @@
-"""Somebody typing in the real page, in Chromium, while the app is killed under them."""
+"""A person who types in the real page, in Chromium, while the app is killed."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from playwright.sync_api import Error, sync_playwright
 from tests.support.chromium import launch
 
 LETTER_MS = 25
-"""Between two letters: a fast typist."""
+"""Milliseconds between two letters: a fast typist."""
 OF_PAGE = 60_000
-"""Milliseconds that the page has for each step; the machine is busy with starting the app again and again."""
+"""Milliseconds for each step of the page; the machine is busy because the app starts again and again."""
 TIMES = 3
-"""How often a page is opened on which nobody can begin."""
+"""How many times a page is opened until typing can begin."""
 
-# The item in front is painted, leased, and its place among the others is known.
+# The current item is painted and leased, and its place in the queue is known.
 _READY = """(item) => {
   const { current, lease } = window.specO3?.review ?? {}
   return current?.item.id === item && current.place && lease
 }"""
 _TEXT = "window.specO3.review.drafting.steps.find((step) => step.kind === 'think').text"
-_HEARD = "() => { const d = window.specO3.review.drafting; return !d.pending && !d.sent.length }"
+_SENT = "() => { const d = window.specO3.review.drafting; return !d.pending && !d.sent.length }"
 
 Found = TypeVar("Found")
 
 
 class CouldNotBegin(Exception):
-    """No page came to where somebody can type, however often one was opened."""
+    """No page became ready for typing, although it was opened several times."""
 
 
 class Typist:
-    """A page of somebody's own, at one item in revision, which nobody else touches.
+    """A person's page at an item in revision, which no other person edits.
 
-    ``not_ready`` tells of each page on which nobody could begin, and which was opened again.
+    ``not_ready`` lists the pages on which typing could not begin, and which were opened again.
     """
 
     def __init__(self, url: str, initials: str, password: str, item: int, rng: random.Random) -> None:
@@ -67,17 +67,17 @@ class Typist:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        with suppress(Error):  # after Ctrl C in a terminal the browser has gone by itself
+        with suppress(Error):  # after Ctrl C in a terminal the browser has ended by itself
             self._stack.close()
 
-    def through_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
-        """Type, be cut off at some letter, type on, and look for all of it after the restart.
+    def type_during_a_kill(self, kill: Callable[[], None], restart: Callable[[], None], closed: bool) -> str:
+        """Type, kill the app at some letter, continue typing, and check the whole text after the restart.
 
-        :param closed: the page is closed while there is no server; else it is loaded again once it was heard
+        :param closed: close the page while there is no server; else reload it after it sent the text
         :returns: what is missing, as a sentence; empty if nothing is
-        :raises CouldNotBegin: there is no page to type in, or none after the restart
+        :raises CouldNotBegin: no page was ready for typing, before or after the restart
         """
-        typed = self._types(kill)
+        typed = self._type(kill)
         taken = self._text()
         if taken != typed:
             return _differs("while there was no server", taken, typed)
@@ -88,16 +88,16 @@ class Typist:
         else:
             restart()
             try:
-                self._page.wait_for_function(_HEARD)
+                self._page.wait_for_function(_SENT)
             except Error as problem:
                 return f"the page did not send what was typed: {_first_line(problem)}"
         found = self._on_page(self._text, anew=True)
         how = "closed while the server was away" if closed else "closed after it was sent"
         return "" if found == typed else _differs(how, found, typed)
 
-    def _types(self, kill: Callable[[], None]) -> str:
-        """Before the kill and after it; the text as it must be now."""
-        before = self._on_page(self._text_with_the_cursor_in_it, anew=False)
+    def _type(self, kill: Callable[[], None]) -> str:
+        """Type before and after the kill; return the expected text."""
+        before = self._on_page(self._text_after_placing_the_cursor, anew=False)
         words, more = self._some_words(), self._some_words()
         at = threading.Timer(self._rng.uniform(0, len(words) * LETTER_MS / 1000), kill)
         at.start()
@@ -109,18 +109,18 @@ class Typist:
         return before + words + more
 
     def _on_page(self, step: Callable[[], Found], anew: bool) -> Found:
-        """Do a step on the page, or on a new one; where that cannot be done, on another new one."""
-        for time in range(TIMES):
+        """Do a step on the page or on a new one; if it fails, try again on another new page."""
+        for attempt in range(TIMES):
             try:
-                if anew or time:
-                    self._opens()
+                if anew or attempt:
+                    self._open()
                 return step()
             except Error as problem:
                 self.not_ready.append(f"{self._page.url}: {_first_line(problem)}")
         raise CouldNotBegin(f"no page to type in after {TIMES} tries: {self.not_ready[-1]}")
 
-    def _opens(self) -> None:
-        """The item in a new page of the same browser."""
+    def _open(self) -> None:
+        """Open the item in a new page of the same browser."""
         if not self._page.is_closed():
             self._page.close()
         self._page = self._context.new_page()
@@ -130,7 +130,7 @@ class Typist:
     def _text(self) -> str:
         return str(self._page.evaluate(_TEXT))
 
-    def _text_with_the_cursor_in_it(self) -> str:
+    def _text_after_placing_the_cursor(self) -> str:
         card = self._page.locator(".so-review .card.think").first
         card.locator(".text").dblclick()
         card.locator("textarea").press("Control+End")

@@ -19,8 +19,8 @@ from training.data.records import Question
 VERDICTS = {"+": "YES", "-": "NO", "?": None}
 
 
-def outcomes(truth: str, said: str, task: str = "cv", **given) -> list[Outcome]:
-    """One outcome a character: ``truth`` of + and -, ``said`` of +, - and ? (neither)."""
+def outcomes(truth: str, predicted: str, task: str = "cv", **given) -> list[Outcome]:
+    """Return one outcome per character: ``truth`` of + and -, ``predicted`` of +, - and ? (no verdict)."""
     return [
         Outcome(
             **{
@@ -35,27 +35,27 @@ def outcomes(truth: str, said: str, task: str = "cv", **given) -> list[Outcome]:
                 **given,
             }
         )
-        for number, (true, word) in enumerate(zip(truth, said, strict=True))
+        for number, (true, word) in enumerate(zip(truth, predicted, strict=True))
     ]
 
 
 def under(name: str, some: Iterable[Outcome]) -> list[Outcome]:
-    """The same of other spectra: their sources begin with ``name``."""
-    return [replace(one, key=f"{name} {one.key}", source=f"{name}-{one.source}") for one in some]
+    """Return the same outcomes for other spectra, whose sources begin with ``name``."""
+    return [replace(outcome, key=f"{name} {outcome.key}", source=f"{name}-{outcome.source}") for outcome in some]
 
 
 TASKS = tasks.load()
 
 
 def question(kind: str, task: str, number: int, snr: float = 12.0, survey: str = "LAMOST") -> Question:
-    """One about a simulated spectrum, which is made when it is asked for."""
+    """Return a question about a simulated spectrum, which is made when it is read."""
     source = f"simulated-{kind}-{number}.fits"
     read = partial(simulate, kind, survey, snr, number)
     return Question(source, source, TASKS[task], truth(kind, task), f"simulated {survey}", snr, True, read)
 
 
 def some_questions(number: int, task: str = "cv", kinds: Sequence[str] = ("cv", "fgk")) -> list[Question]:
-    """So many, of these kinds in turn."""
+    """Return ``number`` questions, about these kinds in turn."""
     return [question(kinds[n % len(kinds)], task, n) for n in range(number)]
 
 
@@ -63,12 +63,12 @@ WAYS = ("right", "false positive", "false negative", "no answer", "bad form", "t
 
 
 def way_of(name: str) -> str:
-    """How the policy goes about the spectrum of that name; the same each time."""
+    """Return the policy's behaviour for the spectrum of this name, always the same."""
     return WAYS[zlib.crc32(name.encode()) % len(WAYS)]
 
 
 class Wayward:
-    """Looks once, then answers as ``way_of`` says; what it writes would be markup if nobody took care."""
+    """Zooms once, then behaves as ``way_of`` returns; its output contains markup."""
 
     def __init__(self, sample: int = 0) -> None:
         self.drafter = Drafter("model", "wayward <b>model</b>", {"seed": sample})
@@ -90,16 +90,16 @@ class Wayward:
         return f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
 
     def _answer(self, way: str, is_class: bool) -> str:
-        said = {"false positive": "YES", "false negative": "NO"}.get(way, "YES" if is_class else "NO")
+        verdict = {"false positive": "YES", "false negative": "NO"}.get(way, "YES" if is_class else "NO")
         if way == "no answer":
             return "<think>I cannot tell.</think>"
         if way == "bad form":
-            return f"It is clear: <answer>{said}, because of the lines.</answer>"
-        return rf"<think>The lines decide.</think><answer>\boxed{{{said}}} Because of the lines.</answer>"
+            return f"It is clear: <answer>{verdict}, because of the lines.</answer>"
+        return rf"<think>The lines decide.</think><answer>\boxed{{{verdict}}} Because of the lines.</answer>"
 
 
 class Broken(Wayward):
-    """Its server fails for some spectra, every time."""
+    """A policy whose server always fails for some spectra."""
 
     def turn(self, conversation: Conversation) -> Iterator[str | Usage]:
         if way_of(conversation.spectrum.name) == "no answer":

@@ -37,7 +37,7 @@ def trace(source: str, number: int, task: str = "cv", **other: object) -> Trajec
 
 
 def two_drafters(store: Store, spectra: int = 6, task: str = "cv") -> list[int]:
-    """Both drafters' traces of each spectrum; the items' numbers."""
+    """Add both drafters' traces of each spectrum; return the items' numbers."""
     drafts = [
         Draft(trace(source, number, task), a_spectrum(f"spec-55859-F5902_sp01-{number:03d}.fits"))
         for number in range(spectra)
@@ -74,15 +74,17 @@ TELLING = "As a language model called GPT-5 I would look again. "
 
 
 def two_sources(spectra: int = 4, telling: str = "") -> list[Draft]:
-    """Two traces of each of some simulated spectra, which have names, ids, positions and classes of their
-    own. The second drafter has other words; its first trace begins with ``telling``."""
+    """Two traces per simulated spectrum, with names, ids, positions and classes that must not leak.
+
+    The second drafter's texts differ from the first's; its first trace begins with ``telling``.
+    """
     drafts = []
     for number, (spectrum, trajectory) in enumerate(islice(demo.demo_items(), spectra)):
         seen = _named(spectrum, number)
-        told = replace(trajectory, spectrum_name=seen.name, spectrum_sha256=seen.sha256, label="YES", simulated=False)
+        base = replace(trajectory, spectrum_name=seen.name, spectrum_sha256=seen.sha256, label="YES", simulated=False)
         drafts += [
-            Draft(by(ZETA, told), seen, batch="november"),
-            Draft(by(OMEGA, _in_other_words(told, telling if number == 0 else "")), seen, batch="november"),
+            Draft(by(ZETA, base), seen, batch="november"),
+            Draft(by(OMEGA, _in_other_words(base, telling if number == 0 else "")), seen, batch="november"),
         ]
     return drafts
 

@@ -1,4 +1,4 @@
-"""A small review campaign to test on: four people, drafted trajectories, a clock that can be turned."""
+"""A small review campaign for tests: people, drafted trajectories, a clock that tests set."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ PEOPLE = {
 
 @dataclass
 class Clock:
-    """Stands still until it is turned."""
+    """A clock that stands still until ``turn`` is called."""
 
     now: datetime = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def edited(trajectory: Trajectory, text: str) -> Trajectory:
 
 @dataclass
 class Desk:
-    """Does what the page does: takes a lease, names the current version, mints a key."""
+    """Does what the page does: takes a lease, names the current version, makes a key."""
 
     store: Store
     last_key: str = ""
@@ -74,7 +74,7 @@ class Desk:
         self.last_key = uuid4().hex
         return self.last_key
 
-    def decide(self, person: str, item_id: int, verb: str, **said: str) -> Standing:
+    def decide(self, person: str, item_id: int, verb: str, **fields: str) -> Standing:
         version = self.store.items.get(item_id).version
         lease = self.store.leases.take(person, item_id)
         return self.store.reviews.decide(
@@ -84,7 +84,7 @@ class Desk:
             verb=verb,
             key=self.key(),
             lease_token=lease.token,
-            **said,
+            **fields,
         )
 
     def edit(self, person: str, item_id: int, text: str):
@@ -101,9 +101,9 @@ class Desk:
             lease_token=lease.token,
         )
 
-    def until(self, item_id: int, *said: tuple[str, str]) -> Standing:
-        """Several decisions, as (person, verb)."""
-        for person, verb in said:
+    def until(self, item_id: int, *decisions: tuple[str, str]) -> Standing:
+        """Make several decisions, given as (person, verb)."""
+        for person, verb in decisions:
             more = {"reason": "bad_data"} if verb == "reject" else {}
             more |= {"comment": "look again"} if verb == "return" else {}
             standing = self.decide(person, item_id, verb, **more)
@@ -120,7 +120,7 @@ def people(store: Store) -> None:
 
 
 def an_item(store: Store, number: int = 0, **other) -> int:
-    """One more drafted item, with a spectrum of its own."""
+    """Add a drafted item with its own spectrum; return its number."""
     spectrum = a_spectrum(f"spec-{number:04d}.fits")
     store.spectra.add(spectrum)
     return store.items.add(a_trajectory(spectrum, **other), spectrum.sha256, batch="november")

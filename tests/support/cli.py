@@ -1,7 +1,7 @@
-"""``spec-o3`` in processes of their own, forked from one that has imported the program already.
+"""``spec-o3`` in processes that are forked from one with the program's modules imported.
 
-Each has its exit status, output, working directory and environment as if started by hand; only the imports, some
-seconds of processor time for the web app, are shared.
+Exit status, output, working directory and environment are as if started by hand; only the imports, some seconds of
+processor time for the web app, are shared.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ Running = Process | subprocess.Popen[bytes]
 def start(
     *arguments: object, cwd: Path = ROOT, out: Path | None = None, err: Path | None = None, env: Mapping[str, str] = {}
 ) -> Running:
-    """Start ``python app.py ARGUMENTS`` in a session of its own.
+    """Start ``python app.py ARGUMENTS`` in its own session.
 
-    :param out: file to which standard output is appended; None: it is dropped
-    :param err: the same for standard error; None: it goes where standard output goes
+    :param out: file to which standard output is appended; None: it is discarded
+    :param err: the same for standard error; None: the same as ``out``
     """
     command = [str(ROOT / "app.py"), *map(str, arguments)]
     environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **env}

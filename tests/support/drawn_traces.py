@@ -1,4 +1,4 @@
-"""Traces whose pictures are really drawn from a made-up spectrum, and their way to approval."""
+"""Traces with pictures that the tool draws from an artificial spectrum, and their approval."""
 
 from dataclasses import replace
 from functools import cache
@@ -27,7 +27,7 @@ def a_spectrum(name: str = "a.fits", redshift: float | None = 0.01) -> Spectrum:
 
 
 def a_trace(spectrum: Spectrum, verdict: str = "YES", **changes) -> Trajectory:
-    """Two looks, the second one refused by the tool, then the answer; every picture as the tool draws it."""
+    """Two zooms, the second refused by the tool, then the answer; pictures as the tool draws them."""
     return replace(_trace(spectrum, verdict), **changes)
 
 
@@ -56,7 +56,7 @@ def _trace(spectrum: Spectrum, verdict: str) -> Trajectory:
 
 
 def a_store(path: Path, solo: bool = False) -> Store:
-    """A new database with three people who may do everything."""
+    """A new database with three people who have all roles."""
     store = Store.open(path)
     for initials in ("AA", "BB", "CC"):
         store.accounts.add_person(initials, f"Person {initials}", ("reviewer", "auditor", "coordinator"))
@@ -91,7 +91,7 @@ def revise(store: Store, person: str, item_id: int) -> None:
 
 
 def approve(store: Store, item_id: int) -> None:
-    """Through every round: alone where the rules let one person, else by three."""
+    """Approve an item through all rounds, by one person if the rules allow it, else by three."""
     decide(store, "AA", item_id, "keep")
     revise(store, "AA", item_id)
     decide(store, "AA", item_id, "submit")

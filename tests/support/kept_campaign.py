@@ -20,7 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
 def fill(store: Store) -> None:
-    """People, items of every kind, a few decisions, unsent text, an export, hostile names."""
+    """Add people, items of every kind, a few decisions, unsent text, an export and hostile names."""
     people(store)
     store.accounts.set_password("CO", "CO", PASSWORD)
     desk = Desk(store)
@@ -52,7 +52,7 @@ def fill(store: Store) -> None:
 
 
 def strange_numbers() -> Draft:
-    """A spectrum whose numbers are hard to write: the smallest, the largest, -0.0, and none that is short."""
+    """A spectrum with numbers that are difficult to write: smallest, largest, -0.0, many digits."""
     spectrum = a_spectrum("strange.fits")
     flux = np.array(spectrum.flux)
     flux[:6] = [5e-324, 1.7976931348623157e307, -0.0, 1 / 3, 0.1, -2.5e-45]
@@ -69,7 +69,7 @@ def without_a_spectrum() -> Draft:
 
 
 def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table that is compared, in order; bytes as they are."""
+    """Return every row of every table that is compared, sorted."""
     assert path.is_file()
     with closing(sqlite3.connect(path)) as db:
         names = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
@@ -81,14 +81,14 @@ def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """The tables that are not equal row for row."""
+    """Return the names of the tables with different rows."""
     first, second = contents(one), contents(other)
     return [name for name in sorted(first | second) if first.get(name) != second.get(name)]
 
 
 @contextmanager
 def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
-    """Rows are changed behind the program's back; every guard is there again afterwards."""
+    """Open a database without its triggers, to change rows directly; restore the triggers afterwards."""
     with closing(sqlite3.connect(path)) as db:
         guards = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
         for name, _ in guards:
@@ -100,7 +100,7 @@ def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def of_an_earlier_schema(path: Path, number: int) -> None:
-    """A database as an earlier release left it, with rows in every table it had."""
+    """Make a database of an earlier release, with rows in each of its tables."""
     dump = Path(__file__).resolve().parents[1] / "schemas" / f"{number}.sql"
     with closing(sqlite3.connect(path)) as db:
         db.executescript(dump.read_text(encoding="utf-8"))

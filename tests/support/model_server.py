@@ -1,12 +1,11 @@
-"""A small server with OpenAI's chat API that answers as it is told to: well, or badly on purpose.
+"""A small server with OpenAI's chat API and given behaviour: correct, or wrong on purpose.
 
     with BadServer([Status(429, retry_after=0), Say("hello")]) as server:
         Endpoint(server.url, model="m") ...
         assert server.asked[0].body["model"] == "m"
 
-Each request is answered by the next behaviour of the list, the last one for ever; or by what a function of
-the request's body gives (``talking`` makes one that holds whole conversations). As a program it serves until
-it is ended: ``python -m tests.support.model_server --port 8000 --delay 0.01``.
+Behaviours are used in order, the last one repeatedly; or a function of the request's body gives them (``talking``
+makes one for whole conversations). As a program: ``python -m tests.support.model_server --port 8000 --delay 0.01``.
 """
 
 from __future__ import annotations
@@ -30,13 +29,14 @@ DONE = "[DONE]"
 
 
 class HangUp(Exception):
-    """The connection is closed here and now, whatever was promised."""
+    """Close the connection immediately, also in the middle of an answer."""
 
 
 @dataclass(frozen=True)
 class Say:
-    """A proper answer: ``text`` in ``pieces`` parts, ``delay`` seconds before each. ``deltas`` are sent
-    before the text as they are: tool calls, for one.
+    """A correct answer: ``text`` in ``pieces`` parts, ``delay`` seconds before each.
+
+    ``deltas`` (e.g. tool calls) are sent unchanged before the text.
     """
 
     text: str = ""
@@ -68,7 +68,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Endless:
-    """Never comes to an end; at ``max_tokens`` words if it is ``obedient``."""
+    """An endless answer; it ends after ``max_tokens`` words if it is ``obedient``."""
 
     word: str = "and on "
     obedient: bool = True
@@ -85,7 +85,7 @@ class Endless:
 
 @dataclass(frozen=True)
 class Cut:
-    """Says ``text`` and closes the connection in the middle; without a text, before any answer."""
+    """Sends ``text`` and closes the connection; without a text, closes it before any answer."""
 
     text: str = ""
 
@@ -98,7 +98,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Stall:
-    """Says ``text``, if any, and then nothing more, for as long as anybody listens."""
+    """Sends ``text``, if any, and then nothing, but keeps the connection open."""
 
     text: str = ""
 
@@ -110,7 +110,7 @@ class Stall:
 
 @dataclass(frozen=True)
 class Raw:
-    """Events exactly as given, whatever they are, and the end of the answer."""
+    """Sends these events unchanged, then ends the answer."""
 
     events: Sequence[str] = ()
 
@@ -121,7 +121,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Status:
-    """A refusal. ``body`` is sent as JSON, or as it is if it is text; None: an error object as OpenAI's."""
+    """A refusal. ``body`` is sent as JSON, or unchanged if it is text; None: an error object like OpenAI's."""
 
     status: int
     body: object = None
@@ -140,38 +140,38 @@ WEB_PAGE = Status(200, "<!DOCTYPE html><html><body>Welcome to nginx!</body></htm
 
 
 def problem(status: int, message: str, code: str | None = None, parameter: str | None = None) -> Status:
-    """A refusal with an error object as OpenAI's and vLLM's."""
+    """Return a refusal with an error object like OpenAI's and vLLM's."""
     return Status(status, {"error": {"message": message, "code": code, "param": parameter}})
 
 
 def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
-    """One event of a chat completion, as vLLM writes it."""
+    """Return one event of a chat completion in vLLM's form."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [choice]})
 
 
 def usage(prompt: int, cached: int, completion: int) -> str:
-    """The event that counts tokens."""
+    """Return the event with the token counts."""
     details = {"cached_tokens": cached}
     counts = {"prompt_tokens": prompt, "completion_tokens": completion, "prompt_tokens_details": details}
     return json.dumps({"id": "c", "object": "chat.completion.chunk", "choices": [], "usage": counts})
 
 
 def parts(text: str, number: int) -> list[str]:
-    """The text in about ``number`` parts."""
+    """Split a text into about ``number`` parts."""
     size = max(1, -(-len(text) // number))
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def look(lo: float, hi: float, label: str = "Hα", thought: str = "A closer look.") -> str:
-    """A turn that calls the tool."""
+    """Return a turn that calls the tool."""
     arguments = {"label": label, "wavelength_range": [lo, hi]}
     call = {"name": "spectral_visualization_tool", "arguments": arguments}
     return f"<think>{thought}</think>\n<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
 
 
 def answer(verdict: str, explanation: str = "Balmer emission.", thought: str = "It is clear.") -> str:
-    """A turn that answers."""
+    """Return a turn that answers."""
     return rf"<think>{thought}</think><answer>\boxed{{{verdict}}} {explanation}</answer>"
 
 
@@ -181,11 +181,11 @@ TRAJECTORY = (look(6400, 6700), look(4800, 4920, "Hβ"), answer("YES"))
 def talking(
     turns: Sequence[str] = TRAJECTORY, delay: float = 0.0, pieces: int = 8
 ) -> Callable[[Mapping[str, Any]], Behaviour]:
-    """Holds any number of conversations at once: turn n is said to whoever has heard n - 1 of them."""
+    """Return a behaviour for any number of conversations at once: each gets the turns in order."""
 
     def behaviour(body: Mapping[str, Any]) -> Behaviour:
-        heard = sum(message["role"] == "assistant" for message in body["messages"])
-        return Say(turns[min(heard, len(turns) - 1)], pieces, delay)
+        done = sum(message["role"] == "assistant" for message in body["messages"])
+        return Say(turns[min(done, len(turns) - 1)], pieces, delay)
 
     return behaviour
 
@@ -215,7 +215,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as it came; ``body`` is None where there was none."""
+    """A received request; ``body`` is None if it had none."""
 
     path: str
     headers: Mapping[str, str]
@@ -224,15 +224,15 @@ class Asked:
 
 @dataclass
 class BadServer:
-    """The server, on a thread of its own, from ``with`` to its end.
+    """The server, in its own thread, while the ``with`` block runs.
 
-    ``left`` counts answers whose end was not waited for, ``open`` those that are being given.
+    ``left`` counts answers that the client did not wait for, ``open`` those in progress.
     """
 
     answers: Sequence[Behaviour] | Callable[[Mapping[str, Any]], Behaviour] = field(default_factory=talking)
     models: Sequence[str] = ("spec-o3",)
     well: bool = True
-    """Whether it answers what is asked about itself; if not, with a web page."""
+    """Whether it answers requests about itself; if not, it sends a web page."""
     context: int = 32768
     api_key: str | None = None
     port: int = 0
@@ -259,14 +259,14 @@ class BadServer:
         self.close()
 
     def close(self) -> None:
-        """Stop listening and drop every connection, as a server does that is killed."""
+        """Stop listening and drop every connection, like a killed server."""
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def wait(self, condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-        """Wait until ``condition`` holds; whether it came to hold in time."""
+        """Wait until ``condition`` is true; return whether it became true in time."""
         until = time.monotonic() + seconds
         while not condition() and time.monotonic() < until:
             time.sleep(0.005)
@@ -274,8 +274,8 @@ class BadServer:
 
     async def _end(self) -> None:
         self._server.close()
-        # A connection that was just accepted takes a few rounds of the loop to become a task. Left open, it
-        # would be a server that listens and never answers.
+        # A connection that was just accepted takes a few rounds of the loop to become a task. If it stayed
+        # open, its client would wait for ever.
         for _ in range(8):
             for task in self._tasks:
                 task.cancel()
@@ -293,7 +293,7 @@ class BadServer:
                 while True:
                     ahead = ahead or await reader.readexactly(1)
                     if not ahead.isalpha():
-                        writer.write(plain(Status(400)))  # somebody begins to speak TLS
+                        writer.write(plain(Status(400)))  # the client begins a TLS handshake
                         raise HangUp
                     ahead = await self._serve(await self._request(reader, ahead), reader, writer)
         except asyncio.CancelledError:
@@ -307,19 +307,19 @@ class BadServer:
         first, *lines = received.decode("latin-1").rstrip("\r\n").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         content = await reader.readexactly(int(headers.get("content-length", 0)))
-        asked = Asked(first.split(" ")[1], headers, json.loads(content) if content else None)
-        self.asked.append(asked)
-        return asked
+        request = Asked(first.split(" ")[1], headers, json.loads(content) if content else None)
+        self.asked.append(request)
+        return request
 
-    async def _serve(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-        """Answer one request; gives what was already read of the next."""
-        behaviour = self._behaviour(asked)
+    async def _serve(self, request: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        """Answer one request; return what was already read of the next."""
+        behaviour = self._behaviour(request)
         if isinstance(behaviour, Status):
             writer.write(plain(behaviour))
             await writer.drain()
             return b""
         self.open += 1
-        answering = asyncio.ensure_future(self._stream(behaviour, asked.body, writer))
+        answering = asyncio.ensure_future(self._stream(behaviour, request.body, writer))
         listening = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait((answering, listening), return_when=asyncio.FIRST_COMPLETED)
@@ -352,20 +352,20 @@ class BadServer:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 
-    def _behaviour(self, asked: Asked) -> Behaviour:
-        if self.api_key and asked.headers.get("authorization") != f"Bearer {self.api_key}":
-            given = asked.headers.get("authorization", "").removeprefix("Bearer ")
+    def _behaviour(self, request: Asked) -> Behaviour:
+        if self.api_key and request.headers.get("authorization") != f"Bearer {self.api_key}":
+            given = request.headers.get("authorization", "").removeprefix("Bearer ")
             return problem(401, f"Incorrect API key provided: {given}", "invalid_api_key")
-        if asked.path != "/v1/chat/completions":
-            return self._about_itself(asked.path) if self.well else WEB_PAGE
+        if request.path != "/v1/chat/completions":
+            return self._about_itself(request.path) if self.well else WEB_PAGE
         if callable(self.answers):
-            return self.answers(asked.body)
+            return self.answers(request.body)
         return self.answers[min(len(self.chats), len(self.answers)) - 1]
 
     @property
     def chats(self) -> list[Asked]:
         """The requests for a turn, without those about the server itself."""
-        return [asked for asked in self.asked if asked.body is not None]
+        return [request for request in self.asked if request.body is not None]
 
     def _about_itself(self, path: str) -> Status:
         match path:
@@ -385,7 +385,7 @@ class BadServer:
 
 
 def plain(answer: Status) -> bytes:
-    """A whole answer."""
+    """Return a whole answer as bytes."""
     content = answer.content()
     headers = {"content-type": answer.kind, "content-length": str(len(content))}
     if answer.retry_after is not None:

@@ -1,4 +1,4 @@
-"""Scores for the tests of the statistics: tables as published, tables in which something is missing."""
+"""Scores for tests of the statistics: published tables and random tables with gaps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def table(values: FloatArray | Sequence[Sequence[float]]) -> Scores:
 
 
 def campaign(items: int = 100, raters: int = 6, seed: int = 1) -> Scores:
-    """Scores as a session would give: items differ, scorers err and are not equally severe."""
+    """Scores as in a session: items differ, scorers have errors and different severity."""
     rng = np.random.default_rng(seed)
     quality = rng.normal(3.8, 0.8, items)[:, None]
     given = quality + rng.normal(0, 0.7, (items, raters)) + np.linspace(-0.3, 0.3, raters)
@@ -46,14 +46,14 @@ def campaign(items: int = 100, raters: int = 6, seed: int = 1) -> Scores:
 
 
 def tables(least_items: int = 0, least_raters: int = 0) -> st.SearchStrategy[FloatArray]:
-    """Scores from 0 to 5 with gaps, small enough to have every degenerate case now and then."""
+    """Scores from 0 to 5 with gaps, in tables small enough that degenerate cases occur."""
     shapes = st.tuples(st.integers(least_items, 8), st.integers(least_raters, 4))
     cell = st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.0, NONE, NONE])
     return shapes.flatmap(lambda shape: arrays.arrays(float, shape, elements=cell))
 
 
 def of_equal(one: Estimate, other: Estimate) -> bool:
-    """The same value, or both undefined."""
+    """Return whether both have the same value or both are undefined."""
     if one.value is None or other.value is None:
         return one.value is other.value
     return abs(one.value - other.value) < 1e-9

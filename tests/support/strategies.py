@@ -1,4 +1,4 @@
-"""Trajectories for property tests, and texts that a damaged file or an attacker may put into any field."""
+"""Trajectories for property tests, and hostile texts for any field."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from agent.trajectory.tags import RESERVED
 
 # Half characters cannot be written to a file; "\r" becomes "\n" in a browser's text box.
 any_words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=60)
-# What the tagged text can carry: no control characters, no marks of the format, nothing to strip.
+# What the tagged text can represent: no control characters, no tags of the format, nothing to strip.
 plain_words = (
     st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n"), min_size=1, max_size=60)
     .map(str.strip)
@@ -45,7 +45,7 @@ def zooms(draw, frame: str, z: float, medium: str) -> Zoom:
 
 @st.composite
 def trajectories(draw, one_think_a_turn: bool = False) -> Trajectory:
-    """Any trajectory whose steps make sense; with ``one_think_a_turn`` one that the tagged text can carry."""
+    """Any valid trajectory; with ``one_think_a_turn`` one that the tagged text can represent."""
     medium = draw(st.sampled_from(["vacuum", "air"]))
     frame = draw(st.sampled_from(["observed", "rest"]))
     z = draw(st.floats(-0.01, 7.0)) if frame == "rest" else 0.0
@@ -96,7 +96,7 @@ HOSTILE = {
     "emoji": "👩‍🔬 𝕊 ñ e\u0301",
     "noncharacter": "\uffff\ufdd0",
 }
-"""Every one can be held by UTF-8 and JSON."""
+"""Texts that UTF-8 and JSON can represent."""
 
 HALF = "half \ud800 a character"
 NUL = "a\0b"

@@ -32,7 +32,7 @@ WAVELENGTH = np.round(10 ** np.linspace(np.log10(3700.0), np.log10(9000.0), 60),
 
 
 def lamost_name(number: int) -> str:
-    """A file name as LAMOST gives them and both published sets have them."""
+    """A file name in LAMOST's form, as in both published sets."""
     return f"spec-56414-HD161547N531412F01_sp07-{number:03d}.fits.gz"
 
 
@@ -71,7 +71,7 @@ def published_folder(folder: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def published_set(folder: Path, numbers: Sequence[int]) -> Path:
-    """The layout's rows of the spectra with these numbers; the even ones are no CV."""
+    """Write a published folder with rows for these numbers; the even ones are not CVs."""
     rows = []
     for number in numbers:
         trace = a_trace(a_spectrum(lamost_name(number)), "YES" if number % 2 else "NO", faults=())
@@ -88,7 +88,7 @@ def own_lines(path: Path, *traces: tuple[Trajectory, Spectrum | None], **more: A
 
 
 def an_export(folder: Path, name: str = "one", verdicts: Sequence[Verdict] = ("YES", "NO")) -> Path:
-    """An export through the reviewer's own code, one approved trace of a spectrum of its own a verdict."""
+    """Export through the reviewer's own code: one approved trace per verdict, each on its own spectrum."""
     with a_store(folder / f"{name}.db") as store:
         spectra = [a_spectrum(f"{name}-{n}.fits") for n in range(len(verdicts))]
         add_approved(store, *((a_trace(s, v), s) for s, v in zip(spectra, verdicts, strict=True)))
@@ -112,20 +112,20 @@ _MARKS = re.compile(r"<\|[a-z_]+\|>|.", re.DOTALL)
 
 
 class Letters:
-    """Every letter is a token, and so is every ``<|mark|>``; ids are given out as they come."""
+    """Tokenizer in which every letter and every ``<|mark|>`` is a token; ids are in order of first use."""
 
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._ids: dict[str, int] = {}
 
     def convert_tokens_to_ids(self, given: str | list[str]) -> int | list[int]:
-        return self._id(given) if isinstance(given, str) else [self._id(one) for one in given]
+        return self._id(given) if isinstance(given, str) else [self._id(token) for token in given]
 
     def encode(self, text: str, add_special_tokens: bool = True) -> list[int]:
         return [self._id(token) for token in _MARKS.findall(text)]
 
     def decode(self, ids: Sequence[int], clean_up_tokenization_spaces: bool = True) -> str:
-        return "".join(self._tokens[one] for one in ids)
+        return "".join(self._tokens[number] for number in ids)
 
     def _id(self, token: str) -> int:
         if token not in self._ids:
@@ -135,7 +135,7 @@ class Letters:
 
 
 def renderer() -> Renderer:
-    """Pictures have a token for every 100 x 100 pixels."""
+    """A renderer in which pictures have one token per 100 x 100 pixels."""
     counted = SimpleNamespace(
         merge_size=1, get_number_of_image_patches=lambda height, width, _: -(-height // 100) * -(-width // 100)
     )
@@ -143,11 +143,11 @@ def renderer() -> Renderer:
 
 
 Script = Callable[[str, int], str]
-"""From the conversation so far and the number of the turn (from 1) to what is said."""
+"""Returns the text of a turn, given the conversation so far and the number of the turn (from 1)."""
 
 
 class Scripted:
-    """Says what a script says; ``asked`` has how many turns each call wrote."""
+    """Generator that follows a script; ``asked`` has the number of turns per call."""
 
     def __init__(self, made: Renderer, script: Script, logprobs: bool = False) -> None:
         self.asked: list[int] = []
@@ -165,12 +165,12 @@ class Scripted:
     def write(self, requests: Sequence[Request]) -> list[GeneratedTurn]:
         self.asked.append(len(requests))
         self.requests += requests
-        return [self._written(one) for one in requests]
+        return [self._written(request) for request in requests]
 
     def _written(self, request: Request) -> GeneratedTurn:
         text = self._tokenizer.decode(request.so_far.ids)
-        said = self._script(text, text.count(ASSISTANT))
-        ids = (*self._tokenizer.encode(said), self._end)[: request.limit]
+        written = self._script(text, text.count(ASSISTANT))
+        ids = (*self._tokenizer.encode(written), self._end)[: request.limit]
         return GeneratedTurn(ids, tuple(-0.1 * n for n in range(len(ids))) if self._logprobs else None)
 
 
@@ -179,6 +179,6 @@ def star(kind: str = "cv", seed: int = 1) -> Spectrum:
 
 
 def question(task: str = "cv", kind: str = "cv", label: Verdict = "YES", seed: int = 1) -> Question:
-    """About a simulated spectrum."""
+    """A question about a simulated spectrum."""
     name = f"{kind}-{seed}"
     return Question(name, name, load()[task], label, "simulated LAMOST", 20.0, True, lambda: star(kind, seed))

@@ -1,4 +1,4 @@
-"""The Blind tab as its users come to it."""
+"""Helpers for tests of the Blind tab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.blind_campaign import PASSWORD
 
 @contextmanager
 def blind(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
-    """Somebody's page with the Blind tab in front."""
+    """A person's page with the Blind tab open."""
     with signed_in(chromium, url, initials, PASSWORD) as page:
         open_blind(page)
         yield page
@@ -25,6 +25,6 @@ def open_blind(page: Page) -> None:
 
 
 def in_front(page: Page, place: int) -> None:
-    """Wait until the sheet at this place is the one shown."""
+    """Wait until the sheet at this place is shown."""
     expect(page.locator(".blind .place.current")).to_have_text(str(place), timeout=20_000)
     page.wait_for_function(f"window.specO3.blind.scoring.current?.sheet.place === {place}")

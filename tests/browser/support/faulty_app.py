@@ -1,5 +1,4 @@
-"""The real app where things go wrong: killed and started again at the same address, on a disk that can be
-filled, on a file that another process can lock."""
+"""The real app under faults: killed and restarted at the same address, on a full disk, on a locked database."""
 
 from __future__ import annotations
 
@@ -29,11 +28,11 @@ PEOPLE = {"RV": ["reviewer"], "RB": ["reviewer"], "RC": ["reviewer"], "CO": ["co
 
 
 class App:
-    """The app in a process of its own, always at the same address."""
+    """The app as a process, always at the same address."""
 
     def __init__(self, db: Path) -> None:
         self.db = db
-        self.disk: Path | None = None  # where it can be filled
+        self.disk: Path | None = None  # its disk, if tests can fill it
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -54,7 +53,7 @@ class App:
         raise AssertionError("the app did not answer within two minutes")
 
     def kill(self) -> None:
-        """As the kernel does it when memory runs out: no chance to tidy up."""
+        """Send SIGKILL, as the kernel does when memory runs out."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
@@ -74,7 +73,7 @@ class App:
 
 
 def team_of_four(db: Path, in_revision: int, in_screening: int) -> Path:
-    """A team of four with passwords; items kept by RC and waiting for revision, then items to screen."""
+    """A database with a team of four with passwords; first items in revision (kept by RC), then items to screen."""
     with Store.open(db) as store:
         for initials, roles in PEOPLE.items():
             store.accounts.add_person(initials, f"Person {initials}", roles, password=PASSWORD)
@@ -90,7 +89,7 @@ def team_of_four(db: Path, in_revision: int, in_screening: int) -> Path:
 
 @contextmanager
 def tiny_disk(folder: Path, megabytes: int) -> Iterator[bool]:
-    """A file system of its own under ``folder``, where this process may mount one; whether it could."""
+    """Mount a file system on ``folder`` if this process may; yield whether it could."""
     made = os.geteuid() == 0 and _mounted(folder, megabytes)
     try:
         yield made
@@ -106,7 +105,7 @@ def _mounted(folder: Path, megabytes: int) -> bool:
 
 @contextmanager
 def full(folder: Path) -> Iterator[None]:
-    """Nothing more fits on the disk of ``folder``."""
+    """Fill the disk of ``folder`` completely."""
     ballast = folder / "ballast"
     try:
         with ballast.open("wb", buffering=0) as file:
@@ -122,7 +121,7 @@ def full(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(db: Path) -> Iterator[None]:
-    """Another program holds the database for itself."""
+    """Lock the database by another program."""
     code = (
         "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
         "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
@@ -145,11 +144,11 @@ def sign_in(page: Page, initials: str, password: str = PASSWORD) -> None:
 
 @contextmanager
 def visitor(chromium: Browser, *, private: bool = False) -> Iterator[BrowserContext]:
-    """A browser of somebody's own; it fails the test on an error of our scripts that nobody caught."""
+    """A person's browser; an uncaught error of our scripts fails the test."""
     errors: list[str] = []
 
     def note(seen: WebError) -> None:
-        # Gradio's own scripts do not catch that a server is gone.
+        # Gradio's own scripts do not catch errors of a lost server.
         if "/ui/" in str(seen.error.stack):
             errors.append(str(seen.error.stack))
 
@@ -163,28 +162,28 @@ def visitor(chromium: Browser, *, private: bool = False) -> Iterator[BrowserCont
 
 
 def enter(page: Page, app: App, initials: str) -> None:
-    """Sign in without the page for it."""
+    """Sign in without the sign-in page."""
     form = {"initials": initials, "password": PASSWORD}
     page.context.request.post(f"{app.url}sign-in", form=form, max_redirects=0)
 
 
 def at_item(page: Page, app: App, item: int, initials: str) -> None:
-    """Somebody at an item that they hold, signed in if need be."""
+    """Open an item and wait for its lease; sign in first if necessary."""
     opened(page, app, item, initials)
     settled(page)
 
 
 def opened(page: Page, app: App, item: int, initials: str) -> None:
-    """The same, whoever holds it."""
+    """Open an item, also one that another person holds; sign in first if necessary."""
     if not page.context.cookies():
         enter(page, app, initials)
-    page.goto("about:blank")  # the same address with another #item would be no new page
+    page.goto("about:blank")  # otherwise only the #item changes and no page is loaded
     page.goto(f"{app.url}#item={item}")
     page.wait_for_function("(id) => window.specO3?.review.current?.item.id === id", arg=item, timeout=60_000)
 
 
 def write(page: Page, text: str) -> Locator:
-    """Type at the end of the first thought; its card."""
+    """Type at the end of the first thought; return its card."""
     card = page.locator(".so-review .card.think").first
     if not card.locator("textarea").count():
         card.locator(".text").dblclick()
@@ -194,7 +193,7 @@ def write(page: Page, text: str) -> Locator:
 
 
 def unsent_here(page: Page) -> list[str]:
-    """What the browser keeps of anybody's unsent text."""
+    """Return the names under which the browser keeps unsent text of any person."""
     names: list[str] = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('so-kept'))")
     return names
 
@@ -208,6 +207,6 @@ def notice(page: Page) -> Locator:
 
 
 def saved(page: Page) -> None:
-    """Wait until the server has everything."""
+    """Wait until the server has saved everything."""
     expect(page.locator(".so-top .saved")).to_have_text(re.compile(r"^saved \d"), timeout=30_000)
     page.wait_for_function("!window.specO3.review.drafting.pending && !window.specO3.review.drafting.sent.length")

@@ -1,4 +1,4 @@
-"""A campaign in which every text that a person, a model or a file can bring in means harm."""
+"""A campaign with hostile text in every field that a person, a model or a file can set."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ MARKUP = (
     f'<iframe src="//{ELSEWHERE}/f"></iframe><style>*{{display:none!important}}</style></script>'
     f"<link rel=stylesheet href=//{ELSEWHERE}/c.css><svg onload=window.harmed=9></svg>&lt;b&gt;"
 )
-"""Ways for text to become something else: markup of every kind, ends of attributes, Markdown, templates."""
+"""Text that must not be interpreted: markup of every kind, ends of attributes, Markdown, templates."""
 SHORT = "<img src=x onerror=harmed=10>${harmed=11}"
 TURNED = "\u202egnp.exe\u2066 \u2067"
 LONG = "W" * 4_000
-"""One word, without a place to break it."""
+"""One word without a possible line break."""
 PASSWORD = "correct horse battery"
 _keys = (f"hostile-{n}" for n in count())
 
 
 def nasty(field: str) -> str:
-    """The text of a field: its name, by which it is looked for, and everything that means harm."""
+    """Return the text of a field: its name, which tests search for, and all hostile text."""
     return f"zq-{field} {MARKUP} {TURNED} {LONG}"
 
 
 def campaign(folder: Path) -> Path:
-    """Six items, of which the first was revised and sent back, the others scored blind by SA and SB.
+    """Six items: the first was revised and returned, items 3 to 6 were scored blind by SA and SB.
 
-    Everybody's password is ``PASSWORD``: CO coordinates, RE and AU review, SA and SB scored.
+    CO coordinates, RE and AU review, SA and SB scored; all have the password ``PASSWORD``.
     """
     (folder / "tasks").mkdir()
     (folder / "tasks" / "nasty.toml").write_text(_task(), encoding="utf-8")
@@ -64,7 +64,7 @@ def campaign(folder: Path) -> Path:
 
 
 def _task() -> str:
-    """The carbon stars' task in other words."""
+    """The task of carbon stars with hostile texts."""
     text = (FOLDER / "cc.toml").read_text(encoding="utf-8")
     lines = []
     for line in text.splitlines():
@@ -76,8 +76,8 @@ def _task() -> str:
         elif name == "title":
             line = f"title = {json.dumps(nasty('title'))}"
         elif name == "question":
-            asked = f"Analyze the provided spectrum to determine if it is **{nasty('title')}**."
-            line = f"question = {json.dumps(asked)}"
+            question = f"Analyze the provided spectrum to determine if it is **{nasty('title')}**."
+            line = f"question = {json.dumps(question)}"
         elif name in ("text", "why", "weight", "section"):
             line = f"{name} = {json.dumps(f'{json.loads(value)} {nasty(name)}')}"
         lines.append(line)
@@ -96,9 +96,9 @@ def _spectrum(number: int) -> Spectrum:
 
 def _draft(number: int, source: str) -> Draft:
     spectrum = _spectrum(number)
-    drawn = a_trace(spectrum)
+    trace = a_trace(spectrum)
     steps: list[Any] = []
-    for step in drawn.steps:
+    for step in trace.steps:
         if isinstance(step, Think):
             steps.append(replace(step, text=f"{source} {number} {nasty('thought')}"))
         elif isinstance(step, Zoom):
@@ -107,7 +107,7 @@ def _draft(number: int, source: str) -> Draft:
         elif isinstance(step, Answer):
             steps.append(replace(step, explanation=nasty("explanation")))
     trajectory = replace(
-        drawn,
+        trace,
         task="nasty",
         prompt=nasty("prompt"),
         steps=tuple(steps),
@@ -117,9 +117,9 @@ def _draft(number: int, source: str) -> Draft:
 
 
 def _reviewed(store: Store) -> None:
-    """Item 1: kept, revised, submitted, sent back by an auditor, each with words."""
+    """Item 1: kept, revised, submitted, returned by an auditor, each with a comment."""
 
-    def decide(person: str, verb: str, **said: str) -> None:
+    def decide(person: str, verb: str, **fields: str) -> None:
         version = store.items.get(1).version.id
         store.reviews.decide(
             person=person,
@@ -128,7 +128,7 @@ def _reviewed(store: Store) -> None:
             verb=verb,
             key=next(_keys),
             lease_token=store.leases.take(person, 1).token,
-            **said,
+            **fields,
         )
 
     decide("RE", "keep", comment=nasty("kept"))
@@ -161,7 +161,7 @@ def _reviewed(store: Store) -> None:
 
 
 def _scored(store: Store) -> None:
-    """Session 1 closed with its report, session 2 open for SA."""
+    """Session 1, closed with its report, and session 2, open for AU and RE."""
     plan = Plan(nasty("session")[:4_000], ("SA", "SB"), mode="both", items=(3, 4, 5, 6))
     first = store.blind.sessions.create("CO", plan, next(_keys)).id
     store.blind.sessions.open("CO", first, next(_keys))

@@ -1,4 +1,4 @@
-"""The Live tab as its user comes to it, and what several tests do there."""
+"""Helpers for tests of the Live tab."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ RUN = ".so-live .decision-bar .run"
 
 
 def team(db: Path, *initials: str) -> Path:
-    """A database with these people, each with a password and a bench of their own."""
+    """A database with these people, each with a password and their own bench."""
     store = Store.open(db)
     try:
-        for one in initials:
-            store.accounts.add_person(one, f"Person {one}", ["reviewer", "coordinator"], password=PASSWORD)
+        for person in initials:
+            store.accounts.add_person(person, f"Person {person}", ["reviewer", "coordinator"], password=PASSWORD)
     finally:
         store.close()
     return db
 
 
 def name_servers(folder: Path, servers: Mapping[str, str]) -> None:
-    """A ``servers.toml`` beside the database: key and address of each."""
+    """Write a ``servers.toml`` next to the database: key and address of each server."""
     tables = [f'[[server]]\nkey = "{key}"\nurl = "{url}"\n' for key, url in servers.items()]
     (folder / "servers.toml").write_text("\n".join(tables))
 
 
 def write_csv(path: Path, seed: int = 1, redshift: float | None = None) -> Spectrum:
-    """A simulated cataclysmic variable as plain columns (vacuum, Å), shifted to ``redshift``."""
+    """Write a simulated cataclysmic variable as plain columns (vacuum, Å), shifted to ``redshift``."""
     made = simulate("cv", "LAMOST", 25.0, seed=seed)
     stretch = 1.0 + (redshift or 0.0)
     comments = ["# wavelengths: vacuum"] + ([f"# redshift = {redshift}"] if redshift else [])
@@ -52,7 +52,7 @@ def write_csv(path: Path, seed: int = 1, redshift: float | None = None) -> Spect
 
 @contextmanager
 def live(chromium: Browser, url: str, initials: str) -> Iterator[Page]:
-    """Somebody's page with the Live tab in front."""
+    """A person's page with the Live tab open."""
     with signed_in(chromium, url, initials, PASSWORD) as page:
         open_live(page)
         yield page
@@ -84,8 +84,8 @@ def drop(page: Page, *paths: Path) -> None:
     page.wait_for_function("(name) => window.specO3.live.current?.row.name === name", arg=paths[0].name, timeout=20_000)
 
 
-def ask(page: Page, policy: str, task: str = "cv", samples: int = 1) -> None:
-    """Choose who is asked what."""
+def choose(page: Page, policy: str, task: str = "cv", samples: int = 1) -> None:
+    """Choose policy, question and number of samples."""
     page.locator(".so-live .policy select").select_option(policy)
     page.get_by_label("Question").select_option(task)
     if samples > 1:
@@ -98,19 +98,19 @@ def row(page: Page, name: str) -> Locator:
 
 
 def cards(page: Page) -> Locator:
-    """The cards that are whole."""
+    """Return the complete cards."""
     return page.locator(".so-live .card:not(.growing)")
 
 
 def shown(page: Page, what: str) -> Any:
-    """A value of the page's own: ``run`` and ``trace`` are those shown."""
+    """Evaluate an expression on the page; ``run`` and ``trace`` are those shown."""
     return page.evaluate(
         f"(() => {{ const {{ shownRun: run, shownTrace: trace }} = window.specO3.live; return {what} }})()"
     )
 
 
 class Cable:
-    """A way to the app that can be cut, with everything that goes through it, and mended."""
+    """A TCP relay to the app that tests can cut, with all its connections, and mend."""
 
     def __init__(self, url: str) -> None:
         self._to = urlsplit(url)
@@ -147,10 +147,10 @@ class Cable:
                 far = socket.create_connection((self._to.hostname or "", self._to.port or 80))
                 self._ends += [near, far]
                 for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=_carry, args=(one, other), daemon=True).start()
+                    threading.Thread(target=_copy, args=(one, other), daemon=True).start()
 
 
-def _carry(one: socket.socket, other: socket.socket) -> None:
+def _copy(one: socket.socket, other: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while piece := one.recv(65536):
             other.sendall(piece)

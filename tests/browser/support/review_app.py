@@ -1,4 +1,4 @@
-"""The real app in a process of its own, as its user starts it, and what several tests do with it."""
+"""The real app as a process, and helpers for tests of the Review tab."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.support.chromium import profile
 ROOT = Path(__file__).resolve().parents[3]
 PASSWORD = "correct horse battery"
 PICTURES = os.environ.get("SPEC_O3_SCREENSHOTS")
-"""A folder for the README's pictures; unset, none are taken."""
+"""Folder for the README's pictures; if unset, none are taken."""
 
 
 def spec_o3(*arguments: str | Path) -> str:
-    """Run a command of the program; what it printed."""
+    """Run a command of the program; return its output."""
     done = cli.run(*arguments)
     assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
     return done.stdout
@@ -30,7 +30,7 @@ def spec_o3(*arguments: str | Path) -> str:
 
 @contextmanager
 def serving(db: Path) -> Iterator[str]:
-    """The app over ``db``, until the block ends; its address."""
+    """Run the app over ``db`` until the block ends; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -59,7 +59,7 @@ def _wait_until_it_answers(url: str, process: cli.Running, db: Path) -> None:
 
 @contextmanager
 def signed_in(chromium: Browser, url: str, initials: str, password: str | None = None) -> Iterator[Page]:
-    """A page of somebody's own, at the first item that waits; it fails the test on an error nobody caught."""
+    """A person's page at the first waiting item; an uncaught error on it fails the test."""
     errors: list[str] = []
     with profile(chromium) as context:
         page = context.new_page()
@@ -75,13 +75,13 @@ def signed_in(chromium: Browser, url: str, initials: str, password: str | None =
 
 
 def settled(page: Page) -> None:
-    """Wait until the item in front is painted, leased and measured."""
+    """Wait until the current item is painted, leased and measured."""
     page.wait_for_function("window.specO3?.review.current?.place && window.specO3.review.lease")
     expect(page.locator(".trace .hints .waiting")).to_have_count(0, timeout=30_000)
 
 
 def picture(page: Page, name: str) -> None:
-    """Keep a picture for the README, where somebody asked for them."""
+    """Save a picture for the README, if ``PICTURES`` is set."""
     if PICTURES:
         expect(page.locator(".toast")).to_have_count(0, timeout=10_000)
         page.wait_for_timeout(700)

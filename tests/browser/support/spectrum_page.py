@@ -1,4 +1,4 @@
-"""A small web page that holds the spectrum view and nothing else, served on loopback, and its items."""
+"""A web page with the spectrum view alone, served on loopback, and its items."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".j
 
 @contextmanager
 def served(items: Mapping[str, Any]) -> Iterator[str]:
-    """The address of the page; ``items`` are offered to it as ``showItem(name)``."""
+    """Serve the page; yield its address. It shows ``items`` by ``showItem(name)``."""
     folders = {"ui": STATIC, "plotly": plotly_file().parent, "page": HERE}
 
     class Handler(BaseHTTPRequestHandler):

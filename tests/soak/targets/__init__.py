@@ -1,6 +1,6 @@
-"""The fuzz targets: every parser of outside bytes, how to call it, and small inputs made by the program itself.
+"""The fuzz targets: every parser of outside input, how to call it, and small inputs made by the program itself.
 
-docs/formats.md says what each takes.
+The formats are in docs/formats.md.
 """
 
 from __future__ import annotations

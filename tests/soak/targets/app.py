@@ -23,7 +23,7 @@ from tests.support.inputs.spectra import a_spectrum
 
 
 class _InPlace:
-    """A good database in a folder of its own, in whose place something is put."""
+    """A valid database in its own folder, which restores replace."""
 
     def __init__(self, folder: Path) -> None:
         self._around = folder
@@ -34,7 +34,7 @@ class _InPlace:
         self._good = (folder / "good.db").read_bytes()
 
     def put(self, source: Path) -> None:
-        """:raises DidNotHold: a refusal changed something, or what is there now is not sound"""
+        """:raises DidNotHold: a refusal changed something, or the restored database is damaged"""
         shutil.rmtree(self._folder)
         self._folder.mkdir()
         self._database.write_bytes(self._good)
@@ -74,8 +74,8 @@ def _database(folder: Path) -> Try:
 
 
 def _archive(folder: Path) -> Try:
-    """A file of a plain archive, spoiled: a table, with its size and SHA-256 told as they are, or what tells
-    of all."""
+    """A plain archive with one damaged file: a table, with its new size and SHA-256 in the manifest, or the
+    manifest."""
     place, spoiled = _InPlace(folder), folder / "given" / "plain"
     columns = {name: columns_of(content) for name, content in plain_archive().items() if name.endswith(".jsonl")}
 
@@ -89,11 +89,11 @@ def _archive(folder: Path) -> Try:
         else:
             table = max(columns, key=lambda name: len(columns[name] & columns_of(data)))
             (spoiled / table).write_bytes(data)
-            told = json.loads((spoiled / MANIFEST).read_bytes())
-            about = told["tables"][table.removesuffix(".jsonl")]
+            manifest = json.loads((spoiled / MANIFEST).read_bytes())
+            about = manifest["tables"][table.removesuffix(".jsonl")]
             about |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             about["rows"] = len(data.splitlines(keepends=True))
-            (spoiled / MANIFEST).write_text(json.dumps(told), "utf-8")
+            (spoiled / MANIFEST).write_text(json.dumps(manifest), "utf-8")
         place.put(spoiled)
 
     return attempt
@@ -107,11 +107,11 @@ DATABASES = (
 
 LOOPBACK = "http://127.0.0.1:7860"
 BETWEEN_BASES = 3000
-"""Requests until the database is made anew: what came in makes the queue longer and slower."""
+"""Requests until the database is made again: the items they add make the queue slower."""
 
 
 class _Faults(logging.Handler):
-    """What the program logged as its own fault."""
+    """Collects the exceptions that the program logged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class _Faults(logging.Handler):
 
 
 class _App:
-    """The app over a small database of its own, and somebody who may do everything there."""
+    """The app over a small database of its own, with one person who has all roles."""
 
     def __init__(self, folder: Path) -> None:
         from starlette.testclient import TestClient
@@ -145,7 +145,7 @@ class _App:
         self.client = TestClient(build(self.store, local=True), base_url=LOOPBACK, raise_server_exceptions=False)
         self.client.cookies.set(COOKIE, f"{ALONE}RV")
         self.lease = ""
-        self.asked = 0
+        self.requests = 0
 
     def take_lease(self) -> None:
         answer = self.client.post("/api/item/1/lease")
@@ -161,15 +161,15 @@ def routes(folder: Path) -> Try:
 
     def attempt(data: bytes) -> None:
         app = apps[0]
-        app.asked += 1
-        if app.asked % BETWEEN_BASES == 0:
+        app.requests += 1
+        if app.requests % BETWEEN_BASES == 0:
             app.store.close()
             app = apps[0] = _App(folder)
-        asked = _read(data)
-        if asked is None:
+        request = _read(data)
+        if request is None:
             return
-        method, path, body = asked
-        if app.asked % 50 == 1 or not app.lease:
+        method, path, body = request
+        if app.requests % 50 == 1 or not app.lease:
             app.take_lease()
         faults.errors.clear()
         answer = _send(app, method, path, body)
@@ -178,22 +178,22 @@ def routes(folder: Path) -> Try:
         if answer.status_code >= 500 and answer.status_code != 503:
             raise (faults.errors[0] if faults.errors else DidNotHold(f"{answer.status_code}: {answer.text[:200]}"))
         if answer.headers.get("content-type") == "application/json":
-            said = answer.json()
-            if answer.status_code >= 400 and isinstance(said, dict) and "error" in said:
-                check_sentence(said["error"])
+            result = answer.json()
+            if answer.status_code >= 400 and isinstance(result, dict) and "error" in result:
+                check_sentence(result["error"])
 
     return attempt
 
 
 def _read(data: bytes) -> tuple[str, str, Any] | None:
     try:
-        asked = json.loads(data)
-        method, path, body = asked["method"], asked["path"], asked["body"]
+        request = json.loads(data)
+        method, path, body = request["method"], request["path"], request["body"]
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
     if method not in ("GET", "POST") or not isinstance(path, str) or not path.startswith(("/api/", "/sign-in")):
         return None
-    # A stream of events has no end for this client, and what a run asks a model is no request's business.
+    # For this client a stream of events has no end.
     return None if path.endswith("/events") else (method, path, body)
 
 
@@ -208,7 +208,7 @@ def _send(app: _App, method: str, path: str, body: Any) -> Any:
         text = json.dumps(body).replace('"LEASE"', json.dumps(app.lease))
         return app.client.post(path, content=text.encode(), headers={"content-type": "application/json"})
     except Exception as error:
-        # What httpx will not send is none of the app's business; what the app raised is.
+        # Requests that httpx refuses to send do not matter; exceptions of the app do.
         if any("/reviewer/" in frame.filename for frame in traceback.extract_tb(error.__traceback__)):
             raise
         return None

@@ -1,4 +1,4 @@
-"""Fuzz targets for spectrum files, trajectories and what a model writes."""
+"""Fuzz targets for spectrum files, trajectories and model output."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def spectra_as_json() -> list[bytes]:
 
 
 def _reader(name: str) -> Callable[[Path], Try]:
-    """A spectrum file: each of its spectra is one, or is refused; what is read can be written again."""
+    """A spectrum file: each spectrum is read or refused, and one that was read can be written again."""
 
     def make(folder: Path) -> Try:
-        # Its import takes seconds, and is not the first strange file's doing.
+        # Imported before the first input, because the import takes seconds.
         with suppress(ImportError):
             import specutils  # noqa: F401
 
@@ -138,15 +138,15 @@ def _is_text(data: bytes) -> bool:
 
 
 def _stream(folder: Path) -> Try:
-    """What a model server streams, cut at any place, to tagged text and on to a turn."""
+    """The stream of a model server, cut in two parts, read as tagged text and as a turn."""
 
     def attempt(data: bytes) -> None:
         events, reply = ServerEvents(), Reply()
         text = ""
         with refused_by(MalformedStream):
             cut = len(data) // 3
-            told = events.feed(data[:cut]) + events.feed(data[cut:]) + events.end()
-            for event in (one for one in told if one != "[DONE]"):
+            received = events.feed(data[:cut]) + events.feed(data[cut:]) + events.end()
+            for event in (event for event in received if event != "[DONE]"):
                 delta: Delta = delta_of(parsed(event))
                 text += reply.add(delta)
         text += reply.end()

@@ -67,13 +67,13 @@ def _tables(path: Path) -> str:
 
 @contextmanager
 def _tasks_read_once() -> Iterator[None]:
-    """Reading the task files anew for each import would be most of the time."""
+    """Do not read the task files for each import: that would take most of the time."""
     with patch.object(imports, "known_tasks", lambda path: (TASKS, ())):
         yield
 
 
 class _Base:
-    """A database that is made anew once things have come into it."""
+    """A database that is made again after items were added to it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "base"
@@ -92,7 +92,7 @@ class _Base:
         return self.store
 
     def check(self, added: int) -> None:
-        """:raises DidNotHold: nothing was taken in, and yet the tables are others than before"""
+        """:raises DidNotHold: nothing was added, but the tables have changed"""
         assert self.store is not None
         if not added and _tables(self.store.path) != self._before:
             raise DidNotHold("a refused import that left something behind")
@@ -129,11 +129,11 @@ def _import(name: str) -> Callable[[Path], Try]:
 
 
 def _upload(folder: Path) -> Try:
-    """A zip dropped on the Library tab: unpacked into a folder of its own, imported, and gone afterwards."""
+    """A zip dropped on the Library tab: unpacked into its own folder, imported and deleted."""
     base, inbox, made = _Base(folder), folder / "inbox", folder / "tmp"
-    for one in (inbox, made):
-        shutil.rmtree(one, ignore_errors=True)
-        one.mkdir()
+    for empty in (inbox, made):
+        shutil.rmtree(empty, ignore_errors=True)
+        empty.mkdir()
     tempfile.tempdir = str(made)
 
     def attempt(data: bytes) -> None:
@@ -157,11 +157,11 @@ def _upload(folder: Path) -> Try:
     return attempt
 
 
-def _tree(folder: Path, but: Path) -> set[tuple[str, int]]:
+def _tree(folder: Path, without: Path) -> set[tuple[str, int]]:
     return {
         (str(path), path.stat().st_size)
         for path in folder.rglob("*")
-        if path.is_file() and not path.is_relative_to(but) and "-wal" not in path.name and "-shm" not in path.name
+        if path.is_file() and not path.is_relative_to(without) and "-wal" not in path.name and "-shm" not in path.name
     }
 
 
@@ -207,22 +207,22 @@ DRAFTS = (
 )
 
 
-def _learn(path: Path) -> None:
+def _examples(path: Path) -> None:
     for example in examples([path], TASKS, spectra=path.parent)[:MOST_SPECTRA]:
         with refused_by(DataError, where=path.parent):
             example.pictures()
 
 
-def _ask(path: Path) -> None:
+def _questions(path: Path) -> None:
     for question in questions([path], TASKS, spectra=path.parent)[:MOST_SPECTRA]:
         with refused_by(DataError, SpectrumError, where=path.parent):
             question.spectrum()
 
 
 TRAINING_DATA = (
-    Target("examples", _file("rows.jsonl", _learn, DataError), own_lines, spoiled_json),
-    Target("published", _file("train_sharegpt.json", _learn, DataError), sharegpt_rows, spoiled_json),
-    Target("specvi", _file("test_cv.parquet", _ask, DataError), specvi_files, spoiled_bytes),
+    Target("examples", _file("rows.jsonl", _examples, DataError), own_lines, spoiled_json),
+    Target("published", _file("train_sharegpt.json", _examples, DataError), sharegpt_rows, spoiled_json),
+    Target("specvi", _file("test_cv.parquet", _questions, DataError), specvi_files, spoiled_bytes),
 )
 
 
@@ -270,8 +270,8 @@ def _plan(folder: Path) -> Try:
 
 def _session(path: Path) -> None:
     given = rerun.read_session(path)
-    wanted = rerun.rerun_plan(given, lambda texts: {text: n for n, text in enumerate(texts, 1)})
-    Plan.from_json(wanted | {"scorers": ["AA", "BB"]})
+    plan = rerun.rerun_plan(given, lambda texts: {text: n for n, text in enumerate(texts, 1)})
+    Plan.from_json(plan | {"scorers": ["AA", "BB"]})
 
 
 BLIND = (

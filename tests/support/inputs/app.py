@@ -1,6 +1,6 @@
 """Databases, plain archives and HTTP requests: small valid ones, and damaged ones with their refusals.
 
-All are seeds of the fuzz targets.
+Seeds of the fuzz targets.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reviewer.store.sqlite.files import exclusive_access
 from tests.support.inputs.rows import WINDOW, json_or_none, own_lines, plan_data, with_pictures
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
-"""What earlier releases wrote, as SQL."""
+"""Databases of earlier releases, as SQL."""
 
 
 THEN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ def fill(path: Path) -> None:
 
 
 def database_files() -> list[bytes]:
-    """One of the present schema, and what earlier releases left."""
+    """A database of the present schema, and those of earlier releases."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "annotations.db"
         fill(path)
@@ -134,7 +134,7 @@ STRANGE = {
     ),
     "a name with an escape": ('CREATE TABLE "\x1b[2J\n" (a)', r"found the table '\\x1b\[2J\\n'"),
 }
-"""What a database may hold that spec-o3 did not put there, as one statement, and how it is refused."""
+"""Statements that change a database in ways spec-o3 never does, and the refusals."""
 
 
 REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -205,7 +205,7 @@ REFUSED_REQUESTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("GET", "/api/picture/abc", {"arguments": "[" * 5000}),
     ("GET", f"/api/item/{10**40}", {}),
 )
-"""Each was an answer 500, or a refusal that was no sentence."""
+"""Requests that once got status 500, or a refusal that was not a sentence."""
 
 
 def requests() -> Iterator[bytes]:

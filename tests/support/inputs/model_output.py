@@ -1,7 +1,7 @@
-"""What a model or its server may write: small valid and damaged turns and streams, and endless repetitions.
+"""Output of a model or its server: small valid and damaged turns and streams, and long repetitions.
 
-``python -m tests.support.inputs.model_output`` reads the repetitions; the system ends it when its seconds of
-processor time are used up: a pattern that tries every way to read 100,000 characters needs hours.
+``python -m tests.support.inputs.model_output`` reads the repetitions with limited processor time, because a bad
+pattern needs hours for 100,000 characters.
 """
 
 from __future__ import annotations

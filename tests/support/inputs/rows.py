@@ -1,6 +1,6 @@
 """Files of drafts, training data, settings and blind plans: small valid ones, and damaged zips and names.
 
-All are seeds of the fuzz targets.
+Seeds of the fuzz targets.
 """
 
 from __future__ import annotations
@@ -33,22 +33,31 @@ WINDOW = [4010.0, 4060.0]
 
 
 def a_trajectory(**changes: Any) -> Trajectory:
-    one = a_spectrum()
-    seen = "The spectrum between 4010 and 4060 Å."
+    spectrum = a_spectrum()
+    observation = "The spectrum between 4010 and 4060 Å."
     steps = (
         Think("s1", "Hα looks broad."),
-        Zoom("s2", {"wavelength_range": WINDOW, "label": "Hδ"}, "observed", 0.0, one.medium, seen, True, sha(1)),
+        Zoom(
+            "s2",
+            {"wavelength_range": WINDOW, "label": "Hδ"},
+            "observed",
+            0.0,
+            spectrum.medium,
+            observation,
+            True,
+            sha(1),
+        ),
         Think("s3", "So a disc."),
         Answer("s4", "YES", "Broad emission."),
     )
     given: dict[str, Any] = {
         "task": "cv",
         "prompt": "Analyze the provided spectrum to determine if it is a **Cataclysmic Variable**.\n\nGuide.",
-        "spectrum_name": one.name,
-        "spectrum_sha256": one.sha256,
+        "spectrum_name": spectrum.name,
+        "spectrum_sha256": spectrum.sha256,
         "steps": steps,
         "drafter": Drafter("model", "some model", {"temperature": 1.0}),
-        "medium": one.medium,
+        "medium": spectrum.medium,
         "overview": sha(0),
         "label": "YES",
     }
@@ -68,7 +77,7 @@ def sample_pictures() -> dict[str, bytes]:
 
 
 def with_pictures(folder: Path) -> None:
-    """A folder in which the rows of ``own_lines`` and ``sharegpt_rows`` find their pictures and spectrum."""
+    """Write the pictures and the spectrum that the rows of ``own_lines`` and ``sharegpt_rows`` name."""
     (folder / "images").mkdir(parents=True, exist_ok=True)
     for number in (0, 1):
         (folder / "images" / f"{number}.png").write_bytes(png_bytes(picture(number)))
@@ -117,7 +126,7 @@ def zip_of(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED, mode: 
 
 
 def zips() -> list[bytes]:
-    """Valid ones, and those of ``DAMAGED_ZIPS``."""
+    """Valid zips, and those of ``DAMAGED_ZIPS``."""
     members = {"train_sharegpt.json": sharegpt_rows()[0], "spectrum.fits": spectrum_file()}
     members |= {f"images/{number}.png": png_bytes(picture(number)) for number in (0, 1)}
     valid = [zip_of({f"{inside}{name}": content for name, content in members.items()}) for inside in ("", "deep/er/")]
@@ -127,7 +136,7 @@ def zips() -> list[bytes]:
 def twice(name: str, again_as: str) -> bytes:
     made = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(made, "w") as packed:
-        warnings.simplefilter("ignore")  # that they are two of one name is what this is about
+        warnings.simplefilter("ignore")  # two members with one name are intended
         packed.writestr(name, b"{}")
         packed.writestr(again_as, b"[]")
     return made.getvalue()
@@ -201,9 +210,12 @@ def task_files() -> list[bytes]:
 
 
 def server_files() -> list[bytes]:
-    one = '[[server]]\nkey = "mine"\nurl = "http://127.0.0.1:8000/v1"\nmodel = "m"\n'
-    one += "temperature = 0.5\nmax_tokens = 500\n"
-    return [one.encode(), (one + one.replace("mine", "other") + 'dialect = "native"\napi_key_env = "KEY"\n').encode()]
+    server = '[[server]]\nkey = "mine"\nurl = "http://127.0.0.1:8000/v1"\nmodel = "m"\n'
+    server += "temperature = 0.5\nmax_tokens = 500\n"
+    return [
+        server.encode(),
+        (server + server.replace("mine", "other") + 'dialect = "native"\napi_key_env = "KEY"\n').encode(),
+    ]
 
 
 def settings_files() -> list[bytes]:
@@ -264,11 +276,11 @@ NOT_NAMES = {
     "another folder": "../elsewhere.png",
     "the root": "/etc/passwd",
 }
-"""Texts that no picture of a row can be called."""
+"""Texts that cannot be names of a row's pictures."""
 
 
 def with_picture_names(form: str, name: str) -> bytes:
-    """A row of our own (``form`` ends in l) or a published one with this name for its second picture."""
+    """Return our own row (``form`` ends in l) or a published one with this name for its second picture."""
     ours = form.endswith("l")
     row = (own_lines()[0].splitlines()[0] if ours else sharegpt_rows()[1]).decode()
     assert '"images/1.png"' in row

@@ -1,6 +1,6 @@
-"""Spectrum files: small valid ones of each layout, and damaged ones with what their refusal says.
+"""Spectrum files: small valid ones of each layout, and damaged ones with the texts of their refusals.
 
-Both are seeds of the fuzz targets for spectra.
+Seeds of the fuzz targets for spectra.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WAVELENGTH = 4000.0 + 2.0 * np.arange(N)
 FLUX = 10.0 + np.arange(N) % 5
 REAL = Path(__file__).resolve().parents[4] / "shared" / "spectra"
 LARGEST_REAL = 60_000
-"""Bytes: larger files are damaged too slowly to learn from."""
+"""Bytes; larger files are too slow to fuzz."""
 
 
 @cache
@@ -155,7 +155,7 @@ def real_files() -> list[bytes]:
     return [path.read_bytes() for path in real[:12]]
 
 
-# ---- damaged, with what the refusal says
+# ---- damaged, with the texts of the refusals
 
 TWO_BITPIX = """
 H4sIAAAAAAAEA+2ZsW/TUBDGO8B/0eENiCCE1NRJiTNUOGlNaylxrMSFIDHgKKaNlDip60qNxMDAwFBFHRhAYmBgYEAyAwMDAwNS
@@ -169,7 +169,7 @@ a6EF/NKA/+Iqu72sFtrAkW8VOPK9CRz53gKOfOvAke8acOTbBI58O8CRbwAc+W4BR753gCPfu8CR7z3g
 I9+HwJHvY+DI9wlw5PsUOPJ9Bhz5PgeOfF8AR74vgSPfV8CR72vgyPcNcOT7FjjyfQcc+b4Hjnw/AEe+H4Ej308RZxry/Qz9f/kK
 SC8nLoEzJ24iGogSoAQmL4FvxbOPJu+sTscZ/QZE89EX/iwAAA==
 """
-"""A gzip file as the fuzzer found it: a table whose header has BITPIX twice."""
+"""A gzip file that the fuzzer found: a table whose header has BITPIX twice."""
 
 
 def _flipped(content: bytes) -> bytes:
@@ -181,7 +181,7 @@ def _pairs(pairs: Any) -> bytes:
 
 
 def _claiming(content: bytes, key: str, value: int) -> bytes:
-    """A FITS file in which a size of 40 is another."""
+    """Return a FITS file with another value in place of a size of 40."""
     card = f"{key:<8}= {N:>20}".encode()
     assert card in content
     return content.replace(card, f"{key:<8}= {value:>20}".encode())
@@ -227,7 +227,7 @@ DAMAGED_GZIP: dict[str, tuple[bytes, str]] = {
         )
     },
     "an image that claims 10 GB": (gzip.compress(HUGE_IMAGE), "a header that claims 10000"),
-    # astropy takes the other of the two, and looks for the next header in the data, for minutes.
+    # astropy uses the other of the two sizes and searches the data for the next header, for minutes.
     "two sizes": (base64.b64decode(TWO_BITPIX), "in a layout known here"),
 }
 DAMAGED_TEXT: dict[str, tuple[bytes, str]] = {
@@ -262,16 +262,16 @@ DAMAGED_PARQUET: dict[str, tuple[bytes, str]] = {
 
 
 def seeds(*tables: dict[str, Any]) -> list[bytes]:
-    """The contents of tables, valid or damaged, without those of more than 100 kB."""
-    contents = [row[0] if isinstance(row, tuple) else row for one in tables for row in one.values()]
+    """Return the contents of tables, valid or damaged, of at most 100 kB."""
+    contents = [row[0] if isinstance(row, tuple) else row for group in tables for row in group.values()]
     return [content for content in contents if len(content) < 100_000]
 
 
-# ---- small files that would unpack to much
+# ---- small files that decompress to large ones
 
 
 def parquet_of_repeats(rows: int) -> bytes:
-    """A list column of which one value is all there is; a few kilobytes stand for ``rows`` numbers."""
+    """A list column with one repeated value: a few kilobytes for ``rows`` numbers."""
     values = pa.array(np.full(rows, 5000.0))
     lists = pa.ListArray.from_arrays(pa.array([0, rows], pa.int32()), values)
     stream = io.BytesIO()
@@ -280,7 +280,7 @@ def parquet_of_repeats(rows: int) -> bytes:
 
 
 def parquet_of_long_words(rows: int, length: int) -> bytes:
-    """A dictionary of one long word that every row points to."""
+    """A dictionary column in which every row refers to one long word."""
     word = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * length]))
     columns = pa.table({"wavelength": word, "flux": pa.array(np.full(rows, 1.0))})
     stream = io.BytesIO()
@@ -289,7 +289,7 @@ def parquet_of_long_words(rows: int, length: int) -> bytes:
 
 
 def fits_that_claims(**cards: object) -> bytes:
-    """A DESI file with masks in which the first card of each name has another value."""
+    """Return a DESI file with masks, with other values in the first card of each name."""
     raw = _desi(targets=4, mask=True)
     for key, value in cards.items():
         start = raw.index(f"{key:8}= ".encode())

@@ -1,1 +1,1 @@
-"""Stands in for vLLM: see ``entrypoints/openai/api_server.py``."""
+"""Fake vLLM package: see ``entrypoints/openai/api_server.py``."""

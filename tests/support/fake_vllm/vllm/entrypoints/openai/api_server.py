@@ -1,5 +1,6 @@
-"""What ``spec-o3 serve`` starts in the tests: a process that writes vLLM's lines (version 0.32), answers
-/health, has a child of its own, and misbehaves as ``FAKE_VLLM`` says.
+"""Fake vLLM server, which ``spec-o3 serve`` starts in the tests.
+
+Prints the lines of vLLM 0.32, answers /health, has a child process, and misbehaves as ``FAKE_VLLM`` requests.
 """
 
 import json
