@@ -49,7 +49,7 @@ def test_every_command_that_the_documents_name_exists_with_its_options() -> None
             assert any(option in parser._option_string_actions for parser in parsers), f"spec-o3 {name} {option}"
 
 
-def test_every_module_that_a_document_says_to_run_exists() -> None:
+def test_every_module_that_the_documents_run_exists() -> None:
     for module in re.findall(r"python -m ([a-z_.]+)", ALL):
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module

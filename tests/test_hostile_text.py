@@ -297,7 +297,7 @@ def a_report(folder: Path, text: str) -> str:
         return report.as_html(store, "CO", session.id)
 
 
-def test_a_report_holds_hostile_names_and_comments_as_words(tmp_path: Path) -> None:
+def test_a_report_holds_hostile_names_and_comments_as_text(tmp_path: Path) -> None:
     plain = Elements(a_report(tmp_path / "plain", "a session"))
     for number, kind in enumerate(("markup", "entity", "quotes", "template")):
         page = Elements(a_report(tmp_path / str(number), HOSTILE[kind]))

@@ -148,9 +148,9 @@ def test_the_strengths_of_a_resample_equal_those_of_choix(
         return
     per_pair = _wins(made, made.sources)
     picks = np.random.default_rng(seed).integers(len(per_pair), size=(2, len(per_pair)))
-    for row, ours in zip(picks, _resampled(per_pair, alpha, picks), strict=True):
-        theirs = _strengths_by_choix(per_pair[row].sum(axis=0), alpha)
-        np.testing.assert_allclose(ours, theirs, atol=2e-4)
+    for row, computed in zip(picks, _resampled(per_pair, alpha, picks), strict=True):
+        reference = _strengths_by_choix(per_pair[row].sum(axis=0), alpha)
+        np.testing.assert_allclose(computed, reference, atol=2e-4)
 
 
 def test_strengths_are_sorted_have_intervals_and_sum_to_zero() -> None:
@@ -323,12 +323,12 @@ def test_the_kappa_of_a_resample_equals_that_of_scikit_learn(rows: list[tuple[in
     picks = np.random.default_rng(seed).integers(len(rows), size=(3, len(rows)))
     for picked in (*picks, once(len(rows))[0]):
         resampled = x[picked].astype(int), y[picked].astype(int)
-        ours = _kappas(x, y)(picked[None])[0]
+        computed = _kappas(x, y)(picked[None])[0]
         if np.ptp(np.concatenate(resampled)) == 0:
-            assert np.isnan(ours)
+            assert np.isnan(computed)
         else:
-            theirs = cohen_kappa_score(*resampled, labels=list(range(6)), weights="quadratic")
-            assert ours == pytest.approx(theirs, abs=1e-12)
+            reference = cohen_kappa_score(*resampled, labels=list(range(6)), weights="quadratic")
+            assert computed == pytest.approx(reference, abs=1e-12)
 
 
 @given(tables(least_raters=2))

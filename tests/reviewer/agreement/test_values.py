@@ -102,7 +102,7 @@ def test_a_selection_of_scorers_keeps_all_items() -> None:
     assert table([[1, 2]]).only([]).values.shape == (1, 0)
 
 
-def test_importing_the_statistics_imports_none_of_the_libraries_behind_them() -> None:
+def test_importing_the_statistics_imports_no_heavy_library() -> None:
     folder = Path(reviewer.agreement.__file__).parent
     names = sorted(f"reviewer.agreement.{path.stem}" for path in folder.glob("*.py") if path.stem[0] != "_")
     code = f"import sys, {', '.join(names)}; print(*sys.modules)"
@@ -123,14 +123,14 @@ def test_the_interval_is_scipys_percentile_bootstrap_up_to_chance() -> None:
     values = campaign(60, 1).values[:, 0]
     resampling = Resampling(resamples=20_000)
     found = estimate("x", values.mean(), lambda picks: means_of(values[picks]), (60,), resampling)
-    theirs = stats.bootstrap(
+    reference = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(5)
     ).confidence_interval
-    assert found.low == pytest.approx(theirs.low, abs=0.01)
-    assert found.high == pytest.approx(theirs.high, abs=0.01)
+    assert found.low == pytest.approx(reference.low, abs=0.01)
+    assert found.high == pytest.approx(reference.high, abs=0.01)
 
 
-def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_intervals_cover_the_true_value_about_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(300):
@@ -217,7 +217,7 @@ def test_wilsons_interval_is_that_of_newcombe_1998(hits: int, n: int, low: float
     assert wilson(hits / n, n) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_a_share_of_all_or_none_has_wilsons_interval_and_says_so() -> None:
+def test_a_share_of_all_or_none_has_wilsons_interval_and_names_it() -> None:
     every = share(np.full(20, 3.0), np.full(20, 3.0), "x", none="", n=60)
     assert (every.value, every.n) == (1.0, 60)
     assert every.low == pytest.approx(1 - 0.1611, abs=5e-5)  # 20 items, not 60 answers

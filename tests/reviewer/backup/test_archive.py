@@ -312,7 +312,7 @@ def test_an_archive_of_an_earlier_schema_is_upgraded(tmp_path: Path, schema: int
         assert store.upkeep.verify() == []
 
 
-def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
+def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
     path = tmp_path / "annotations.db"
     of_an_earlier_schema(path, 2)
     with Store.open(path) as store:

@@ -269,7 +269,7 @@ def make_one(path: Path, folder: Path) -> int:
         return DailyBackups(store, folder, Clock()).make_if_due() is not None
 
 
-def test_apps_on_one_database_make_one_backup_a_day(store: Store, daily: DailyBackups) -> None:
+def test_several_apps_on_one_database_make_one_backup_per_day(store: Store, daily: DailyBackups) -> None:
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
         apart = [processes.submit(make_one, store.path, daily.folder) for _ in range(2)]
         here = [threads.submit(daily.make_if_due) for _ in range(2)]
@@ -366,7 +366,7 @@ def test_applying_the_retention_twice_changes_nothing(times: set[datetime]) -> N
 
 
 @given(st.sets(past, max_size=80))
-def test_the_last_of_each_of_the_last_seven_days_that_have_one_is_kept(times: set[datetime]) -> None:
+def test_the_last_backup_of_each_of_the_last_seven_days_with_backups_is_kept(times: set[datetime]) -> None:
     days = sorted({at.date() for at in times}, reverse=True)[:7]
     assert {max(at for at in times if at.date() == day) for day in days} <= retained(times, NOW)
 

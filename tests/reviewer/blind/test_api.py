@@ -271,15 +271,15 @@ def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     assert [(stratum["source"], stratum["items"]) for stratum in setup["strata"]] == [(OMEGA, 4), (ZETA, 4)]
     assert {person["initials"] for person in setup["people"]} == {*SESSION_SCORERS, "CO"}
     seen = client.post("/api/blind/preview", json={"plan": plan_of(number=2)}).json()
-    assert [(one["source"], one["number"]) for one in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
-    assert [one["number"] for one in seen["pairs"]] == [2]
-    assert sum(one["asked"] for one in seen["scorers"]) == 2 * (4 + 2)
+    assert [(stratum["source"], stratum["number"]) for stratum in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
+    assert [stratum["number"] for stratum in seen["pairs"]] == [2]
+    assert sum(scorer["asked"] for scorer in seen["scorers"]) == 2 * (4 + 2)
     assert client.get("/api/blind/sessions").json() == []
     sent = {"plan": plan_of(number=2), "key": key()}
     made = [client.post("/api/blind/sessions", json=sent).json() for _ in range(2)]
     assert made[0] == made[1]
     assert made[0]["state"] == "drawn"
-    assert [one["asked"] for one in made[0]["progress"]] == [one["asked"] for one in seen["scorers"]]
+    assert [scorer["asked"] for scorer in made[0]["progress"]] == [scorer["asked"] for scorer in seen["scorers"]]
 
 
 @pytest.mark.parametrize(

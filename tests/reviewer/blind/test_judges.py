@@ -146,7 +146,7 @@ def test_a_judge_gets_the_rubric_and_the_sheet_and_nothing_that_names_a_source(s
     assert form["properties"]["wrong_steps"]["items"]["enum"] == ["s1", "s2", "s3", "s4"]
 
 
-def test_the_rubric_is_the_one_that_was_frozen(store) -> None:
+def test_the_judge_gets_the_stored_rubric(store) -> None:
     session = opened(store)
     assert session.rubric is not None
     changed = replace(session.rubric, cannot_tell=replace(session.rubric.cannot_tell, text="Frozen words."))
@@ -228,7 +228,7 @@ def test_pictures_are_sent_as_pixels_alone_each_where_it_was_seen(tmp_path) -> N
     assert seen == hashes
 
 
-def test_text_alone_has_no_picture_and_says_so(store) -> None:
+def test_a_prompt_without_pictures_mentions_that_they_are_missing(store) -> None:
     session = opened(store, mode="both")
     with serving(always()) as server:
         run_judge(store, server, session, pictures=False)
@@ -370,7 +370,7 @@ def test_reasoning_is_separated_from_the_verdict(text, remainder, thought) -> No
     assert split_reasoning(text, " first ") == (remainder, "\n\n".join(filter(None, ("first", thought))))
 
 
-def test_beginnings_without_an_end_are_read_in_one_pass() -> None:
+def test_opening_tags_without_an_end_are_read_in_one_pass() -> None:
     """A search for the end of each from its beginning would take hours."""
     text = "<thought></think>" * 100_000
     remainder, thought = split_reasoning(text)
@@ -525,7 +525,7 @@ def test_a_judge_runs_on_open_and_closed_sessions_and_not_before(store) -> None:
     }
 
 
-def test_pairs_alone_are_nothing_for_a_judge_of_one_dimension(store) -> None:
+def test_a_session_of_pairs_alone_is_refused_for_a_judge_of_one_dimension(store) -> None:
     session = opened(store, mode="pairs", sources=(GPT, SPEC))
     with serving(always()) as server, pytest.raises(NothingToJudge, match="has pairs only"):
         run_judge(store, server, session, dimensions=("consistency",))
@@ -636,7 +636,7 @@ def test_the_judges_mean_is_correlated_with_the_peoples_over_items(store) -> Non
     dull = rank_correlation(results, "coherence", "dull")
     assert (dull.value, dull.reason) == (None, "the second of the two is 2 every time")
     assert rank_correlation(results, "coherence", "nobody").value is None
-    # Where it could not tell there is no score.
+    # "cannot tell" is no score.
     assert rank_correlation(results, "consistency", "same").n == 4
 
 

@@ -241,7 +241,7 @@ def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
         by_hand = Drafter("person", "Dr RE", {})
         spectra = [a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits") for n in range(3)]
         drafts = [trace(SPEC, n, drafter=by_hand) for n in range(3)]
-        store.items.add_all([Draft(one, spectrum) for one, spectrum in zip(drafts, spectra, strict=True)])
+        store.items.add_all([Draft(trajectory, spectrum) for trajectory, spectrum in zip(drafts, spectra, strict=True)])
         session = opened(store, sources=(SPEC, "Dr RE"), each=2).id
         for person in SCORERS:
             for token in tokens(store, person):
@@ -413,7 +413,7 @@ def test_names_are_replaced_in_one_pass() -> None:
     order = ["S2", "HE", "AU"]
     random.Random(3).shuffle(order)
     report_names = Names(
-        {one: f"S{n}" for n, one in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"}
+        {initials: f"S{n}" for n, initials in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"}
     )
     called = report_names.scorers
     assert (

@@ -109,10 +109,10 @@ def test_no_scorer_gets_an_item_they_worked_on_and_every_item_has_its_scorers(pl
     session = sampled_if_possible(plan, candidates)
     scorers_of = defaultdict(list)
     for kind in plan.kinds:
-        for one in firsts(session, kind):
-            assert not any(one.scorer in c.barred for c in one.shown)
-            assert plan.giveaways == "flag" or not any(c.gives_away for c in one.shown)
-            scorers_of[kind, frozenset(c.item for c in one.shown)].append(one.scorer)
+        for assignment in firsts(session, kind):
+            assert not any(assignment.scorer in c.barred for c in assignment.shown)
+            assert plan.giveaways == "flag" or not any(c.gives_away for c in assignment.shown)
+            scorers_of[kind, frozenset(c.item for c in assignment.shown)].append(assignment.scorer)
     assert scorers_of
     for scorers in scorers_of.values():
         assert len(scorers) == len(set(scorers)) == plan.each
@@ -123,7 +123,10 @@ def test_every_source_of_a_task_has_the_same_number(plan, candidates) -> None:
     session = sampled_if_possible(plan, candidates)
     arms = plan.sources or sorted({c.source for c in candidates})
     for kind in plan.kinds:
-        of = Counter((tuple(sorted(c.source for c in one.shown)), one.shown[0].task) for one in firsts(session, kind))
+        of = Counter(
+            (tuple(sorted(c.source for c in assignment.shown)), assignment.shown[0].task)
+            for assignment in firsts(session, kind)
+        )
         groups = [tuple(sorted(arm)) for arm in combinations(arms, 1 if kind == "scores" else 2)]
         for task in {task for _, task in of}:
             numbers = {of[arm, task] for arm in groups}
@@ -136,31 +139,33 @@ def test_places_run_from_one_and_scores_come_before_pairs(plan, candidates) -> N
     session = sampled_if_possible(plan, candidates)
     for scorer in plan.scorers:
         mine = session.of(scorer)
-        assert [one.place for one in mine] == list(range(1, len(mine) + 1))
-        assert [one.kind for one in mine] == sorted((one.kind for one in mine), reverse=True)
-    tokens = [one.token for one in session.assignments]
+        assert [assignment.place for assignment in mine] == list(range(1, len(mine) + 1))
+        assert [assignment.kind for assignment in mine] == sorted(
+            (assignment.kind for assignment in mine), reverse=True
+        )
+    tokens = [assignment.token for assignment in session.assignments]
     assert len(set(tokens)) == len(tokens)
 
 
 @given(plans(), campaigns())
 def test_a_repeat_comes_long_after_its_first_showing_with_swapped_sides(plan, candidates) -> None:
     session = sampled_if_possible(plan, candidates)
-    by_token = {one.token: one for one in session.assignments}
+    by_token = {assignment.token: assignment for assignment in session.assignments}
     for scorer, kind in product(plan.scorers, plan.kinds):
-        mine = [one for one in session.of(scorer) if one.kind == kind]
-        repeats = [one for one in mine if one.repeat_of is not None]
-        assert len(repeats) == plan.repeats == len({one.repeat_of for one in repeats})
-        for one in repeats:
-            first = by_token[one.repeat_of]
+        mine = [assignment for assignment in session.of(scorer) if assignment.kind == kind]
+        repeats = [assignment for assignment in mine if assignment.repeat_of is not None]
+        assert len(repeats) == plan.repeats == len({assignment.repeat_of for assignment in repeats})
+        for assignment in repeats:
+            first = by_token[assignment.repeat_of]
             assert (first.scorer, first.kind, first.repeat_of) == (scorer, kind, None)
-            assert first.shown[::-1] == one.shown
-            assert one.place - first.place >= repeat_distance(len(mine) - len(repeats))
+            assert first.shown[::-1] == assignment.shown
+            assert assignment.place - first.place >= repeat_distance(len(mine) - len(repeats))
 
 
 @given(plans(), campaigns())
 def test_pairs_are_of_one_spectrum_and_task_and_of_two_sources(plan, candidates) -> None:
-    for one in sampled_if_possible(replace(plan, mode="pairs"), candidates).assignments:
-        left, right = one.shown
+    for assignment in sampled_if_possible(replace(plan, mode="pairs"), candidates).assignments:
+        left, right = assignment.shown
         assert (left.spectrum, left.task) == (right.spectrum, right.task)
         assert left.spectrum is not None
         assert left.source != right.source
@@ -171,11 +176,11 @@ def test_sides_are_balanced_for_two_sources_in_total_per_pair_and_per_scorer(pla
     session = sampled_if_possible(replace(plan, mode="pairs"), candidates)
     for two in combinations(SOURCES, 2):
         in_front: dict[object, Counter[str]] = defaultdict(Counter)
-        for one in firsts(session, "pair"):
-            if {c.source for c in one.shown} == set(two):
-                left = one.shown[0].source
-                pair = frozenset(c.item for c in one.shown)
-                for group in ("all", ("pair", pair), ("scorer", one.scorer)):
+        for assignment in firsts(session, "pair"):
+            if {c.source for c in assignment.shown} == set(two):
+                left = assignment.shown[0].source
+                pair = frozenset(c.item for c in assignment.shown)
+                for group in ("all", ("pair", pair), ("scorer", assignment.scorer)):
                     in_front[group][left] += 1
         for lefts in in_front.values():
             assert abs(lefts[two[0]] - lefts[two[1]]) <= 1
@@ -224,10 +229,10 @@ def test_gold_items_are_spread_evenly_over_the_list(gold, spectra, seed) -> None
     session = sampled(Plan("gold", ("AA", "BB"), gold=golden, repeats=1, seed=seed), candidates)
     for scorer in ("AA", "BB"):
         mine = session.of(scorer)
-        places = [one.place for one in mine if one.gold]
+        places = [assignment.place for assignment in mine if assignment.gold]
         assert len(places) == gold
-        assert {one.shown[0].item for one in mine if one.gold} == {g.item for g in golden}
-        assert not any(one.gold and one.repeat_of for one in mine)
+        assert {assignment.shown[0].item for assignment in mine if assignment.gold} == {g.item for g in golden}
+        assert not any(assignment.gold and assignment.repeat_of for assignment in mine)
         for n, place in enumerate(places):
             # In its part of the list, shifted by at most the gold items before it.
             assert n * len(mine) / gold - gold <= place <= (n + 1) * len(mine) / gold + gold
@@ -237,12 +242,14 @@ def test_gold_is_in_no_stratum_and_not_shown_to_those_who_worked_on_it() -> None
     candidates = campaign(4)
     candidates[0] = replace(candidates[0], barred=frozenset({"AA"}))
     session = sampled(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
-    assert sorted((one.scorer, one.shown[0].item) for one in session.assignments if one.gold) == [
+    assert sorted(
+        (assignment.scorer, assignment.shown[0].item) for assignment in session.assignments if assignment.gold
+    ) == [
         ("AA", 2),
         ("BB", 1),
         ("BB", 2),
     ]
-    assert {1, 2}.isdisjoint(c.item for one in firsts(session, "scores") for c in one.shown)
+    assert {1, 2}.isdisjoint(c.item for assignment in firsts(session, "scores") for c in assignment.shown)
     assert "The gold item 1 is not shown to AA, who worked on it." in session.notes
 
 
@@ -260,7 +267,9 @@ def test_repeats_and_giveaways_do_not_change_what_is_scored() -> None:
 
 def test_items_that_are_compared_are_scored_too() -> None:
     session = sampled(Plan("both", SCORERS, mode="both", number=2), campaign(40))
-    scored, paired = ({c.item for one in firsts(session, kind) for c in one.shown} for kind in ("scores", "pair"))
+    scored, paired = (
+        {c.item for assignment in firsts(session, kind) for c in assignment.shown} for kind in ("scores", "pair")
+    )
     assert scored == paired
 
 
@@ -269,8 +278,8 @@ def test_the_published_session_can_be_sampled() -> None:
     plan = Plan("paper", SCORERS, number=50, each=6, repeats=5, seed=7)
     session = sampled(plan, campaign(60, tasks=("cv",)))
     assert len(session.candidates) == 100
-    assert Counter(one.scorer for one in session.assignments) == dict.fromkeys(SCORERS, 105)
-    orders = {tuple(one.shown[0].item for one in session.of(scorer)) for scorer in SCORERS}
+    assert Counter(assignment.scorer for assignment in session.assignments) == dict.fromkeys(SCORERS, 105)
+    orders = {tuple(assignment.shown[0].item for assignment in session.of(scorer)) for scorer in SCORERS}
     assert len(orders) == len(SCORERS)
 
 
@@ -282,7 +291,9 @@ def test_another_seed_is_another_session() -> None:
 def test_tokens_are_not_made_from_the_seed() -> None:
     plan, candidates = Plan("tokens", SCORERS), campaign(2)
     first, second = sample(plan, candidates), sample(plan, candidates)
-    assert {one.token for one in first.assignments}.isdisjoint(one.token for one in second.assignments)
+    assert {assignment.token for assignment in first.assignments}.isdisjoint(
+        assignment.token for assignment in second.assignments
+    )
 
 
 # ---- too few
@@ -340,7 +351,7 @@ def test_more_repeats_than_fit_are_refused() -> None:
 
 @given(plans(), st.lists(st.integers(1, 9), unique=True, max_size=3))
 @settings(max_examples=30)
-def test_a_plan_comes_back_from_its_json(plan, gold) -> None:
+def test_a_plan_is_read_from_its_json(plan, gold) -> None:
     plan = replace(plan, filter=Filter(states=("approved",), snr_min=5.0))
     if plan.mode != "pairs":
         plan = replace(plan, gold=tuple(Gold(item, 0, None, 2) for item in gold))

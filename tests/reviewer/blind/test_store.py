@@ -441,10 +441,10 @@ def test_results_hold_everything_that_the_statistics_need(store) -> None:
     results = closed(store, session.id)
     assert len(results.first("scores")) == 3 * 10
     assert len(results.first("pair")) == 3 * 5
-    assert [one.scorer for one in results.responses] == sorted(
-        (one.scorer for one in results.responses), key=SCORERS.index
+    assert [response.scorer for response in results.responses] == sorted(
+        (response.scorer for response in results.responses), key=SCORERS.index
     )
-    assert {one.gold for one in results.gold()} == {Gold(1, 5, 4, 0)}
+    assert {response.gold for response in results.gold()} == {Gold(1, 5, 4, 0)}
     assert len(results.gold()) == 3
     for kind in ("scores", "pair"):
         for first, again in results.repeats(kind):
@@ -469,10 +469,11 @@ def test_a_preference_refers_to_the_sides_as_shown(store) -> None:
         )
     results = closed(store, session.id)
     better = {
-        results.traces[one.shown[0 if one.answer.preference == "left" else 1]].source for one in results.first("pair")
+        results.traces[response.shown[0 if response.answer.preference == "left" else 1]].source
+        for response in results.first("pair")
     }
     assert better == {SPEC}
-    assert len({one.answer.preference for one in results.responses}) == 2
+    assert len({response.answer.preference for response in results.responses}) == 2
 
 
 def test_unanswered_questions_are_in_the_results_without_an_answer(store) -> None:

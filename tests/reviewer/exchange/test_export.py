@@ -192,7 +192,7 @@ def test_memory_does_not_grow_with_the_export(tmp_path):
             trace = a_trace(spectrum)
             longer = (replace(trace.steps[0], text=f"{n} " + "Look at Hα. " * 500) for n in range(items))
             traces = (replace(trace, steps=(first, *trace.steps[1:])) for first in longer)
-            add_approved(store, *((one, spectrum) for one in traces))
+            add_approved(store, *((each, spectrum) for each in traces))
             tracemalloc.start()
             export(store, "one", folder=tmp_path / f"{items}", processes=1)
             peaks.append(tracemalloc.get_traced_memory()[1])
@@ -311,12 +311,12 @@ def test_an_undone_decision_is_not_in_the_manifest(store, tmp_path):
 
 def kill_process(part: Path, one: ApprovedItem) -> ItemRows:
     os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("a killed process goes on")
+    raise AssertionError("a killed process still runs")
 
 
 def test_one_and_two_processes_write_the_same_bytes(approved, tmp_path):
     more = [a_spectrum(f"{n}.fits") for n in range(4)]
-    traces = [a_trace(one, overview="ab" * 32) if n % 2 else a_trace(one) for n, one in enumerate(more)]
+    traces = [a_trace(each, overview="ab" * 32) if n % 2 else a_trace(each) for n, each in enumerate(more)]
     add_approved(approved, *zip(traces, more, strict=True))
     alone = export(approved, "alone", folder=tmp_path, processes=1)
     both = export(approved, "both", folder=tmp_path, processes=2)

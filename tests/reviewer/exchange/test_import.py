@@ -291,7 +291,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
             folder.mkdir()
             spectrum = a_spectrum()
             made = (a_trace(spectrum, prompt=f"{n} {long}") for n in range(rows))
-            path = write_rows(folder / "rows.jsonl", *(own_row(one, spectrum) for one in made))
+            path = write_rows(folder / "rows.jsonl", *(own_row(trace, spectrum) for trace in made))
         else:
             row = published_row()
             system, _, *rest = row["conversations"]

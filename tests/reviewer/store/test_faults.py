@@ -281,7 +281,7 @@ def test_a_start_does_not_read_large_tables(path: Path, table: str) -> None:
             store.upkeep.verify()
 
 
-def test_a_file_whose_beginning_is_gone_names_restore(path: Path) -> None:
+def test_the_error_for_a_damaged_file_header_names_restore(path: Path) -> None:
     flip(path, 0, 100)
     with pytest.raises(NotAnnotations, match="spec-o3 restore"):
         Store.open(path)

@@ -228,7 +228,7 @@ def test_the_log_binds_every_table_of_facts() -> None:
         }
         assert guarded >= {*FACTS, "log", "exports"}
         assert guarded - {"log"} <= set(BOUND)
-        # No column is left out of what is bound.
+        # Every column is bound.
         for table, bound in BOUND.items():
             columns = {row[1] for row in memory.execute(f"PRAGMA table_info({table})")}
             assert columns == set(bound.columns), table

@@ -145,7 +145,7 @@ def app(store: Store) -> FastAPI:
 @pytest.fixture(scope="module")
 def browsers(store: Store, app: FastAPI) -> dict[str, TestClient]:
     """Browsers without a session, of each role, and with the old cookie of an inactive person."""
-    found = {"nobody": TestClient(app, base_url=HERE, follow_redirects=False)}
+    found = {"no session": TestClient(app, base_url=HERE, follow_redirects=False)}
     for initials in (*ALL_ROLES, "EX"):
         found[initials] = TestClient(app, base_url=HERE, follow_redirects=False)
         found[initials].cookies.set(COOKIE, store.accounts.sign_in(initials, PASSWORD).token)
@@ -173,9 +173,9 @@ def filled(path: str) -> str:
 
 def access_of(method: str, path: str) -> str:
     if method in PUBLIC.get(path, ()) or (method in ("GET", "HEAD") and path.startswith(PUBLIC_FOLDERS)):
-        return "anybody"
+        return "public"
     if path.startswith("/api/"):
-        return "asks itself"
+        return "checked by the route"
     if method in GRADIO.get(path, ()) or path.startswith(GRADIO_FOLDERS):
         return "signed in"
     return "closed"
@@ -187,13 +187,13 @@ def test_without_a_session_only_public_routes_answer(app: FastAPI, browsers: dic
         path = filled(template)
         kind = access_of(method, path)
         seen.add(kind)
-        for who in ("nobody", "EX"):
-            if kind == "anybody":
+        for who in ("no session", "EX"):
+            if kind == "public":
                 continue
             status = browsers[who].request(method, path).status_code
-            expected = {"closed": 404, "signed in": 303 if path == "/" else 401, "asks itself": 401}[kind]
+            expected = {"closed": 404, "signed in": 303 if path == "/" else 401, "checked by the route": 401}[kind]
             assert status == expected, f"{who}: {method} {path}: {status}"
-    assert seen == {"anybody", "asks itself", "signed in", "closed"}
+    assert seen == {"public", "checked by the route", "signed in", "closed"}
 
 
 GRADIO_ROUTES = """
@@ -246,8 +246,8 @@ def test_routes_without_parameters_answer_the_listed_people(browsers: dict[str, 
 
 
 def test_every_route_of_ours_is_in_the_tables(app: FastAPI) -> None:
-    ours = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
-    assert ours == set(WITHOUT_PARAMETERS) | set(WITH_PARAMETERS)
+    api_routes = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
+    assert api_routes == set(WITHOUT_PARAMETERS) | set(WITH_PARAMETERS)
 
 
 @pytest.mark.parametrize("call", WITH_PARAMETERS)
@@ -323,7 +323,7 @@ def test_only_the_listed_people_may_decide_in_a_round(
 )
 def test_no_path_leads_outside_the_served_folders(store: Store, browsers: dict[str, TestClient], path: str) -> None:
     for given in (path, path.replace("annotations.db", str(store.path.resolve()).replace("/", "%2f"))):
-        for who in ("nobody", "CO"):
+        for who in ("no session", "CO"):
             answer = browsers[who].get(given)
             assert 400 <= answer.status_code < 500, f"{who}: {given}: {answer.status_code}"
             assert b"SQLite format" not in answer.content

@@ -332,7 +332,7 @@ def test_an_id_has_a_link_to_the_page_of_its_survey(known: dict[str, Any], part:
     assert part in named(links(spectrum(**known)))[known["survey"]]
 
 
-def test_an_id_that_no_page_knows_and_a_simulation_have_no_survey_page() -> None:
+def test_a_negative_id_and_a_simulation_have_no_survey_page() -> None:
     assert links(spectrum(survey="LAMOST", ids={"obsid": "-28762"})) == []
     made = spectrum(survey="simulated LAMOST", ids={"obsid": "5"}, meta={"simulated": True})
     assert links(made) == []

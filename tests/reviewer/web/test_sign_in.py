@@ -596,7 +596,7 @@ def events_of(app: FastAPI) -> dict[str, int]:
     named: dict[int, str] = {}
     for number, event in blocks.fns.items():
         if event.fn is None:
-            named[number] = "stops " + ", ".join(named[one] for one in event.cancels)
+            named[number] = "stops " + ", ".join(named[cancelled] for cancelled in event.cancels)
         else:
             handler = inspect.unwrap(event.fn)
             named[number] = f"{handler.__module__.split('.')[-1]}.{handler.__qualname__.split('.')[-1]}"
@@ -675,7 +675,7 @@ def test_every_event_is_in_the_table(served: Served) -> None:
 
 
 def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Path) -> None:
-    """Gradio checks it only for an app that it believes has been launched; page.py says so."""
+    """Gradio checks this only if an app is marked as launched; page.py marks it."""
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
