@@ -1,4 +1,4 @@
-"""The program as a person or a script runs it: real processes, exit status 0, 1 or 2."""
+"""The command line: real processes, their output and exit status 0, 1 or 2."""
 
 import argparse
 import json
@@ -39,24 +39,24 @@ def survey_file(tmp_path) -> Path:
 
 
 @pytest.mark.parametrize("command", [c.name for c in app.COMMANDS])
-def test_every_command_helps(command, tmp_path):
+def test_every_command_has_help(command, tmp_path):
     done = run(command, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(f"usage: spec-o3 {command}")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_argument_of_every_command_says_what_it_is_for():
+def test_every_argument_of_every_command_has_a_help_text():
     waiting = [app.parser()]
     while waiting:
         command = waiting.pop()
         assert command.description
         within = [a for a in command._actions if isinstance(a, argparse._SubParsersAction)]
         assert [a.dest for a in command._actions if not a.help and a not in within] == [], command.prog
-        waiting += [one for sub in within for one in sub.choices.values()]
+        waiting += [subcommand for sub in within for subcommand in sub.choices.values()]
 
 
-def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_file, tmp_path):
+def test_baseline_drafts_are_reproducible_and_imported_once(survey_file, tmp_path):
     drafted = run("draft", "--task", "cv", "--label", "YES", survey_file, "--out", "d.jsonl", "--json", cwd=tmp_path)
     assert drafted.returncode == 0, drafted.stderr
     assert json.loads(drafted.stdout) == {"drafted": 1, "added": 0, "refused": []}
@@ -72,23 +72,23 @@ def test_drafts_of_the_baseline_are_the_same_every_time_and_come_in_once(survey_
     assert json.loads(again.stdout) == {"drafted": 1, "added": 0, "refused": []}
 
 
-def test_an_export_is_made_and_comes_in_again(tmp_path):
+def test_an_export_can_be_imported_again(tmp_path):
     with a_store(tmp_path / "a.db") as store:
         add_approved(store, (a_trace(a_spectrum()), a_spectrum()))
-        wanted = store.items.get(1).version.trajectory
+        expected = store.items.get(1).version.trajectory
     made = run("export", "one", "--to", "out", "--db", "a.db", "--by", "AA", "--json", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    told = json.loads(made.stdout)
-    assert (Path(told["folder"]).name, told["counts"]["items"], told["left_out"]) == ("one", 1, [])
+    printed = json.loads(made.stdout)
+    assert (Path(printed["folder"]).name, printed["counts"]["items"], printed["left_out"]) == ("one", 1, [])
     assert run("import", "out/one", "--db", "b.db", cwd=tmp_path).stdout == "1 imported, 0 were there already\n"
     with Store.open(tmp_path / "b.db") as store:
-        assert store.items.get(1).version.trajectory == wanted
+        assert store.items.get(1).version.trajectory == expected
     taken = run("export", "one", "--to", "out", "--db", "a.db", cwd=tmp_path)
     assert taken.returncode == 2
     assert "found an export of that name" in taken.stderr
 
 
-def test_bad_rows_are_bad_news_and_named(tmp_path):
+def test_bad_rows_fail_the_import_and_are_named(tmp_path):
     good = own_row(a_trace(a_spectrum()), a_spectrum())
     (tmp_path / "d.jsonl").write_text(json.dumps(good) + "\n" + json.dumps(good | {"label": 3}) + "\n")
     refused = run("import", "d.jsonl", "--db", "a.db", cwd=tmp_path)
@@ -104,13 +104,13 @@ def test_bad_rows_are_bad_news_and_named(tmp_path):
         assert store.queue.page(QueueFilter(), "").total == 1
 
 
-def test_a_file_that_is_no_spectrum_is_bad_news_and_the_others_are_drafted(survey_file, tmp_path):
+def test_a_file_that_is_no_spectrum_fails_and_the_others_are_drafted(survey_file, tmp_path):
     (tmp_path / "notes.txt").write_text("Not a spectrum at all.")
     done = run("draft", "--task", "cv", survey_file, "notes.txt", "--out", "d.jsonl", "--json", cwd=tmp_path)
     assert done.returncode == 1
-    told = json.loads(done.stdout)
-    assert told["drafted"] == 1
-    assert told["refused"][0].startswith("notes.txt: found")
+    printed = json.loads(done.stdout)
+    assert printed["drafted"] == 1
+    assert printed["refused"][0].startswith("notes.txt: found")
     assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 1
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_is_no_spectrum_is_bad_news_and_the_others_are_drafted(surve
         (["fly"], "invalid choice: 'fly'"),
     ],
 )
-def test_what_cannot_run_says_why_in_one_line_and_has_status_2(arguments, words, tmp_path):
+def test_a_command_that_cannot_run_prints_one_line_and_has_status_2(arguments, words, tmp_path):
     (tmp_path / "notes.txt").write_text("Somebody's notes, kept as they are. " * 20)
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2
@@ -136,7 +136,7 @@ def test_what_cannot_run_says_why_in_one_line_and_has_status_2(arguments, words,
     assert (tmp_path / "notes.txt").read_text().startswith("Somebody's notes")
 
 
-def test_nothing_approved_is_bad_news(tmp_path):
+def test_an_export_without_approved_items_has_status_1(tmp_path):
     a_store(tmp_path / "a.db").close()
     done = run("export", "one", "--db", "a.db", "--to", "out", cwd=tmp_path)
     assert (done.returncode, done.stdout.split(":")[0]) == (1, "nothing exported")
@@ -156,7 +156,7 @@ def test_without_a_command_or_with_options_only_the_web_app_starts(monkeypatch):
     assert started == [("127.0.0.1", 7860, True), ("127.0.0.1", 9000, False)]
 
 
-def test_the_web_app_is_told_which_model_servers_to_ask(monkeypatch, tmp_path):
+def test_the_web_app_gets_the_model_servers_of_the_command_line(monkeypatch, tmp_path):
     given = []
     monkeypatch.setattr("reviewer.web.app.serve", lambda settings: given.append((settings.servers, settings.server)))
     servers = tmp_path / "servers.toml"
@@ -173,7 +173,7 @@ def test_the_web_app_does_not_start_with_model_servers_that_cannot_be_used(tmp_p
 
 
 class Terminal:
-    """A stderr that somebody looks at."""
+    """A standard error stream that is a terminal."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -237,7 +237,7 @@ def test_no_bar_where_stderr_is_a_file(tmp_path, monkeypatch):
     assert (tmp_path / "log").read_text() == ""
 
 
-def test_a_class_of_the_campaigns_own_is_known_by_its_file_and_a_broken_one_is_named(survey_file, tmp_path):
+def test_a_task_file_of_the_campaign_is_used_and_a_broken_one_is_named(survey_file, tmp_path):
     own = (FOLDER / "cv.toml").read_text(encoding="utf-8")
     own = own.replace('key = "cv"', 'key = "polar"').replace("aliases = ", "aliases = [] # ")
     (tmp_path / "tasks").mkdir()

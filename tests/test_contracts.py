@@ -37,9 +37,9 @@ DEFAULTS = {("agent.loop", "inspect", "max_turns"): 8, ("training.reward", "scor
 @pytest.mark.parametrize(("module", "name"), [(m, n) for m, names in CONTRACTS.items() for n in names])
 def test_contract_name_imports_and_takes_these_parameters(module: str, name: str) -> None:
     found = getattr(importlib.import_module(module), name)
-    wanted = CONTRACTS[module][name]
-    if wanted is not None:
-        assert tuple(inspect.signature(found).parameters)[: len(wanted)] == wanted
+    expected = CONTRACTS[module][name]
+    if expected is not None:
+        assert tuple(inspect.signature(found).parameters)[: len(expected)] == expected
 
 
 @pytest.mark.parametrize(("module", "name"), FIELDS)
@@ -67,7 +67,7 @@ def test_trajectory_has_the_methods_of_the_contract() -> None:
     assert [method for method in METHODS if not callable(getattr(Trajectory, method, None))] == []
 
 
-def test_spectrum_errors_are_one_family() -> None:
+def test_spectrum_errors_have_one_base_class() -> None:
     from agent.spectrum import SeveralSpectra, SpectrumError
 
     assert issubclass(SeveralSpectra, SpectrumError)

@@ -1,4 +1,4 @@
-"""The documents against the program: links lead somewhere, commands and keys exist and are told of."""
+"""The documents agree with the program: links, commands, options, keys and file names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def within(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
-def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
+def test_every_link_to_a_file_leads_to_an_existing_file(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
@@ -45,11 +45,11 @@ def test_every_command_that_the_documents_name_exists_with_its_options() -> None
     for name, rest in re.findall(r"spec-o3 ([a-z]+)([^\n`]*)", ALL):
         assert name in known, f"the documents name spec-o3 {name}"
         for option in re.findall(r"--[a-z-]+", rest):
-            there = [known[name], *(one for word, one in within(known[name]).items() if word in rest.split())]
-            assert any(option in one._option_string_actions for one in there), f"spec-o3 {name} {option}"
+            parsers = [known[name], *(sub for word, sub in within(known[name]).items() if word in rest.split())]
+            assert any(option in parser._option_string_actions for parser in parsers), f"spec-o3 {name} {option}"
 
 
-def test_every_module_that_a_document_says_to_run_exists() -> None:
+def test_every_module_that_the_documents_run_exists() -> None:
     for module in re.findall(r"python -m ([a-z_.]+)", ALL):
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
@@ -71,7 +71,7 @@ def test_every_round_and_verb_is_explained_to_the_reviewer() -> None:
         ("blind/keymap.json", "blind/actions.js"),
     ],
 )
-def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting: str) -> None:
+def test_no_key_has_two_actions_and_each_key_is_described(table: str, acting: str) -> None:
     keymap = json.loads((STATIC / table).read_text(encoding="utf-8"))
     keys = [key for group in keymap["groups"] for key in group["keys"]]
     assert len({k["key"] for k in keys}) == len(keys)
@@ -88,7 +88,7 @@ def test_no_key_is_given_two_actions_and_each_action_is_told(table: str, acting:
     ("guide", "table"),
     [("reviewing.md", "review/keymap.json"), ("live.md", "live/keymap.json"), ("blind.md", "blind/keymap.json")],
 )
-def test_each_keys_letter_in_the_guide_is_the_keymaps(guide: str, table: str) -> None:
+def test_every_key_in_a_guide_is_in_its_keymap(guide: str, table: str) -> None:
     keymap = json.loads((STATIC / table).read_text(encoding="utf-8"))
     shown = {k.get("show", k["key"]) for group in keymap["groups"] for k in group["keys"]}
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
@@ -100,16 +100,16 @@ _OURS = r"(?:agent|reviewer|training|tests|docs)"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
-def test_every_file_and_folder_of_ours_that_a_document_names_exists(document: Path) -> None:
+def test_every_file_and_folder_that_a_document_names_exists(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     named = set(re.findall(rf"`({_OURS}/[\w./-]*\w/?)`", text))
-    # What the app writes, and names that stand for the user's own.
+    # Written by the app; not in the repository.
     named -= {name for name in named if name.startswith(("training/approved", "training/runs"))}
     assert not sorted(name for name in named if not (ROOT / name).exists())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
-def test_every_python_name_of_ours_that_a_document_names_exists(document: Path) -> None:
+def test_every_python_name_that_a_document_names_exists(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for name in set(re.findall(rf"`({_OURS}(?:\.\w+)+)[`(]", text)):
         parts = name.split(".")

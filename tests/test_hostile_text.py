@@ -54,14 +54,14 @@ def test_a_message_is_one_line_of_visible_characters(text: str) -> None:
     line.encode()
 
 
-def test_what_is_too_long_keeps_its_beginning_and_its_end() -> None:
+def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
     line = one_line("file.fits: " + "x" * 10**6 + "; expected a spectrum")
     assert line.startswith("file.fits: ")
     assert line.endswith("; expected a spectrum")
 
 
 @pytest.mark.parametrize("text", [*HOSTILE.values(), HALF, NUL], ids=[*HOSTILE, "half", "nul"])
-def test_exceptions_that_quote_what_came_from_outside_say_one_line(text: str) -> None:
+def test_exceptions_that_quote_outside_text_are_one_line(text: str) -> None:
     refusals = (
         *(SpectrumError(text, text, text), TaskError(text, text, text, text), TrajectoryError(text)),
         *(ImportFileError(text), NotFound(text), DataError(text)),
@@ -93,7 +93,7 @@ def test_a_number_stays_a_number(number: float) -> None:
     assert type(number)(cell(number)) == number
 
 
-def test_nothing_is_nothing_and_words_are_left_alone() -> None:
+def test_none_is_an_empty_cell_and_plain_words_are_unchanged() -> None:
     assert [cell(value) for value in (None, "a - b", "Hα", True)] == ["", "a - b", "Hα", "True"]
 
 
@@ -115,7 +115,7 @@ TEXTS = {**HOSTILE, "nul": NUL, "half": HALF}
 
 
 def hostile(text: str, number: int) -> tuple[Trajectory, Spectrum]:
-    """A trace and a spectrum with the text wherever text can be."""
+    """A trace and a spectrum with the text in every field that holds text."""
     spectrum = replace(
         a_spectrum(f"{text}{number}", redshift=0.001 * number),
         survey=text,
@@ -123,12 +123,12 @@ def hostile(text: str, number: int) -> tuple[Trajectory, Spectrum]:
         meta={"object": text, text or "key": text},
     )
     trace = a_trace(spectrum)
-    think, look, *rest = trace.steps
-    looked = replace(look, arguments={**look.arguments, "label": text, f"more {text}": text}, observation=text)
+    think, zoom, *rest = trace.steps
+    changed = replace(zoom, arguments={**zoom.arguments, "label": text, f"more {text}": text}, observation=text)
     return (
         replace(
             trace,
-            steps=(replace(think, text=text), looked, *rest[:-1], Answer("s6", "YES", text)),
+            steps=(replace(think, text=text), changed, *rest[:-1], Answer("s6", "YES", text)),
             drafter=Drafter("model", f"drafter {text}", {"setting": text, f"key {text}": text}),
             faults=(text,),
         ),
@@ -138,8 +138,10 @@ def hostile(text: str, number: int) -> tuple[Trajectory, Spectrum]:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Trajectory]]:
-    """A database with an approved item for each text, which is also every person's comment, reason and note;
-    the traces that were taken in, by item. All but half a character can be held."""
+    """A database with one item per text, which is also each comment, reason and note; and the traces by item.
+
+    Half a character cannot be stored and has no item.
+    """
     path = tmp_path_factory.mktemp("texts") / "annotations.db"
     taken: dict[int, Trajectory] = {}
     with a_store(path) as store:
@@ -148,16 +150,17 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, Traj
             try:
                 trace, spectrum = hostile(text, number)
                 (added,) = store.items.add_all([Draft(trace, spectrum, batch=text)])
-            except UnicodeEncodeError:  # UTF-8 holds no half character; the page's routes refuse it before
+            except UnicodeEncodeError:  # not in UTF-8; the page's routes refuse it earlier
                 assert kind == "half"
                 assert contents(path) == before
                 continue
             taken[added.item_id] = trace
-            _said_about(store, added.item_id, text)
+            _write_everywhere(store, added.item_id, text)
     return path, taken
 
 
-def _said_about(store: Store, item: int, text: str) -> None:
+def _write_everywhere(store: Store, item: int, text: str) -> None:
+    """Use the text as note, comment, step and reason on an item."""
     version = store.items.get(item).version
     store.marks.add(
         person="AA", item_id=item, version_id=version.id, step_id="s1", mark="not supported", key=key(), note=text
@@ -180,7 +183,7 @@ def _said_about(store: Store, item: int, text: str) -> None:
     )
 
 
-def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]) -> None:
+def test_texts_are_stored_unchanged(kept: tuple[Path, dict[int, Trajectory]]) -> None:
     path, taken = kept
     assert len(taken) == len(TEXTS) - 1
     with Store.open(path) as store:
@@ -192,7 +195,7 @@ def test_what_was_taken_in_is_as_it_was(kept: tuple[Path, dict[int, Trajectory]]
             assert spectrum.survey == trace.faults[0]
             assert dict(spectrum.ids)["obsid"] == trace.faults[0]
             assert store.marks.of_item(item)[0].note == trace.faults[0].strip()
-            assert [one.decision.comment for one in store.items.history(item)] == [trace.faults[0].strip()]
+            assert [entry.decision.comment for entry in store.items.history(item)] == [trace.faults[0].strip()]
         assert store.upkeep.verify() == []
 
 
@@ -201,15 +204,15 @@ def test_a_plain_archive_gives_every_text_back(kept: tuple[Path, dict[int, Traje
     with Store.open(path) as store:
         write_archive(store, tmp_path / "plain")
     restore(tmp_path / "plain", tmp_path / "annotations.db")
-    found, wanted = contents(tmp_path / "annotations.db"), contents(path)
-    assert len(found["log"]) == len(wanted["log"]) + 1, "the restore itself is in the log"
+    found, expected = contents(tmp_path / "annotations.db"), contents(path)
+    assert len(found["log"]) == len(expected["log"]) + 1, "the restore itself is in the log"
     found.pop("log")
-    wanted.pop("log")
-    assert found == wanted
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["annotations.db", "plain"]
+    expected.pop("log")
+    assert found == expected
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["annotations.db", "plain"]
 
 
-def test_rows_come_in_as_they_went_out(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
+def test_exported_rows_are_imported_unchanged(kept: tuple[Path, dict[int, Trajectory]], tmp_path: Path) -> None:
     path, taken = kept
     with Store.open(path) as store:
         rows = [own_row(trace, store.spectra.get(trace.spectrum_sha256 or "")) for trace in taken.values()]
@@ -221,7 +224,7 @@ def test_rows_come_in_as_they_went_out(kept: tuple[Path, dict[int, Trajectory]],
 
 
 @pytest.mark.parametrize("text", [HALF, NUL], ids=["half", "nul"])
-def test_rows_that_cannot_be_kept_are_refused_and_leave_nothing(text: str, tmp_path: Path) -> None:
+def test_rows_that_cannot_be_stored_are_refused_and_leave_nothing(text: str, tmp_path: Path) -> None:
     row = json.dumps(own_row(a_trace(a_spectrum()), a_spectrum()))
     for field in ("Look at Hα first.", "broad Hα", "baseline, no model", "a.fits", "LAMOST"):
         quoted = json.dumps(field)[1:-1]
@@ -238,7 +241,7 @@ def test_rows_that_cannot_be_kept_are_refused_and_leave_nothing(text: str, tmp_p
         (tmp_path / "annotations.db").unlink()
 
 
-def test_an_export_of_hostile_texts_comes_in_again(tmp_path: Path) -> None:
+def test_an_export_of_hostile_texts_can_be_imported_again(tmp_path: Path) -> None:
     traces = {}
     with a_store(tmp_path / "annotations.db") as store:
         for number, text in enumerate(HOSTILE.values(), start=1):
@@ -261,7 +264,7 @@ def test_an_export_of_hostile_texts_comes_in_again(tmp_path: Path) -> None:
 
 
 class Elements(HTMLParser):
-    """The elements of a page with their attributes' names, and its words."""
+    """The elements of a page with the names of their attributes, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -294,7 +297,7 @@ def a_report(folder: Path, text: str) -> str:
         return report.as_html(store, "CO", session.id)
 
 
-def test_a_report_holds_hostile_names_and_comments_as_words(tmp_path: Path) -> None:
+def test_a_report_holds_hostile_names_and_comments_as_text(tmp_path: Path) -> None:
     plain = Elements(a_report(tmp_path / "plain", "a session"))
     for number, kind in enumerate(("markup", "entity", "quotes", "template")):
         page = Elements(a_report(tmp_path / str(number), HOSTILE[kind]))
@@ -314,18 +317,18 @@ def test_a_votable_holds_hostile_texts_as_cells(tmp_path: Path) -> None:
         return ElementTree.parse(tmp_path / "candidates.vot")
 
     def elements(tree: ElementTree.ElementTree) -> set[tuple[str, ...]]:
-        return {(one.tag, *sorted(one.attrib)) for one in tree.iter()}
+        return {(element.tag, *sorted(element.attrib)) for element in tree.iter()}
 
     tree = written(*TEXTS.values())
     assert elements(tree) == elements(written("a name"))
-    cells = [one.text or "" for one in tree.iter() if one.tag.endswith("}TD")]
+    cells = [element.text or "" for element in tree.iter() if element.tag.endswith("}TD")]
     assert len(cells) == len(TEXTS) * len(candidates.COLUMNS)
     for text in TEXTS.values():
         assert cells.count(text) == 6 or not text.isprintable()
 
 
 @pytest.mark.parametrize("text", [*TEXTS.values()], ids=[*TEXTS])
-def test_what_a_command_cannot_do_is_told_in_one_line(
+def test_a_command_that_cannot_run_prints_one_line(
     text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(arguments: object) -> int:
@@ -334,15 +337,15 @@ def test_what_a_command_cannot_do_is_told_in_one_line(
     command = SimpleNamespace(name="refuses", help="refuses", add=lambda parser: None, run=refuse)
     monkeypatch.setattr(app, "COMMANDS", (command,))
     assert app.main(["refuses"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("spec-o3: ")
-    assert told.count("\n") == 1
-    check_sentence(told.removesuffix("\n").removeprefix("spec-o3: "))
-    told.encode()
+    printed = capsys.readouterr().err
+    assert printed.startswith("spec-o3: ")
+    assert printed.count("\n") == 1
+    check_sentence(printed.removesuffix("\n").removeprefix("spec-o3: "))
+    printed.encode()
 
 
 @pytest.mark.parametrize("text", ["", "²", "٣", "-1", "+1", "1_0", "1 1", "1.0", "9" * 19, "9" * 5000])
-def test_what_is_no_number_is_none_and_raises_nothing(text: str, tmp_path: Path) -> None:
+def test_text_that_is_no_number_is_read_as_none(text: str, tmp_path: Path) -> None:
     assert whole_number(text) is None
     assert declared_length({"content-length": text}) is None
     with pytest.raises(ValueError, match="NUMBER:HASH"):

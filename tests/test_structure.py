@@ -112,7 +112,7 @@ def _only_for_types(node: ast.AST) -> bool:
 
 def test_no_import_cycles() -> None:
     graph = {name: {found for _, full in imports(tree) if (found := _ours(full))} for name, tree in modules().items()}
-    assert [sorted(circle) for circle in _circles(graph)] == []
+    assert [sorted(cycle) for cycle in _cycles(graph)] == []
 
 
 def _ours(full: str) -> str | None:
@@ -121,11 +121,11 @@ def _ours(full: str) -> str | None:
     return full if full in modules() else parent if parent in modules() else None
 
 
-def _circles(graph: dict[str, set[str]]) -> list[set[str]]:
+def _cycles(graph: dict[str, set[str]]) -> list[set[str]]:
     """Modules that import each other, directly or through others."""
     reached = {name: _reached(graph, name) for name in graph}
-    circles = {frozenset({other for other in reached[name] if name in reached[other]}) for name in graph}
-    return [set(circle) for circle in circles if circle]
+    cycles = {frozenset({other for other in reached[name] if name in reached[other]}) for name in graph}
+    return [set(cycle) for cycle in cycles if cycle]
 
 
 def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
@@ -167,23 +167,23 @@ def locked_in(name: str) -> dict[str, list[Version]]:
 
 
 @pytest.mark.parametrize(
-    ("lock", "wanted"),
-    [("requirements.lock", one) for one in CORE] + [("requirements-test.lock", one) for one in (*CORE, *TEST)],
+    ("lock", "line"),
+    [("requirements.lock", line) for line in CORE] + [("requirements-test.lock", line) for line in (*CORE, *TEST)],
 )
-def test_what_the_project_asks_for_is_locked_to_a_version_it_accepts(lock: str, wanted: str) -> None:
-    requirement = Requirement(wanted)
+def test_each_requirement_is_locked_to_a_version_it_accepts(lock: str, line: str) -> None:
+    requirement = Requirement(line)
     versions = locked_in(lock)[canonicalize_name(requirement.name)]
     assert all(requirement.specifier.contains(version) for version in versions)
 
 
-def test_what_is_tested_is_what_is_run() -> None:
+def test_both_lock_files_have_the_same_versions() -> None:
     core, test = locked_in("requirements.lock"), locked_in("requirements-test.lock")
     assert {name: test[name] for name in core} == core
     assert "pytest" not in core
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-test.lock"])
-def test_every_package_is_bound_by_hash_and_by_no_address(lock: str) -> None:
+def test_every_locked_package_has_hashes_and_no_address(lock: str) -> None:
     text = text_of(lock)
     entries = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
     assert len(entries) > 80

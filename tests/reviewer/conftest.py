@@ -13,7 +13,7 @@ QUICK = 4
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[pytest.MonkeyPatch]:
-    """Hash passwords with 2**4 rounds of scrypt, not 2**15: tests set and try hundreds of them."""
+    """Hash passwords with 2**4 rounds of scrypt, not 2**15: tests set and check hundreds of them."""
     with pytest.MonkeyPatch.context() as patch:
         full = passwords._LOG2_N
         patch.setattr(passwords, "_LOG2_N", QUICK)
@@ -23,7 +23,7 @@ def quick_passwords() -> Iterator[pytest.MonkeyPatch]:
 
 @pytest.fixture
 def slow_passwords(quick_passwords: pytest.MonkeyPatch) -> Iterator[None]:
-    """The product's own cost of a password."""
+    """The real cost of a password hash, as in the product."""
     quick = {name: getattr(passwords, name) for name in ("_LOG2_N", "_DUMMY_HASH")}
     quick_passwords.undo()
     yield

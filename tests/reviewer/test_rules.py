@@ -35,7 +35,7 @@ from reviewer.rules.workflow import (
 
 RULES = Rules()
 DRAFT = VersionMade(1, 1, None)
-EVERYBODY = ("RE", "AU", "AX", "VO", "CO", "JU")
+ALL_PEOPLE = ("RE", "AU", "AX", "VO", "CO", "JU")
 
 
 def person(initials: str, *roles: str, active: bool = True) -> Person:
@@ -43,7 +43,7 @@ def person(initials: str, *roles: str, active: bool = True) -> Person:
 
 
 class Story:
-    """A history told as it happens: each decision in the round and on the version that are current."""
+    """A history that grows: each decision is in the current round and on the current version."""
 
     def __init__(self, rules: Rules = RULES) -> None:
         self.rules = rules
@@ -59,7 +59,7 @@ class Story:
         self.facts.append(VersionMade(number, number, author))
         return self
 
-    def says(self, who: str, verb: str, comment: str = "") -> "Story":
+    def decides(self, who: str, verb: str, comment: str = "") -> "Story":
         now = self.now
         self.facts.append(
             Decision(next(self.ids), now.version_id, who, now.round or "vote", verb, comment=comment, rules=self.rules)
@@ -73,13 +73,13 @@ class Story:
 
 
 def at_audit(rules: Rules = RULES) -> Story:
-    return Story(rules).says("RE", "keep").version("RE").says("RE", "submit")
+    return Story(rules).decides("RE", "keep").version("RE").decides("RE", "submit")
 
 
 def at_vote(rules: Rules = RULES) -> Story:
     story = at_audit(rules)
     for auditor in ("AU", "AX", "JU")[: rules.auditors]:
-        story.says(auditor, "pass")
+        story.decides(auditor, "pass")
     return story
 
 
@@ -87,15 +87,15 @@ def test_an_item_is_kept_revised_audited_voted_on_and_approved():
     story = Story()
     seen = [story.now.progress]
     for who, verb in [("RE", "keep"), ("RE", "submit"), ("AU", "pass"), ("AX", "pass"), ("VO", "approve")]:
-        seen.append(story.says(who, verb).now.progress)
+        seen.append(story.decides(who, verb).now.progress)
     assert seen == ["screening", "revision", "audit 0 of 2", "audit 1 of 2", "vote 0 of 2", "vote 1 of 2"]
-    now = story.says("AU", "approve").now
+    now = story.decides("AU", "approve").now
     assert (now.state, now.round, now.decided_by, now.missing) == ("approved", None, ("VO", "AU"), 0)
 
 
-@pytest.mark.parametrize("story", [Story(), Story().says("RE", "keep")], ids=["screening", "revision"])
+@pytest.mark.parametrize("story", [Story(), Story().decides("RE", "keep")], ids=["screening", "revision"])
 def test_one_rejection_before_the_audit_is_enough(story):
-    now = story.says("RE", "reject").now
+    now = story.decides("RE", "reject").now
     assert (now.state, now.decided_by) == ("rejected", ("RE",))
 
 
@@ -118,66 +118,66 @@ def test_one_rejection_before_the_audit_is_enough(story):
         (at_vote, ["abstain", "abstain"], "adjudication"),
     ],
 )
-def test_an_audit_and_a_vote_lead_where_their_decisions_say(start, verbs, state):
+def test_the_decisions_of_an_audit_and_a_vote_give_the_state(start, verbs, state):
     story = start()
     for who, verb in zip(("AU", "AX") if start is at_audit else ("VO", "CO"), verbs, strict=False):
-        story.says(who, verb)
+        story.decides(who, verb)
     assert story.now.state == state
 
 
 @pytest.mark.parametrize(("verb", "state"), [("approve", "approved"), ("reject", "rejected"), ("return", "returned")])
 def test_one_adjudication_decides(verb, state):
-    now = at_vote().says("VO", "approve").says("CO", "reject").says("JU", verb).now
+    now = at_vote().decides("VO", "approve").decides("CO", "reject").decides("JU", verb).now
     assert now.state == state
     assert now.decided_by == (() if verb == "return" else ("JU",))
 
 
-def test_a_new_version_makes_the_audits_of_the_old_one_stale_and_says_whose():
-    story = at_audit().says("AU", "pass").says("AX", "return", "wrong line").version("RE")
+def test_a_new_version_makes_the_audits_of_the_old_one_stale():
+    story = at_audit().decides("AU", "pass").decides("AX", "return", "wrong line").version("RE")
     now = story.now
     assert [(d.person, d.verb) for d in now.stale] == [("AU", "pass"), ("AX", "return")]
     assert now.decisions == ()
-    assert story.says("RE", "submit").now.progress == "audit 0 of 2"
+    assert story.decides("RE", "submit").now.progress == "audit 0 of 2"
 
 
 def test_those_who_audited_an_older_version_may_audit_the_new_one():
-    now = at_audit().says("AX", "return").version("RE").says("RE", "submit").now
+    now = at_audit().decides("AX", "return").version("RE").decides("RE", "submit").now
     assert refusal(now, RULES, person("AX", "auditor"), "pass", now.version_id) is None
 
 
 def test_a_returned_version_has_to_change_before_it_is_submitted_again():
-    story = at_audit().says("AU", "return")
+    story = at_audit().decides("AU", "return")
     now = story.now
     assert "change it" in refusal(now, RULES, person("RE", "reviewer"), "submit", now.version_id)
-    assert story.says("RE", "submit").now.state == "returned"
+    assert story.decides("RE", "submit").now.state == "returned"
     now = story.version("RE").now
     assert refusal(now, RULES, person("RE", "reviewer"), "submit", now.version_id) is None
 
 
-def test_disagreement_is_two_people_in_one_round_pulling_apart():
-    assert not at_audit().says("AU", "pass").now.disagreement
-    assert at_audit().says("AU", "pass").says("AX", "return").now.disagreement
-    assert not at_audit().says("AU", "pass").now.compared
+def test_disagreement_is_two_opposite_decisions_in_one_round():
+    assert not at_audit().decides("AU", "pass").now.disagreement
+    assert at_audit().decides("AU", "pass").decides("AX", "return").now.disagreement
+    assert not at_audit().decides("AU", "pass").now.compared
     assert at_vote().now.compared
-    assert not at_vote().says("VO", "approve").says("CO", "abstain").now.disagreement
-    assert at_vote().says("VO", "approve").says("CO", "reject").says("JU", "approve").now.disagreement
+    assert not at_vote().decides("VO", "approve").decides("CO", "abstain").now.disagreement
+    assert at_vote().decides("VO", "approve").decides("CO", "reject").decides("JU", "approve").now.disagreement
 
 
 # ---- who may do what
 
 
 @pytest.mark.parametrize("verb", ["pass", "return", "reject"])
-def test_whoever_wrote_a_version_may_not_audit_it(verb):
+def test_the_author_of_a_version_may_not_audit_it(verb):
     now = at_audit().now
     assert refusal(now, RULES, person("RE"), verb, now.version_id) == (
         "RE wrote a version of this item, so another person has to audit it."
     )
 
 
-def test_nobody_audits_or_votes_twice():
-    now = at_audit().says("AU", "pass").now
+def test_no_person_audits_or_votes_twice():
+    now = at_audit().decides("AU", "pass").now
     assert "already audited version 2" in refusal(now, RULES, person("AU"), "pass", now.version_id)
-    now = at_vote().says("VO", "approve").now
+    now = at_vote().decides("VO", "approve").now
     assert "already voted on version 2" in refusal(now, RULES, person("VO"), "reject", now.version_id)
 
 
@@ -187,7 +187,7 @@ def test_an_auditor_may_vote_on_what_they_passed():
 
 
 def test_an_adjudicator_has_neither_written_audited_nor_voted():
-    now = at_vote().says("VO", "approve").says("CO", "reject").now
+    now = at_vote().decides("VO", "approve").decides("CO", "reject").now
     for initials in ("RE", "AU", "AX", "VO", "CO"):
         assert refusal(now, RULES, person(initials), "approve", now.version_id)
     assert refusal(now, RULES, person("JU", "auditor"), "approve", now.version_id) is None
@@ -195,7 +195,7 @@ def test_an_adjudicator_has_neither_written_audited_nor_voted():
 
 
 @pytest.mark.parametrize(
-    ("story", "role"), [(Story(), "auditor"), (Story().says("RE", "keep"), "auditor"), (at_audit(), "reviewer")]
+    ("story", "role"), [(Story(), "auditor"), (Story().decides("RE", "keep"), "auditor"), (at_audit(), "reviewer")]
 )
 def test_a_round_is_closed_to_other_roles(story, role):
     assert f"JU is {role}" in work_refusal(story.now, RULES, person("JU", role))
@@ -206,20 +206,20 @@ def test_text_is_edited_in_revision_only():
         state: refusal(story.now, RULES, person("CO"), "edit", story.now.version_id) is None
         for state, story in {
             "screening": Story(),
-            "revision": Story().says("RE", "keep"),
-            "returned": at_audit().says("AU", "return"),
+            "revision": Story().decides("RE", "keep"),
+            "returned": at_audit().decides("AU", "return"),
             "audit": at_audit(),
             "vote": at_vote(),
-            "rejected": Story().says("RE", "reject"),
+            "rejected": Story().decides("RE", "reject"),
         }.items()
     }
     assert [state for state, yes in allowed.items() if yes] == ["revision", "returned"]
 
 
-def test_a_refusal_names_the_round_the_item_has_moved_on_to():
+def test_a_refusal_names_the_current_round_of_the_item():
     now = at_vote().now
     assert "in vote now" in refusal(now, RULES, person("CO"), "pass", now.version_id)
-    assert "already rejected" in work_refusal(Story().says("RE", "reject").now, RULES, person("CO"))
+    assert "already rejected" in work_refusal(Story().decides("RE", "reject").now, RULES, person("CO"))
 
 
 def test_an_older_version_and_an_inactive_person_are_refused():
@@ -228,18 +228,18 @@ def test_an_older_version_and_an_inactive_person_are_refused():
     assert "no longer active" in refusal(now, RULES, person("AU", active=False), "pass", now.version_id)
 
 
-def test_alone_one_person_does_every_round():
+def test_one_person_working_alone_decides_every_round():
     alone = Rules(solo=True)
     story = Story(alone)
     for verb in ("keep", "submit", "pass", "approve"):
         now = story.now
         assert refusal(now, alone, person("ME", "reviewer", "auditor", "coordinator"), verb, now.version_id) is None
-        story.says("ME", verb)
+        story.decides("ME", verb)
     assert story.now.state == "approved"
 
 
 @pytest.mark.parametrize(
-    ("verb", "said", "lacks"),
+    ("verb", "given", "missing"),
     [
         ("reject", {}, "reason"),
         ("reject", {"reason": "ugly"}, "reason"),
@@ -252,9 +252,9 @@ def test_alone_one_person_does_every_round():
         ("pass", {}, None),
     ],
 )
-def test_reject_wants_a_reason_and_return_a_comment(verb, said, lacks):
-    sentence = incomplete(verb, **said)
-    assert sentence is None if lacks is None else lacks in sentence
+def test_reject_needs_a_reason_and_return_a_comment(verb, given, missing):
+    sentence = incomplete(verb, **given)
+    assert sentence is None if missing is None else missing in sentence
     assert "other" in REASONS
 
 
@@ -267,10 +267,10 @@ def test_rules_that_could_decide_two_ways_or_never_are_refused(numbers):
         Rules(**numbers)
 
 
-def test_a_closed_round_stays_closed_when_the_rules_change_and_an_open_one_is_judged_by_the_new():
+def test_new_rules_apply_to_open_rounds_and_not_to_closed_ones():
     story = at_vote(Rules(auditors=1))
     assert standing(story.facts, Rules(auditors=3)).state == "vote"
-    story = at_audit().says("AU", "pass")
+    story = at_audit().decides("AU", "pass")
     assert standing(story.facts, Rules(auditors=1)).state == "vote"
     assert standing(story.facts, Rules(auditors=3)).progress == "audit 1 of 3"
 
@@ -278,23 +278,23 @@ def test_a_closed_round_stays_closed_when_the_rules_change_and_an_open_one_is_ju
 # ---- undo
 
 
-def test_undo_takes_back_ones_own_latest_decision_and_what_was_before_it_is_latest_again():
-    story = Story().says("RE", "keep").says("RE", "submit")
+def test_undo_withdraws_the_latest_decision_and_then_the_one_before_it():
+    story = Story().decides("RE", "keep").decides("RE", "submit")
     assert story.undoes("RE").now.state == "revision"
     assert story.undoes("RE").now.state == "screening"
     assert undo_refusal(story.now, person("RE")) is not None
 
 
-def test_a_decision_that_somebody_went_on_from_cannot_be_undone():
-    story = at_audit().says("AU", "pass").says("AX", "pass")
+def test_a_decision_followed_by_other_work_cannot_be_undone():
+    story = at_audit().decides("AU", "pass").decides("AX", "pass")
     assert "AX's" in undo_refusal(story.now, person("AU"))
-    returned = at_audit().says("AU", "return")
+    returned = at_audit().decides("AU", "return")
     assert undo_refusal(returned.now, person("AU")) is None
     assert undo_refusal(returned.version("RE").now, person("AU")) is not None
 
 
 def test_a_forged_undo_changes_nothing():
-    story = at_vote().says("VO", "approve")
+    story = at_vote().decides("VO", "approve")
     before = story.now
     forged = Decision(99, before.version_id, "CO", "vote", "undo", withdraws=before.last.id)
     assert standing([*story.facts, forged], RULES) == before
@@ -322,7 +322,7 @@ rules_strategy = st.builds(
 def test_votes_in_any_order_have_one_outcome(rules, data):
     votes = data.draw(st.lists(st.sampled_from(VERBS["vote"]), min_size=1, max_size=rules.votes))
     outcomes = set()
-    for order in permutations(list(zip(EVERYBODY, votes, strict=False))):
+    for order in permutations(list(zip(ALL_PEOPLE, votes, strict=False))):
         story = at_vote(rules)
         open_round = story.now
         story.facts += [
@@ -350,7 +350,7 @@ def test_audits_in_any_order_have_one_outcome(rules, data):
 
 
 decisions = st.lists(
-    st.tuples(st.sampled_from(EVERYBODY), st.sampled_from([*VERBS["vote"], *VERBS["audit"], "keep", "submit"])),
+    st.tuples(st.sampled_from(ALL_PEOPLE), st.sampled_from([*VERBS["vote"], *VERBS["audit"], "keep", "submit"])),
     max_size=12,
 )
 
@@ -360,10 +360,10 @@ decisions = st.lists(
 def test_surplus_votes_never_change_a_result(first, surplus):
     story = Story()
     for who, verb in first:
-        story.says(who, verb)
+        story.decides(who, verb)
     decided = story.now
     if decided.round is not None:
-        story = at_vote().says("VO", "approve").says("CO", "approve")
+        story = at_vote().decides("VO", "approve").decides("CO", "approve")
         decided = story.now
     for who, verb in surplus:
         story.facts.append(Decision(next(story.ids), decided.version_id, who, "vote", verb))
@@ -374,10 +374,10 @@ def test_surplus_votes_never_change_a_result(first, surplus):
 
 @settings(deadline=None)
 @given(decisions, st.lists(st.sampled_from([None, "RE", "AU"]), max_size=4))
-def test_any_history_has_a_standing_and_the_same_one_each_time(said, authors):
+def test_every_history_has_one_standing(history, authors):
     story = Story()
-    for n, (who, verb) in enumerate(said):
-        story.says(who, verb)
+    for n, (who, verb) in enumerate(history):
+        story.decides(who, verb)
         if n < len(authors):
             story.version(authors[n] or "CO")
     now = story.now
@@ -388,12 +388,12 @@ def test_any_history_has_a_standing_and_the_same_one_each_time(said, authors):
 
 @settings(deadline=None)
 @given(decisions)
-def test_what_is_not_refused_counts_and_what_is_refused_does_not_occur(said):
+def test_every_allowed_decision_counts(history):
     story = Story()
-    for who, verb in said:
+    for who, verb in history:
         now = story.now
         allowed = refusal(now, RULES, person(who), verb, now.version_id) is None
-        story.says(who, verb)
+        story.decides(who, verb)
         counted = len(story.now.surplus) == len(now.surplus)
         assert counted or not allowed
         if not allowed:
@@ -402,16 +402,16 @@ def test_what_is_not_refused_counts_and_what_is_refused_does_not_occur(said):
 
 @settings(deadline=None)
 @given(decisions)
-def test_undo_gives_back_the_standing_before_the_decision(said):
+def test_undo_restores_the_standing_before_the_decision(history):
     story = Story()
-    for who, verb in said:
+    for who, verb in history:
         now = story.now
         if refusal(now, RULES, person(who), verb, now.version_id) is None:
-            assert story.says(who, verb).undoes(who).now == now
-            story.says(who, verb)
+            assert story.decides(who, verb).undoes(who).now == now
+            story.decides(who, verb)
 
 
-def test_a_history_without_a_version_is_no_history():
+def test_a_history_without_a_version_is_refused():
     with pytest.raises(ValueError, match="begins with a version"):
         standing([], RULES)
 
@@ -433,7 +433,7 @@ def test_unknown_roles_are_refused(roles):
         clean_roles(roles)
 
 
-def test_a_name_loses_its_stray_spaces_and_may_not_be_empty():
+def test_a_name_loses_superfluous_spaces_and_may_not_be_empty():
     assert clean_name("  Annie  Jump Cannon ") == "Annie Jump Cannon"
     with pytest.raises(PersonError):
         clean_name("  ")
@@ -459,7 +459,7 @@ def test_a_hash_made_with_other_parameters_still_matches():
     assert password_matches("password", f"scrypt$10$8$16${b'NaCl'.hex()}${rfc7914}")
 
 
-def test_nothing_matches_a_person_without_a_password():
+def test_no_password_matches_a_person_without_one():
     assert not password_matches("", None)
     assert not password_matches("anything", None)
 

@@ -1,10 +1,10 @@
-"""Write a small campaign with a row in every table as SQL: what the next migration will find in old files.
+"""Write a small campaign with rows in every table as SQL, for the tests of the next migration.
 
 Run it before a migration is added, with the program as it was released:
 
     PYTHONPATH=tests python tests/schemas/make.py tests/schemas/3.sql
 
-A dump is never made again: it holds what that release wrote, and its number is that of its last migration.
+Never overwrite a dump: it holds what its release wrote. Its number is that of the last migration.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DRAFTERS = ("gpt-5", "Spec-o3-7B")
 
 
 def fill(store: Store, clock: Clock) -> None:
-    """Some weeks of work."""
+    """Fill the store with some weeks of work."""
     people(store)
     store.accounts.add_person("ZO", "Zoë Ångström", ["reviewer", "auditor"], "a long password")
     store.settings.set_rules("CO", Rules(auditors=2, votes=3, approve_at=2, reject_at=2))
@@ -81,7 +81,7 @@ def _approve(desk: Desk, clock: Clock) -> None:
 
 
 def _hold(store: Store, desk: Desk, clock: Clock) -> None:
-    """Leases of every kind, unsent text, somebody signed in, somebody who was not let in."""
+    """Add leases of every kind, unsent text, a session and a refused sign-in."""
     store.leases.release(store.leases.take("RE", 3).token)
     store.leases.take("AX", 7)
     store.leases.take("VO", 4)
@@ -119,10 +119,12 @@ def _score_blind(store: Store, clock: Clock) -> None:
             elif not work.answered:
                 store.blind.scoring.prefer(person="RE", token=work.token, preference="left", key=uuid4().hex)
         clock.turn(minutes=20)
-    asked = next(ask for ask in store.blind.judging.questions("CO", sessions[0].id) if ask.kind == "scores")
-    said = Judgement(
+    question = next(
+        question for question in store.blind.judging.questions("CO", sessions[0].id) if question.kind == "scores"
+    )
+    judgement = Judgement(
         "judge-70b",
-        asked.shown,
+        question.shown,
         JudgeScore(3, 4, "Sound."),
         "First the lines.",
         {"temperature": 0.0},
@@ -130,14 +132,14 @@ def _score_blind(store: Store, clock: Clock) -> None:
         Usage(100, 20),
         0.0012,
     )
-    store.blind.judging.record(by="CO", session_id=sessions[0].id, judgement=said, key=uuid4().hex)
+    store.blind.judging.record(by="CO", session_id=sessions[0].id, judgement=judgement, key=uuid4().hex)
     store.blind.sessions.close("CO", sessions[0].id, uuid4().hex)
 
 
 def dump(path: Path) -> str:
     """The whole file as SQL."""
     with closing(sqlite3.connect(path)) as connection:
-        # The search's table is written with the tables it is made of, and holds nothing itself.
+        # The virtual table of the search stores no rows itself; they are in its shadow tables.
         lines = [line for line in connection.iterdump() if not line.startswith('INSERT INTO "items_text" ')]
     lines.append(f"PRAGMA application_id = {APPLICATION_ID};")
     return "\n".join(lines) + "\n"

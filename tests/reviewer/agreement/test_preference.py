@@ -39,7 +39,7 @@ GAMES = (
 
 
 def votes(*given_votes: tuple[str, str, Verdict], pairs: list[str] | None = None) -> Votes:
-    """One pair for each vote, unless they are named."""
+    """Votes on one pair each, unless ``pairs`` names the pairs."""
     names = tuple(pairs or (f"p{i:03}" for i in range(len(given_votes))))
     return Votes(names, *(tuple(v[i] for v in given_votes) for i in range(3)))  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ any_votes = st.lists(
 # ---- rates
 
 
-def test_ties_are_apart_and_all_rates_add_up() -> None:
+def test_ties_are_counted_separately_and_all_rates_add_up() -> None:
     found = preference_rate(many("x", "y", 12, 5, 2, 1), "x", "y")
     rates = [found.wins.value, found.losses.value, found.equal.value, found.both_bad.value]
     assert rates == pytest.approx([0.6, 0.25, 0.1, 0.05])
@@ -86,10 +86,10 @@ def test_a_vote_that_names_the_sources_the_other_way_round_counts_the_same() -> 
     assert (found.preferred.detail["wins"], found.preferred.detail["losses"], found.wins.n) == (2, 1, 3)
 
 
-def test_two_sources_that_never_met() -> None:
+def test_two_sources_that_were_never_compared() -> None:
     found = preference_rate(many("x", "y", 3), "x", "z")
-    for one in (found.wins, found.losses, found.equal, found.both_bad, found.preferred):
-        assert str(one) == "undefined: x and z were never compared"
+    for rate in (found.wins, found.losses, found.equal, found.both_bad, found.preferred):
+        assert str(rate) == "undefined: x and z were never compared"
 
 
 def test_ties_only_leave_nothing_preferred() -> None:
@@ -106,15 +106,15 @@ def test_all_wins_have_wilsons_interval_and_not_a_point() -> None:
 
 def test_six_answers_to_each_pair_are_not_six_times_as_many_pairs() -> None:
     outcomes: list[Verdict] = ["a"] * 13 + ["b"] * 7
-    once_each = votes(*(("x", "y", one) for one in outcomes))
+    once_each = votes(*(("x", "y", outcome) for outcome in outcomes))
     names = [f"p{i:03}" for i in range(20) for _ in range(6)]
-    six_each = votes(*(("x", "y", one) for one in outcomes for _ in range(6)), pairs=names)
+    six_each = votes(*(("x", "y", outcome) for outcome in outcomes for _ in range(6)), pairs=names)
     one, six = (preference_rate(made, "x", "y").preferred for made in (once_each, six_each))
     assert (one.value, one.low, one.high) == (six.value, six.low, six.high)
     assert (one.n, six.n) == (20, 120)
 
 
-def test_votes_that_cannot_be_are_refused() -> None:
+def test_invalid_votes_are_refused() -> None:
     with pytest.raises(ScoresError, match="'left' is no answer; they are a, b, equal, both bad"):
         votes(("x", "y", "left"))  # type: ignore[arg-type]
     with pytest.raises(ScoresError, match="'x' is on both sides"):
@@ -140,7 +140,7 @@ def test_strengths_of_the_american_league_of_1987() -> None:
 
 
 @given(any_votes, st.sampled_from([0.01, 0.1, 1.0]), st.integers(0, 2**32 - 1))
-def test_the_strengths_of_a_resample_are_choixs(
+def test_the_strengths_of_a_resample_equal_those_of_choix(
     given_votes: list[tuple[str, str, Verdict]], alpha: float, seed: int
 ) -> None:
     made = votes(*given_votes)
@@ -148,18 +148,18 @@ def test_the_strengths_of_a_resample_are_choixs(
         return
     per_pair = _wins(made, made.sources)
     picks = np.random.default_rng(seed).integers(len(per_pair), size=(2, len(per_pair)))
-    for row, ours in zip(picks, _resampled(per_pair, alpha, picks), strict=True):
-        theirs = _strengths_by_choix(per_pair[row].sum(axis=0), alpha)
-        np.testing.assert_allclose(ours, theirs, atol=2e-4)
+    for row, computed in zip(picks, _resampled(per_pair, alpha, picks), strict=True):
+        reference = _strengths_by_choix(per_pair[row].sum(axis=0), alpha)
+        np.testing.assert_allclose(computed, reference, atol=2e-4)
 
 
-def test_strongest_first_with_intervals_and_a_sum_of_nothing() -> None:
+def test_strengths_are_sorted_have_intervals_and_sum_to_zero() -> None:
     games = [(TEAMS[i], TEAMS[j], "a") for i, row in enumerate(GAMES) for j, won in enumerate(row) for _ in range(won)]
     found = bradley_terry(votes(*games))  # type: ignore[arg-type]
     assert next(iter(found.sources)) == "Milwaukee"
     assert list(found.sources)[-1] == "Baltimore"
     assert found.caution == ""
-    values = [one.value for one in found.sources.values()]
+    values = [strength.value for strength in found.sources.values()]
     assert sum(value for value in values if value is not None) == pytest.approx(0, abs=1e-6)
     baltimore = found.sources["Baltimore"]
     assert (baltimore.n, baltimore.detail["wins"]) == (78, 18)
@@ -175,7 +175,7 @@ def test_a_tie_of_either_kind_is_half_a_win_for_each() -> None:
     assert tied["x"].detail["wins"] == 5
 
 
-def test_ten_of_ten_is_finite_and_says_what_keeps_it_so() -> None:
+def test_ten_wins_of_ten_have_a_finite_strength_and_a_caution() -> None:
     found = bradley_terry(many("x", "y", 10))
     assert found.sources["x"].value == pytest.approx(1.68, abs=5e-3)
     assert found.caution == (
@@ -184,11 +184,11 @@ def test_ten_of_ten_is_finite_and_says_what_keeps_it_so() -> None:
     assert found.sources["x"].reason == found.caution
 
 
-def test_groups_that_never_met_have_no_strengths() -> None:
+def test_groups_that_were_never_compared_have_no_strengths() -> None:
     found = bradley_terry(votes(*[("x", "y", "a"), ("y", "x", "a"), ("v", "w", "a"), ("w", "v", "equal")] * 3))
     assert found.caution == "never compared, directly or through others: v, w | x, y"
-    for one in found.sources.values():
-        assert str(one) == f"undefined: {found.caution}"
+    for strength in found.sources.values():
+        assert str(strength) == f"undefined: {found.caution}"
 
 
 def test_few_pairs_have_strengths_without_an_interval() -> None:
@@ -208,9 +208,9 @@ def test_regularisation_cannot_be_left_out() -> None:
 
 
 @given(any_votes)
-def test_strengths_are_numbers_or_words(given_votes: list[tuple[str, str, Verdict]]) -> None:
-    for one in bradley_terry(votes(*given_votes), resampling=QUICK).sources.values():
-        assert one.value is not None or one.reason
+def test_every_strength_is_a_number_or_has_a_reason(given_votes: list[tuple[str, str, Verdict]]) -> None:
+    for strength in bradley_terry(votes(*given_votes), resampling=QUICK).sources.values():
+        assert strength.value is not None or strength.reason
 
 
 # ---- position, order, length
@@ -247,11 +247,11 @@ def test_sides_are_as_many_as_pairs() -> None:
         ("both bad", "b", "equal"),
     ],
 )
-def test_what_two_orders_say_together(first: Verdict, second: Verdict, together: Verdict) -> None:
+def test_the_verdict_of_both_orders(first: Verdict, second: Verdict, together: Verdict) -> None:
     assert in_both_orders(first, second) == in_both_orders(second, first) == together
 
 
-def test_a_flip_is_not_a_waver() -> None:
+def test_flips_and_wavers_are_counted_separately() -> None:
     found = flip_rate(["a", "a", "b", "a", "equal", "b"], ["a", "b", "a", "equal", "b", "b"])
     assert found.value == pytest.approx(2 / 6)
     assert found.detail["flipped"] == 2
@@ -282,7 +282,7 @@ def test_lengths_are_as_many_as_answers() -> None:
         length_bias(["p"], ["a"], [1, 2], [2, 3])
 
 
-def test_the_seed_is_the_resamplings() -> None:
+def test_the_resampling_sets_the_seed() -> None:
     made = many("x", "y", 30, 20, 7)
     same, other = (
         bradley_terry(made, resampling=Resampling(seed=0)),
@@ -318,17 +318,17 @@ def test_the_rank_correlation_of_iq_and_hours_of_television() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12), st.integers(0, 2**32 - 1))
-def test_the_kappa_of_a_resample_is_scikit_learns(rows: list[tuple[int, int]], seed: int) -> None:
+def test_the_kappa_of_a_resample_equals_that_of_scikit_learn(rows: list[tuple[int, int]], seed: int) -> None:
     x, y = np.array(rows, dtype=float).T
     picks = np.random.default_rng(seed).integers(len(rows), size=(3, len(rows)))
     for picked in (*picks, once(len(rows))[0]):
-        drawn = x[picked].astype(int), y[picked].astype(int)
-        ours = _kappas(x, y)(picked[None])[0]
-        if np.ptp(np.concatenate(drawn)) == 0:
-            assert np.isnan(ours)
+        resampled = x[picked].astype(int), y[picked].astype(int)
+        computed = _kappas(x, y)(picked[None])[0]
+        if np.ptp(np.concatenate(resampled)) == 0:
+            assert np.isnan(computed)
         else:
-            theirs = cohen_kappa_score(*drawn, labels=list(range(6)), weights="quadratic")
-            assert ours == pytest.approx(theirs, abs=1e-12)
+            reference = cohen_kappa_score(*resampled, labels=list(range(6)), weights="quadratic")
+            assert computed == pytest.approx(reference, abs=1e-12)
 
 
 @given(tables(least_raters=2))
@@ -343,7 +343,7 @@ def test_agreement_of_a_pair_does_not_depend_on_who_is_first(values: FloatArray)
 
 
 @given(tables(least_raters=2))
-def test_every_pair_is_a_number_in_its_bounds_or_words(values: FloatArray) -> None:
+def test_every_agreement_is_a_number_in_its_bounds_or_has_a_reason(values: FloatArray) -> None:
     for pair in pair_agreement(table(values), resampling=QUICK):
         for found, least in ((pair.kappa, -1), (pair.raw, 0), (pair.spearman, -1)):
             assert (found.value is None and found.reason) or (
@@ -352,17 +352,17 @@ def test_every_pair_is_a_number_in_its_bounds_or_words(values: FloatArray) -> No
 
 
 @given(tables(least_raters=2))
-def test_rank_correlation_knows_only_the_order(values: FloatArray) -> None:
+def test_rank_correlation_depends_only_on_the_order(values: FloatArray) -> None:
     x, y = values[:, 0], values[:, 1]
     assert of_equal(spearman(x, y, QUICK), spearman(x**3 - 40, y, QUICK))
 
 
-def test_the_interval_of_a_rank_correlation_knows_only_the_order_too() -> None:
+def test_the_interval_of_a_rank_correlation_depends_only_on_the_order() -> None:
     x, y = campaign(40, 2).values.T
     assert spearman(x, y) == spearman(x**5, y)
 
 
-def test_two_who_never_met_are_in_the_list_in_words() -> None:
+def test_two_scorers_without_common_items_are_listed_with_a_reason() -> None:
     scores = table([[1, 2, NONE], [3, 3, NONE], [NONE, 4, 5], [NONE, 2, 1], [NONE, 3, 3]])
     pairs = pair_agreement(scores)
     assert [(pair.a, pair.b) for pair in pairs] == [("S1", "S2"), ("S1", "S3"), ("S2", "S3")]
@@ -395,13 +395,13 @@ def test_pairs_without_variety(
     assert str(pair.spearman) == f"undefined: {correlation}"
 
 
-def test_kappa_against_somebody_who_always_gives_the_same_is_zero_and_says_why() -> None:
+def test_kappa_against_a_constant_scorer_is_zero_with_a_reason() -> None:
     found = weighted_kappa(table([[5, score] for score in (5, 4, 5, 3, 5, 2, 5)]), "S1", "S2")
     assert found.value == 0
     assert found.reason == "S1 gave one score every time, so kappa is 0 whatever else"
 
 
-def test_alone_there_is_no_pair() -> None:
+def test_one_scorer_makes_no_pair() -> None:
     assert pair_agreement(table([[1], [2]])) == ()
 
 

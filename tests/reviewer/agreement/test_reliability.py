@@ -44,14 +44,14 @@ def test_alpha_of_krippendorffs_two_observers_of_ten_binary_units() -> None:
 
 def test_alpha_of_krippendorffs_two_observers_of_twelve_nominal_units() -> None:
     """The same, section B: 0.692."""
-    coded = np.array([["abcde".index(one) for one in row] for row in ("aabbdcccedda", "babbbcccedDd".lower())])
+    coded = np.array([["abcde".index(letter) for letter in row] for row in ("aabbdcccedda", "babbbcccedDd".lower())])
     assert krippendorff_alpha(table(coded.T), "nominal").value == pytest.approx(0.692, abs=5e-4)
 
 
 def test_alpha_of_three_coders_with_more_gaps_than_values() -> None:
     """The worked example of Wikipedia's article "Krippendorff's alpha": nominal 0.691, interval 0.811."""
     rows = ["*****341211 33*3".replace(" ", ""), "1*213343*******", "**21344*211 33*4".replace(" ", "")]
-    values = np.array([[NONE if one == "*" else float(one) for one in row] for row in rows]).T
+    values = np.array([[NONE if value == "*" else float(value) for value in row] for row in rows]).T
     assert krippendorff_alpha(table(values), "nominal").value == pytest.approx(0.691, abs=5e-4)
     assert krippendorff_alpha(table(values), "interval").value == pytest.approx(0.811, abs=5e-4)
 
@@ -72,7 +72,9 @@ def test_alpha_of_three_coders_with_more_gaps_than_values() -> None:
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_without_anything_to_agree_about_alpha_is_words(values: FloatArray, reason: str, level: Level) -> None:
+def test_alpha_without_comparable_scores_is_undefined_with_a_reason(
+    values: FloatArray, reason: str, level: Level
+) -> None:
     assert str(krippendorff_alpha(table(values), level)) == f"undefined: {reason}"
 
 
@@ -97,9 +99,9 @@ def test_a_session_in_which_each_item_has_two_of_six_scorers_has_an_alpha() -> N
     found = krippendorff_alpha(table(sparse))
     assert found.low is not None
     assert found.high is not None
-    everybody = krippendorff_alpha(full).value
-    assert everybody is not None
-    assert found.low < everybody < found.high
+    all_scorers = krippendorff_alpha(full).value
+    assert all_scorers is not None
+    assert found.low < all_scorers < found.high
 
 
 @given(tables(), st.sampled_from(LEVELS), st.integers(0, 2**32 - 1))
@@ -111,20 +113,20 @@ def test_alpha_does_not_depend_on_the_order_of_items_or_scorers(values: FloatArr
 
 
 @given(tables())
-def test_ordinal_alpha_knows_only_the_order_of_scores(values: FloatArray) -> None:
+def test_ordinal_alpha_depends_only_on_the_order_of_scores(values: FloatArray) -> None:
     before = krippendorff_alpha(table(values), "ordinal", QUICK)
     assert of_equal(before, krippendorff_alpha(table(values**3 + 2 * values - 7), "ordinal", QUICK))
 
 
 @given(tables())
-def test_nominal_alpha_knows_only_whether_scores_are_the_same(values: FloatArray) -> None:
+def test_nominal_alpha_depends_only_on_whether_scores_are_equal(values: FloatArray) -> None:
     renamed = np.where(np.isnan(values), NONE, np.array([3, 0, 5, 1, 2, 4])[np.nan_to_num(values).astype(int)])
     before = krippendorff_alpha(table(values), "nominal", QUICK)
     assert of_equal(before, krippendorff_alpha(table(renamed), "nominal", QUICK))
 
 
 @given(tables(), st.sampled_from(LEVELS))
-def test_alpha_is_a_number_up_to_one_or_words(values: FloatArray, level: Level) -> None:
+def test_alpha_is_a_number_up_to_one_or_has_a_reason(values: FloatArray, level: Level) -> None:
     found: Estimate = krippendorff_alpha(table(values), level, QUICK)
     assert (found.value is None and found.reason) or (found.value is not None and found.value <= 1)
     assert "nan" not in str(found).lower()
@@ -173,7 +175,7 @@ def test_the_f_interval_is_the_one_that_r_gives_for_shrout_and_fleiss() -> None:
         (np.zeros((3, 0)), "nobody gave a score"),
     ],
 )
-def test_without_two_complete_items_that_differ_icc_is_words(icc: Icc, values: FloatArray, reason: str) -> None:
+def test_icc_without_two_complete_items_that_differ_is_undefined(icc: Icc, values: FloatArray, reason: str) -> None:
     assert str(icc(table(values))) == f"undefined: {reason}"
 
 
@@ -190,14 +192,14 @@ def test_far_below_zero_there_is_a_value_but_no_f_interval() -> None:
     assert found.detail["f_interval"] is None
 
 
-def test_items_that_somebody_did_not_score_are_left_out_and_counted() -> None:
+def test_items_without_all_scores_are_left_out_and_counted() -> None:
     gaps = np.vstack([SHROUT_FLEISS, [[1, NONE, 2, 3]], [[NONE] * 4]])
     found = icc_a1(table(gaps))
     assert found.value == icc_a1(table(SHROUT_FLEISS)).value
     assert (found.n, found.detail["items_left_out"]) == (6, 1)
 
 
-def test_somebody_who_scored_nothing_leaves_out_nothing() -> None:
+def test_a_scorer_without_scores_leaves_no_item_out() -> None:
     absent = np.hstack([SHROUT_FLEISS, np.full((6, 1), NONE)])
     found = icc_a1(table(absent))
     assert (found.n, found.detail["scorers"]) == (6, 4)
@@ -224,7 +226,7 @@ def test_identical_columns_are_one_or_undefined_when_constant(values: FloatArray
 
 
 @given(tables())
-def test_icc_is_a_number_up_to_one_or_words(values: FloatArray) -> None:
+def test_icc_is_a_number_up_to_one_or_has_a_reason(values: FloatArray) -> None:
     for found in (icc_a1(table(values), QUICK), icc_ak(table(values), QUICK)):
         assert (found.value is None and found.reason) or (found.value is not None and found.value <= 1 + 1e-9)
 
@@ -237,7 +239,7 @@ def test_icc_does_not_depend_on_order_or_on_the_zero_of_the_scale(values: FloatA
         assert of_equal(before, icc(table(values + 1000), QUICK))
 
 
-def test_the_two_kinds_are_related_by_spearman_and_browns_formula() -> None:
+def test_both_iccs_are_related_by_the_spearman_brown_formula() -> None:
     scores = campaign(40, 5)
     single, averaged = icc_a1(scores).value, icc_ak(scores).value
     assert single is not None
@@ -245,7 +247,7 @@ def test_the_two_kinds_are_related_by_spearman_and_browns_formula() -> None:
 
 
 def test_severity_is_against_the_others_on_the_same_items() -> None:
-    # S1 has two items in common with anybody: 1 - (3 + 5)/2 and 2 - 4.
+    # S1 has two items in common with other scorers: 1 - (3 + 5)/2 and 2 - 4.
     scores = table([[1, 3, 5], [2, 4, NONE], [5, NONE, NONE], [NONE, 0, 0]])
     found = severity(scores, "S1")
     assert found.value == pytest.approx((-3 - 2) / 2)
@@ -277,7 +279,7 @@ def test_the_severities_of_two_are_opposite(values: FloatArray) -> None:
 @pytest.mark.parametrize(
     "values", [[[1], [2]], [[1, NONE], [NONE, 2]], [[NONE, 2], [NONE, 3]], [[NONE, NONE]], np.zeros((0, 2))]
 )
-def test_with_nobody_to_compare_severity_is_words(values: FloatArray) -> None:
+def test_severity_without_another_scorer_is_undefined(values: FloatArray) -> None:
     found = severity(table(values), "S1")
     assert str(found) == "undefined: nobody else scored an item that this scorer scored"
 
@@ -290,27 +292,27 @@ def test_consistency_counts_items_scored_both_times() -> None:
     found = self_consistency([5, 4, 3, 0, NONE, 2], [5, 3, 5, 1, 4, NONE])
     assert found.difference.value == pytest.approx((0 + 1 + 2 + 1) / 4)
     assert (found.exact.value, found.within_1.value) == (0.25, 0.75)
-    assert {one.n for one in (found.difference, found.exact, found.within_1, found.kappa)} == {4}
+    assert {estimate.n for estimate in (found.difference, found.exact, found.within_1, found.kappa)} == {4}
 
 
-def test_somebody_who_repeats_exactly() -> None:
+def test_a_scorer_who_repeats_exactly_is_fully_consistent() -> None:
     found = self_consistency([1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0])
     assert (found.difference.value, found.exact.value, found.kappa.value) == (0, 1, 1)
     assert found.exact.low == pytest.approx(0.61, abs=5e-3)  # Wilson's for 6 of 6
     assert found.difference.low is None
 
 
-def test_somebody_who_always_gives_the_same_is_consistent_but_kappa_says_nothing() -> None:
+def test_a_constant_scorer_is_consistent_but_kappa_is_undefined() -> None:
     found = self_consistency([5, 5, 5], [5, 5, 5])
     assert found.exact.value == 1
     assert str(found.kappa) == "undefined: both gave 5 every time"
 
 
 @pytest.mark.parametrize(("first", "again"), [([], []), ([1, NONE], [NONE, 2]), ([NONE], [NONE])])
-def test_without_repeats_consistency_is_words(first: list[float], again: list[float]) -> None:
+def test_consistency_without_repeats_is_undefined(first: list[float], again: list[float]) -> None:
     found = self_consistency(first, again)
-    for one in (found.difference, found.exact, found.within_1):
-        assert str(one) == "undefined: no item was scored twice"
+    for estimate in (found.difference, found.exact, found.within_1):
+        assert str(estimate) == "undefined: no item was scored twice"
     assert found.kappa.value is None
 
 
@@ -326,7 +328,7 @@ def test_each_gold_item_may_have_its_own_tolerance() -> None:
     assert calibration([4.4], [4.0], 0.4).within.value == 1
 
 
-def test_without_gold_calibration_is_words() -> None:
+def test_calibration_without_gold_is_undefined() -> None:
     for given_scores, expected in (([], []), ([NONE], [3])):
         found = calibration(given_scores, expected)
         assert str(found.bias) == str(found.within) == "undefined: no gold item was scored"
@@ -385,12 +387,12 @@ def test_raw_agreement_averages_over_items_that_two_decided_on() -> None:
         ([("a", "AB", "keep"), ("b", "CD", "keep")], "no item was decided on by two reviewers"),
     ],
 )
-def test_nobody_to_agree_with(rows: list[tuple[str, str, str]], reason: str) -> None:
+def test_agreement_without_common_items_is_undefined(rows: list[tuple[str, str, str]], reason: str) -> None:
     found = round_agreement(*decisions(rows))
     assert str(found.raw) == str(found.alpha) == f"undefined: {reason}"
 
 
-def test_unanimous_is_full_raw_agreement_and_no_alpha() -> None:
+def test_unanimous_decisions_have_full_raw_agreement_and_no_alpha() -> None:
     rows = [(item, person, "pass") for item in "abcdef" for person in ("AB", "CD")]
     found = round_agreement(*decisions([*rows, ("g", "AB", "return")]))
     assert found.raw.value == 1
@@ -398,17 +400,17 @@ def test_unanimous_is_full_raw_agreement_and_no_alpha() -> None:
     assert str(found.alpha) == "undefined: every decision is pass"
 
 
-def test_one_item_shows_no_alpha() -> None:
+def test_one_item_has_no_alpha() -> None:
     found = round_agreement(*decisions([("a", "AB", "pass"), ("a", "CD", "return")]))
     assert found.raw.value == 0
     assert str(found.alpha) == "undefined: only one item was decided on by two reviewers"
 
 
-def test_rounds_and_tasks_are_reckoned_apart() -> None:
+def test_agreement_is_computed_per_round_and_task() -> None:
     groups = [("audit", "cv"), ("audit", "cv"), ("vote", "cv"), ("vote", "cv")]
     rows = [("a", "AB", "pass"), ("a", "CD", "pass"), ("a", "AB", "approve"), ("a", "CD", "reject")]
     found = agreement_by(groups, *decisions(rows))
-    assert {group: one.raw.value for group, one in found.items()} == {("audit", "cv"): 1, ("vote", "cv"): 0}
+    assert {group: agreement.raw.value for group, agreement in found.items()} == {("audit", "cv"): 1, ("vote", "cv"): 0}
     assert agreement_by([], [], [], []) == {}
 
 
@@ -417,15 +419,15 @@ def test_rounds_and_tasks_are_reckoned_apart() -> None:
         st.tuples(st.sampled_from("abcd"), st.sampled_from(["AB", "CD", "EF"])), st.sampled_from(["keep", "discard"])
     )
 )
-def test_decisions_have_an_agreement_or_words_in_any_order(given_verbs: dict[tuple[str, str], str]) -> None:
+def test_agreement_does_not_depend_on_the_order_of_decisions(given_verbs: dict[tuple[str, str], str]) -> None:
     rows = [(item, person, verb) for (item, person), verb in given_verbs.items()]
-    found, turned = round_agreement(*decisions(rows)), round_agreement(*decisions(rows[::-1]))
-    assert found == turned
-    for one in (found.raw, found.alpha):
-        assert one.value is not None or "score" not in one.reason
+    found, reversed_order = round_agreement(*decisions(rows)), round_agreement(*decisions(rows[::-1]))
+    assert found == reversed_order
+    for estimate in (found.raw, found.alpha):
+        assert estimate.value is not None or "score" not in estimate.reason
 
 
-def test_decisions_that_cannot_be_are_refused() -> None:
+def test_invalid_decisions_are_refused() -> None:
     with pytest.raises(ScoresError, match="1 items, 1 people, 0 decisions"):
         round_agreement(["a"], ["AB"], [])
     with pytest.raises(ScoresError, match="'AB' has two scores for 'a'"):
@@ -434,7 +436,7 @@ def test_decisions_that_cannot_be_are_refused() -> None:
         agreement_by(["x"], [], [], [])
 
 
-def test_a_reviewer_on_gold() -> None:
+def test_agreement_of_a_reviewer_with_gold() -> None:
     found = gold_agreement(["a", "b", "c"], ["keep", "keep", "discard"], ["keep", "discard", "discard"])
     assert (found.value, found.n) == (pytest.approx(2 / 3), 3)
     assert str(gold_agreement([], [], [])) == "undefined: no gold item was decided on"

@@ -41,7 +41,7 @@ def test_nan_and_infinity_do_not_get_into_an_estimate(number: float) -> None:
         Estimate(0.5, 0.1, 1.0, 1, "x", detail={"deep": {"down": [1.0, number]}})
 
 
-def test_what_is_missing_has_a_reason() -> None:
+def test_a_missing_number_has_a_reason() -> None:
     with pytest.raises(ValueError, match="no reason"):
         Estimate(None, None, None, 1, "x")
     with pytest.raises(ValueError, match="no reason"):
@@ -79,7 +79,7 @@ def test_scores_are_not_changed_afterwards() -> None:
         scores.values[0, 0] = 5
 
 
-def test_scores_that_cannot_be_are_refused_with_what_is_wrong() -> None:
+def test_invalid_scores_are_refused_with_the_fault() -> None:
     with pytest.raises(ScoresError, match=r"shape \(1, 2\) for 2 items and 1 scorers"):
         Scores(("a", "b"), ("AB",), np.zeros((1, 2)))
     with pytest.raises(ScoresError, match="the item 'a' is there twice"):
@@ -92,17 +92,17 @@ def test_scores_that_cannot_be_are_refused_with_what_is_wrong() -> None:
         table([[1, 2]]).by("XY")
 
 
-def test_an_items_mean_is_of_those_who_scored_it() -> None:
+def test_the_mean_of_an_item_is_that_of_its_scorers() -> None:
     np.testing.assert_array_equal(table([[1, 2], [NONE, 4], [NONE, NONE]]).item_means(), [1.5, 4, NONE])
 
 
-def test_a_choice_of_scorers_keeps_all_items() -> None:
+def test_a_selection_of_scorers_keeps_all_items() -> None:
     kept = table([[1, 2, 3], [4, 5, NONE]]).only(["S3", "S1"])
     np.testing.assert_array_equal(kept.values, [[3, 1], [NONE, 4]])
     assert table([[1, 2]]).only([]).values.shape == (1, 0)
 
 
-def test_importing_the_statistics_imports_none_of_the_libraries_behind_them() -> None:
+def test_importing_the_statistics_imports_no_heavy_library() -> None:
     folder = Path(reviewer.agreement.__file__).parent
     names = sorted(f"reviewer.agreement.{path.stem}" for path in folder.glob("*.py") if path.stem[0] != "_")
     code = f"import sys, {', '.join(names)}; print(*sys.modules)"
@@ -123,19 +123,19 @@ def test_the_interval_is_scipys_percentile_bootstrap_up_to_chance() -> None:
     values = campaign(60, 1).values[:, 0]
     resampling = Resampling(resamples=20_000)
     found = estimate("x", values.mean(), lambda picks: means_of(values[picks]), (60,), resampling)
-    theirs = stats.bootstrap(
+    reference = stats.bootstrap(
         (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(5)
     ).confidence_interval
-    assert found.low == pytest.approx(theirs.low, abs=0.01)
-    assert found.high == pytest.approx(theirs.high, abs=0.01)
+    assert found.low == pytest.approx(reference.low, abs=0.01)
+    assert found.high == pytest.approx(reference.high, abs=0.01)
 
 
-def test_an_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_intervals_cover_the_true_value_about_as_often_as_stated() -> None:
     rng = np.random.default_rng(3)
     covered = 0
     for _ in range(300):
-        drawn = rng.normal(2.0, 1.0, 40)
-        found = mean(drawn, np.ones(40), "x", Resampling(resamples=400), none="")
+        sample = rng.normal(2.0, 1.0, 40)
+        found = mean(sample, np.ones(40), "x", Resampling(resamples=400), none="")
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 2.0 <= found.high
@@ -153,32 +153,32 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another() -> Non
     assert (one.low, one.high) != (other.low, other.high)
 
 
-def test_groups_are_resampled_each_for_itself() -> None:
-    drawn: list[Picks] = []
+def test_groups_are_resampled_independently() -> None:
+    sampled: list[Picks] = []
 
-    def seen(picks: Picks) -> FloatArray:
-        drawn.append(picks)
+    def statistic(picks: Picks) -> FloatArray:
+        sampled.append(picks)
         return picks[:, 0].astype(float)
 
-    resampled(seen, (3, 4), 500)
-    picks = np.concatenate(drawn)
+    resampled(statistic, (3, 4), 500)
+    picks = np.concatenate(sampled)
     assert picks.shape == (500, 7)
     assert set(np.unique(picks[:, :3])) == {0, 1, 2}
     assert set(np.unique(picks[:, 3:])) == {3, 4, 5, 6}
 
 
-def test_large_tables_are_drawn_in_parts_that_add_up() -> None:
+def test_large_tables_are_resampled_in_parts_that_add_up() -> None:
     parts: list[int] = []
 
-    def seen(picks: Picks) -> FloatArray:
+    def statistic(picks: Picks) -> FloatArray:
         parts.append(len(picks))
         return np.zeros(len(picks))
 
-    assert resampled(seen, (10,), 9, width=2_000_000).shape == (9,)
+    assert resampled(statistic, (10,), 9, width=2_000_000).shape == (9,)
     assert parts == [2, 2, 2, 2, 1]
 
 
-def test_how_often_an_item_was_drawn_is_counted() -> None:
+def test_how_often_an_item_was_sampled_is_counted() -> None:
     picks = np.array([[0, 0, 2], [1, 2, 2]])
     np.testing.assert_array_equal(times_sampled(picks, 3), [[2, 0, 1], [0, 1, 2]])
     np.testing.assert_array_equal(times_sampled(once(4), 4), [[1, 1, 1, 1]])
@@ -217,7 +217,7 @@ def test_wilsons_interval_is_that_of_newcombe_1998(hits: int, n: int, low: float
     assert wilson(hits / n, n) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_a_share_of_all_or_none_has_wilsons_interval_and_says_so() -> None:
+def test_a_share_of_all_or_none_has_wilsons_interval_and_names_it() -> None:
     every = share(np.full(20, 3.0), np.full(20, 3.0), "x", none="", n=60)
     assert (every.value, every.n) == (1.0, 60)
     assert every.low == pytest.approx(1 - 0.1611, abs=5e-5)  # 20 items, not 60 answers
@@ -228,7 +228,7 @@ def test_a_share_of_all_or_none_has_wilsons_interval_and_says_so() -> None:
     assert share([], [], "x", none="nothing").reason == "nothing"
 
 
-def test_counts_are_of_scores_and_cannot_tell_is_apart() -> None:
+def test_cannot_tell_is_counted_separately_from_scores() -> None:
     found = distribution(table([[5, 4], [5, NONE], [0, 5]]), cannot_tell=2)
     assert found.counts == (1, 0, 0, 0, 1, 3)
     assert found.cannot_tell == 2
@@ -249,7 +249,7 @@ def test_mean_and_median_are_numpys(values: FloatArray) -> None:
         assert str(found.mean) == str(found.median) == "undefined: nobody gave a score"
 
 
-def test_all_alike_has_a_mean_without_an_interval() -> None:
+def test_equal_scores_have_a_mean_without_an_interval() -> None:
     found = distribution(table([[5, 5]] * 10))
     assert str(found.mean) == "5.00 (no interval: every resample gave the same value), n = 20"
     assert found.median.low is None
@@ -310,7 +310,7 @@ def test_a_source_without_scores_has_no_difference() -> None:
 
 
 @given(tables(), tables())
-def test_differences_are_opposite_when_turned(a: FloatArray, b: FloatArray) -> None:
+def test_swapped_sources_have_the_opposite_difference(a: FloatArray, b: FloatArray) -> None:
     for paired in (False, True):
         one, other = (difference(table(x), table(y), paired, QUICK) for x, y in ((a, b), (b, a)))
         assert (one.value is None) == (other.value is None)
@@ -357,7 +357,7 @@ def test_with_one_kind_of_verdict_there_is_nothing_to_compare(correct: list[bool
     assert str(found.auc) == str(found.difference) == f"undefined: {reason}"
 
 
-def test_equal_scores_throughout_are_no_finding() -> None:
+def test_equal_scores_show_no_difference() -> None:
     found = score_by_correctness(table([[5]] * 20), [True, False] * 10)
     assert (found.auc.value, found.auc.reason) == (0.5, "every item's mean score is 5")
 
@@ -374,10 +374,10 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order(values: FloatArray, d
         assert found.auc.value == pytest.approx(counted)
     else:
         assert found.auc.value is None
-    turned = score_by_correctness(scores, [None if one is None else not one for one in correct], QUICK)
+    inverted = score_by_correctness(scores, [None if verdict is None else not verdict for verdict in correct], QUICK)
     if found.auc.value is not None:
-        assert turned.auc.value == pytest.approx(1 - found.auc.value)
-    assert of_equal(found.correct, turned.incorrect)
+        assert inverted.auc.value == pytest.approx(1 - found.auc.value)
+    assert of_equal(found.correct, inverted.incorrect)
 
 
 def test_truths_must_be_as_many_as_items() -> None:

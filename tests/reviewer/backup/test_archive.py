@@ -1,4 +1,4 @@
-"""The plain archive: everything out and in again, row for row; whatever was changed on the way is refused."""
+"""The plain archive: written and restored row for row; a changed archive is refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def plain(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "plain"))
 
 
-def test_what_comes_back_is_equal_row_for_row(database: Path, plain: Path, tmp_path: Path) -> None:
+def test_a_restored_archive_is_equal_row_for_row(database: Path, plain: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.db"
     head = read_archive(plain, new)
     assert differences(database, new) == []
@@ -64,8 +64,8 @@ def test_what_comes_back_is_equal_row_for_row(database: Path, plain: Path, tmp_p
         assert store.accounts.sign_in("CO", "Hα in emission", "127.0.0.1")
 
 
-def test_no_table_is_left_out_but_on_purpose(database: Path, whole: Path) -> None:
-    """The comparison above says nothing of a table that it does not know."""
+def test_only_the_known_tables_are_left_out(database: Path, whole: Path) -> None:
+    """The comparison above ignores tables that it does not know."""
     assert set(NOT_COMPARED) == set(LEFT_OUT)
     assert {path.stem for path in whole.glob("*.jsonl")} == contents(database).keys()
 
@@ -87,7 +87,7 @@ def test_archiving_what_was_restored_gives_the_same_files(plain: Path, tmp_path:
     assert (tmp_path / "again").stat().st_mode & 0o777 == 0o700
 
 
-def test_restoring_an_archive_checks_it_and_says_so(database: Path, plain: Path, tmp_path: Path) -> None:
+def test_restoring_an_archive_checks_it_and_is_logged(database: Path, plain: Path, tmp_path: Path) -> None:
     done = restore(plain, tmp_path / "new.db")
     assert differences(database, tmp_path / "new.db") == ["log"]
     with Store.open(tmp_path / "new.db") as store:
@@ -97,21 +97,21 @@ def test_restoring_an_archive_checks_it_and_says_so(database: Path, plain: Path,
 
 @given(arrays.arrays(np.dtype("<f4"), st.integers(0, 20), elements=st.floats(width=32, allow_nan=True)))
 def test_float32_reads_back_to_the_same_bits(array: np.ndarray) -> None:
-    told = json.loads(json.dumps(numbers_out(array), allow_nan=False))
-    assert numbers_in("<f4", told).tobytes() == array.tobytes()
-    digits = [Decimal(n).normalize().as_tuple().digits for n in map(repr, told) if "x" not in n]
-    assert all(len(one) <= 9 for one in digits), "a float32 has no more than nine digits"
+    written = json.loads(json.dumps(numbers_out(array), allow_nan=False))
+    assert numbers_in("<f4", written).tobytes() == array.tobytes()
+    digits = [Decimal(n).normalize().as_tuple().digits for n in map(repr, written) if "x" not in n]
+    assert all(len(number) <= 9 for number in digits), "a float32 has no more than nine digits"
 
 
 @given(arrays.arrays(np.dtype("<u8"), st.integers(0, 20)), st.sampled_from(["<f4", "<f8"]))
-def test_any_bits_at_all_read_back(bits: np.ndarray, width: str) -> None:
+def test_arbitrary_bits_read_back(bits: np.ndarray, width: str) -> None:
     array = bits.view(width)
-    told = json.loads(json.dumps(numbers_out(array), allow_nan=False))
-    assert numbers_in(width, told).tobytes() == array.tobytes()
+    written = json.loads(json.dumps(numbers_out(array), allow_nan=False))
+    assert numbers_in(width, written).tobytes() == array.tobytes()
 
 
 def edit(path: Path, change: Callable[[list[Plain]], object]) -> None:
-    """Change the rows of a file, and the manifest with it, as somebody would who knows how."""
+    """Change the rows of a file and adapt the manifest to them."""
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
     change(rows)
     content = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
@@ -126,8 +126,8 @@ def edit(path: Path, change: Callable[[list[Plain]], object]) -> None:
 
 
 def set_manifest(folder: Path, **changes: object) -> None:
-    told = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(told | changes))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes))
 
 
 def flip(path: Path) -> None:
@@ -206,16 +206,16 @@ def edit_text(path: Path, old: str, new: str, at_the_end: bool = False) -> None:
     text = path.read_text()
     content = (text + new if at_the_end else text.replace(old, new, 1)).encode()
     path.write_bytes(content)
-    told = json.loads((path.parent / "manifest.json").read_text())
-    told["tables"][path.stem] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    (path.parent / "manifest.json").write_text(json.dumps(told))
+    manifest = json.loads((path.parent / "manifest.json").read_text())
+    manifest["tables"][path.stem] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (path.parent / "manifest.json").write_text(json.dumps(manifest))
 
 
 def elsewhere(folder: Path) -> None:
     (folder / "people.jsonl").rename(folder.parent / "people.jsonl")
-    told = json.loads((folder / "manifest.json").read_text())
-    told["tables"]["../people"] = told["tables"].pop("people") | {"file": "../people.jsonl"}
-    (folder / "manifest.json").write_text(json.dumps(told))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["tables"]["../people"] = manifest["tables"].pop("people") | {"file": "../people.jsonl"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def linked(path: Path) -> None:
@@ -226,32 +226,30 @@ def linked(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_an_archive_that_is_not_as_it_was_written_is_refused(
-    database: Path, plain: Path, tmp_path: Path, how: str
-) -> None:
-    change, said = BROKEN[how]
+def test_a_changed_archive_is_refused(database: Path, plain: Path, tmp_path: Path, how: str) -> None:
+    change, message = BROKEN[how]
     change(plain)
-    there = tmp_path / "annotations.db"
-    shutil.copyfile(database, there)
-    with pytest.raises((BadArchive, NewerSchema), match=said):
-        restore(plain, there)
-    assert contents(there) == contents(database)
+    target = tmp_path / "annotations.db"
+    shutil.copyfile(database, target)
+    with pytest.raises((BadArchive, NewerSchema), match=message):
+        restore(plain, target)
+    assert contents(target) == contents(database)
     assert not list(tmp_path.glob("*part*"))
 
 
-def test_a_changed_fact_is_found_though_every_sum_was_made_right_again(plain: Path, tmp_path: Path) -> None:
+def test_a_changed_fact_is_found_although_all_checksums_match(plain: Path, tmp_path: Path) -> None:
     edit(plain / "decisions.jsonl", lambda rows: rows[3].update(comment="I never said this"))
     with pytest.raises(BackupError, match=r"plain: log \d+: decisions 4 .*changed"):
         restore(plain, tmp_path / "new.db")
 
 
-def test_a_standing_that_does_not_follow_is_found(plain: Path, tmp_path: Path) -> None:
+def test_a_standing_that_does_not_follow_from_its_facts_is_found(plain: Path, tmp_path: Path) -> None:
     edit(plain / "standings.jsonl", lambda rows: rows[2].update(state="approved"))
     with pytest.raises(BackupError, match="item 3: its standing does not follow from its facts"):
         restore(plain, tmp_path / "new.db")
 
 
-def test_an_archive_never_replaces_a_folder_nor_stays_half_made(
+def test_an_archive_never_replaces_a_folder_and_is_never_left_incomplete(
     database: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store.open(database) as store:
@@ -269,7 +267,7 @@ def test_an_archive_never_replaces_a_folder_nor_stays_half_made(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_line_without_end_is_not_read_into_memory(
+def test_a_line_that_is_too_long_is_not_read_into_memory(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "LONGEST_LINE", 200)
@@ -292,7 +290,7 @@ def test_memory_does_not_grow_with_the_database(tmp_path: Path) -> None:
 
 
 def peak(what: Callable[[], object]) -> int:
-    """The most memory that Python had at once."""
+    """Return the peak of the memory that Python allocates during a call."""
     tracemalloc.start()
     what()
     most = tracemalloc.get_traced_memory()[1]
@@ -301,7 +299,7 @@ def peak(what: Callable[[], object]) -> int:
 
 
 @pytest.mark.parametrize("schema", [1, 2])
-def test_an_archive_of_an_earlier_schema_is_brought_forward(tmp_path: Path, schema: int) -> None:
+def test_an_archive_of_an_earlier_schema_is_upgraded(tmp_path: Path, schema: int) -> None:
     old, new, straight = tmp_path / "old.db", tmp_path / "new.db", tmp_path / "straight.db"
     of_an_earlier_schema(old, schema)
     shutil.copyfile(old, straight)
@@ -314,7 +312,7 @@ def test_an_archive_of_an_earlier_schema_is_brought_forward(tmp_path: Path, sche
         assert store.upkeep.verify() == []
 
 
-def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
+def test_every_table_is_restored_with_rows(tmp_path: Path) -> None:
     path = tmp_path / "annotations.db"
     of_an_earlier_schema(path, 2)
     with Store.open(path) as store:
@@ -324,7 +322,7 @@ def test_every_table_comes_back_with_rows_in_it(tmp_path: Path) -> None:
     assert [name for name, rows in contents(path).items() if not rows] == []
 
 
-def test_json_text_that_is_written_otherwise_comes_back_to_the_letter(tmp_path: Path) -> None:
+def test_json_text_of_any_layout_comes_back_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     texts = ["{}", "[1,2]", "[1, 2]", '"word"', "null", "1e5", '{"a": 1, "a": 2}', "  5", "12345678901234567890123"]
     with Store.open(path) as store:

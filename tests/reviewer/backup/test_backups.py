@@ -53,7 +53,7 @@ def _make(path: Path) -> None:
 
 
 def _write_pairs(path: Path, stop: Event) -> None:
-    """Until told to stop: one row into each table and one change at each end, in one transaction."""
+    """Until stopped: add one row to each table and change one at each end, in one transaction."""
     db = sqlite3.connect(path, timeout=60, isolation_level=None)
     while not stop.is_set():
         db.execute("BEGIN IMMEDIATE")
@@ -96,7 +96,7 @@ def busy(database: Path) -> Iterator[Path]:
 
 
 def test_a_copy_under_steady_writing_ends_and_holds_one_moment(busy: Path, tmp_path: Path) -> None:
-    # However soon the copy were done, something is written between two of its steps.
+    # However fast the copy is, something is written between two of its steps.
     while _sums(busy)[0][0] < PAIRS + 20:
         time.sleep(0.05)
     seen = [_sums(busy)[0]]
@@ -118,7 +118,7 @@ def test_a_copy_is_one_file_that_only_its_owner_may_read(database: Path, tmp_pat
     copy(database, target)
     assert [path.name for path in target.parent.iterdir()] == ["copy.db"]
     assert target.stat().st_mode & 0o777 == 0o600
-    assert target.read_bytes()[18:20] == b"\x01\x01", "no write-ahead log is wanted beside it"
+    assert target.read_bytes()[18:20] == b"\x01\x01", "a copy has no write-ahead log"
 
 
 def test_a_copy_that_is_stopped_between_two_steps_leaves_nothing(database: Path, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_copy_that_is_stopped_between_two_steps_leaves_nothing(database: Path,
 
 
 @pytest.mark.parametrize("link_fails", [False, True])
-def test_a_name_that_is_taken_meanwhile_stays_who_took_it(
+def test_a_file_that_takes_the_name_during_a_copy_is_not_replaced(
     database: Path, tmp_path: Path, link_fails: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "copy.db"
@@ -140,7 +140,7 @@ def test_a_name_that_is_taken_meanwhile_stays_who_took_it(
         target.write_text("another's")
 
     def no_links(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")  # as exFAT says it
+        raise PermissionError(1, "Operation not permitted")  # as on exFAT
 
     if link_fails:
         monkeypatch.setattr(os, "link", no_links)
@@ -161,7 +161,7 @@ def test_a_damaged_database_is_not_copied(database: Path, tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
 
 
-def test_what_is_no_database_is_said(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_not_copied(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("wavelengths " * 1000)
     with pytest.raises(NotAnnotations, match=r"notes\.txt: found a file that is not SQLite"):
         copy(tmp_path / "notes.txt", tmp_path / "copy.db")
@@ -170,7 +170,7 @@ def test_what_is_no_database_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "none.db").exists()
 
 
-def test_too_little_room_is_said_before_anything_is_written(
+def test_too_little_disk_space_is_reported_before_anything_is_written(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=20_000_000))
@@ -179,7 +179,7 @@ def test_too_little_room_is_said_before_anything_is_written(
     assert not list(tmp_path.glob("copy*"))
 
 
-def test_a_disk_that_fills_up_on_the_way_is_said_and_nothing_left(database: Path, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_copy_is_reported_and_nothing_is_left(database: Path, tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000_000, before[1]))
     try:
@@ -208,13 +208,13 @@ def daily(store: Store, tmp_path: Path, clock: Clock) -> DailyBackups:
     return DailyBackups(store, tmp_path / "backups", clock)
 
 
-def test_one_is_made_a_day_and_says_what_it_holds(daily: DailyBackups, store: Store, clock: Clock) -> None:
+def test_one_backup_per_day_is_made_with_its_metadata(daily: DailyBackups, store: Store, clock: Clock) -> None:
     head = store.log.head()
     made = daily.make_if_due()
     assert made is not None
     assert (made.path.name, made.head) == ("annotations-20261121T120000Z.db", head)
-    told = json.loads(metadata_path(made.path).read_text())
-    assert told["log_head"] == str(head)
+    metadata = json.loads(metadata_path(made.path).read_text())
+    assert metadata["log_head"] == str(head)
     assert (made.path.stat().st_mode & 0o777, daily.folder.stat().st_mode & 0o777) == (0o600, 0o700)
     clock.turn(hours=11)
     assert daily.make_if_due() is None
@@ -227,7 +227,7 @@ def test_one_is_made_a_day_and_says_what_it_holds(daily: DailyBackups, store: St
     ]
 
 
-def test_months_of_them_leave_seventeen_at_most_and_whatever_it_did_not_make(
+def test_after_months_at_most_seventeen_backups_and_all_other_files_are_left(
     daily: DailyBackups, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     daily.folder.mkdir()
@@ -252,7 +252,7 @@ def test_months_of_them_leave_seventeen_at_most_and_whatever_it_did_not_make(
     assert store.log.entries(what="backups deleted")
 
 
-def test_a_clock_that_was_wrong_for_a_day_costs_no_backup(daily: DailyBackups, clock: Clock) -> None:
+def test_a_clock_that_was_wrong_for_a_day_deletes_no_backup(daily: DailyBackups, clock: Clock) -> None:
     clock.turn(days=4000)
     daily.make_if_due()
     clock.turn(days=-4000)
@@ -269,15 +269,15 @@ def make_one(path: Path, folder: Path) -> int:
         return DailyBackups(store, folder, Clock()).make_if_due() is not None
 
 
-def test_apps_on_one_database_make_one_backup_a_day(store: Store, daily: DailyBackups) -> None:
+def test_several_apps_on_one_database_make_one_backup_per_day(store: Store, daily: DailyBackups) -> None:
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2, mp_context=SPAWN) as processes:
         apart = [processes.submit(make_one, store.path, daily.folder) for _ in range(2)]
         here = [threads.submit(daily.make_if_due) for _ in range(2)]
-        assert sum(bool(one.result()) for one in apart + here) == 1
+        assert sum(bool(future.result()) for future in apart + here) == 1
     assert len(list_backups(store.path, daily.folder)) == 1
 
 
-def test_a_failure_is_told_kept_in_the_log_and_mended_by_the_next_that_works(
+def test_a_failure_is_reported_and_logged_and_cleared_by_the_next_success(
     daily: DailyBackups, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as full:
@@ -292,14 +292,16 @@ def test_a_failure_is_told_kept_in_the_log_and_mended_by_the_next_that_works(
     assert daily.problem == ""
 
 
-def test_a_folder_that_cannot_be_made_is_told(store: Store, tmp_path: Path, clock: Clock) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(store: Store, tmp_path: Path, clock: Clock) -> None:
     (tmp_path / "a file").write_text("in the way")
     daily = DailyBackups(store, tmp_path / "a file" / "backups", clock)
     assert daily.make_if_due() is None
     assert "a file/backups: Not a directory. No backup was made." in daily.problem
 
 
-def test_what_is_made_by_hand_says_who_and_can_be_restored(daily: DailyBackups, store: Store, tmp_path: Path) -> None:
+def test_a_backup_made_by_hand_names_its_person_and_can_be_restored(
+    daily: DailyBackups, store: Store, tmp_path: Path
+) -> None:
     made = daily.make_now("CO")
     assert made.why == "by hand"
     (entry,) = store.log.entries(what="backup made")
@@ -308,7 +310,7 @@ def test_what_is_made_by_hand_says_who_and_can_be_restored(daily: DailyBackups, 
     assert daily.make_if_due() is not None, "one by hand is not the day's"
 
 
-def test_it_begins_after_a_while_and_ends_with_the_app(daily: DailyBackups, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_daily_backups_start_and_end_with_the_app(daily: DailyBackups, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reviewer.backup.backups.FIRST_CHECK", 0.01)
     daily.start()
     while not daily.made:
@@ -317,30 +319,30 @@ def test_it_begins_after_a_while_and_ends_with_the_app(daily: DailyBackups, monk
     assert not any(path.suffix == ".part" for path in daily.folder.iterdir())
 
 
-def test_a_copy_under_way_is_given_up_when_the_app_ends(daily: DailyBackups) -> None:
+def test_a_copy_is_abandoned_when_the_app_ends(daily: DailyBackups) -> None:
     daily.close()
     assert daily.make_if_due() is None
     assert list(daily.folder.iterdir()) == []
     assert daily.problem == ""
 
 
-def test_no_two_have_one_name(store: Store, tmp_path: Path) -> None:
+def test_two_backups_have_different_names(store: Store, tmp_path: Path) -> None:
     made = [back_up(store.path, tmp_path / "kept", "by hand").path for _ in range(2)]
     assert made[0] != made[1]
     assert isinstance(datetime.fromisoformat(json.loads(metadata_path(made[1]).read_text())["at"]), datetime)
 
 
-def test_a_failure_is_told_to_coordinators_on_the_page_and_to_nobody_else(store: Store, daily: DailyBackups) -> None:
+def test_only_coordinators_are_shown_a_failed_backup(store: Store, daily: DailyBackups) -> None:
     for initials in ("CO", "RE"):
         store.accounts.set_password("CO", initials, "correct horse battery")
     app = server.build(store, local=True, backups=daily)
     daily.problem = "The daily backup could not be made: no room."
-    told = {}
+    shown = {}
     for initials in ("CO", "RE"):
         token = store.accounts.sign_in(initials, "correct horse battery").token
         client = TestClient(app, base_url="http://127.0.0.1", cookies={COOKIE: token})
-        told[initials] = client.get("/api/me").json()["backups"]
-    assert told == {"CO": daily.problem, "RE": ""}
+        shown[initials] = client.get("/api/me").json()["backups"]
+    assert shown == {"CO": daily.problem, "RE": ""}
 
 
 NOW = datetime(2026, 11, 21, 16, 8, 39, tzinfo=UTC)
@@ -358,22 +360,22 @@ def test_the_newest_is_kept_and_never_more_than_seventeen(times: set[datetime]) 
 
 
 @given(st.sets(past, max_size=80))
-def test_what_was_kept_once_is_kept_if_asked_again(times: set[datetime]) -> None:
+def test_applying_the_retention_twice_changes_nothing(times: set[datetime]) -> None:
     stay = retained(times, NOW)
     assert retained(stay, NOW) == stay
 
 
 @given(st.sets(past, max_size=80))
-def test_the_last_of_each_of_the_last_seven_days_that_have_one_is_kept(times: set[datetime]) -> None:
+def test_the_last_backup_of_each_of_the_last_seven_days_with_backups_is_kept(times: set[datetime]) -> None:
     days = sorted({at.date() for at in times}, reverse=True)[:7]
     assert {max(at for at in times if at.date() == day) for day in days} <= retained(times, NOW)
 
 
 @given(st.sets(anywhen, min_size=1, max_size=40))
-def test_one_from_a_clock_that_went_wrong_costs_no_other_its_place(times: set[datetime]) -> None:
-    past_ones = {at for at in times if at <= NOW + timedelta(minutes=5)}
+def test_a_backup_from_a_wrong_clock_does_not_displace_another(times: set[datetime]) -> None:
+    earlier = {at for at in times if at <= NOW + timedelta(minutes=5)}
     stay = retained(times, NOW)
-    assert stay == retained(past_ones, NOW) | (times - past_ones)
+    assert stay == retained(earlier, NOW) | (times - earlier)
 
 
 @given(
@@ -381,20 +383,20 @@ def test_one_from_a_clock_that_went_wrong_costs_no_other_its_place(times: set[da
     st.datetimes(datetime(2024, 1, 1), datetime(2026, 1, 1), timezones=st.just(UTC)),
 )
 def test_pruning_after_each_backup_ends_as_pruning_once_would(gaps: list[int], first: datetime) -> None:
-    at, every, there = first, set(), set()
+    at, every, remaining = first, set(), set()
     for gap in gaps:
         at += timedelta(days=gap)
         every.add(at)
-        there = retained(there | {at}, at)
-    assert there == retained(every, at)
+        remaining = retained(remaining | {at}, at)
+    assert remaining == retained(every, at)
 
 
-def test_after_two_years_of_days_there_are_the_last_week_four_weeks_and_six_months() -> None:
-    there: set[datetime] = set()
+def test_after_two_years_the_last_week_four_weeks_and_six_months_are_left() -> None:
+    remaining: set[datetime] = set()
     for day in range(731):
         at = datetime(2024, 11, 21, 6, 30, tzinfo=UTC) + timedelta(days=day)
-        there = retained(there | {at}, at)
-    assert [f"{at:%Y-%m-%d}" for at in sorted(there)] == [
+        remaining = retained(remaining | {at}, at)
+    assert [f"{at:%Y-%m-%d}" for at in sorted(remaining)] == [
         # the ends of months, of weeks, and the last seven days
         *("2026-06-30", "2026-07-31", "2026-08-31", "2026-09-30", "2026-10-31"),
         *("2026-11-01", "2026-11-08"),
@@ -403,11 +405,11 @@ def test_after_two_years_of_days_there_are_the_last_week_four_weeks_and_six_mont
 
 
 @given(anywhen)
-def test_a_name_tells_its_time_to_the_second(at: datetime) -> None:
+def test_a_name_holds_its_time_to_the_second(at: datetime) -> None:
     assert backup_time(DATABASE, backup_name(DATABASE, at)) == at.replace(microsecond=0)
 
 
-def test_other_files_are_nobodys_backup() -> None:
+def test_other_files_are_not_backups() -> None:
     for name in ("annotations", "annotations-", "annotations-20261321T160839Z", "thesis-20261121T160839Z"):
         assert backup_time(DATABASE, name) is None
     assert backup_time(DATABASE, "annotations-20261121T160839Z.db") is None

@@ -31,7 +31,7 @@ WRITERS = 2
 
 
 def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) -> None:
-    """1, 2, 3, ... each told as done once the store has acknowledged it."""
+    """Write 1, 2, 3, ... and count each number once the store has acknowledged it."""
     with Store.open(path) as store:
         while not stop.is_set():
             store.settings.set("CO", f"writer {who}", done.value + 1)
@@ -40,12 +40,12 @@ def write_numbers(path: Path, who: int, done: Synchronized[int], stop: Event) ->
 
 @pytest.fixture
 def busy(database: Path) -> Iterator[tuple[Path, list[Synchronized[int]]]]:
-    """A database that two processes write to, and how far each has come."""
+    """A database that two processes write to, and how many writes of each were acknowledged."""
     stop, done = SPAWN.Event(), [SPAWN.Value("i", 0) for _ in range(WRITERS)]
     writers = [SPAWN.Process(target=write_numbers, args=(database, who, done[who], stop)) for who in range(WRITERS)]
     for writer in writers:
         writer.start()
-    while not all(one.value for one in done):
+    while not all(count.value for count in done):
         assert all(writer.is_alive() for writer in writers)
         time.sleep(0.05)
     yield database, done
@@ -61,26 +61,26 @@ def numbers_in(store: Store, who: int) -> list[int]:
         return [int(str(row["value"])) for row in moment.rows(table) if row["name"] == f"writer {who}"]
 
 
-def test_during_writes_it_holds_every_acknowledged_action_up_to_one_moment(
+def test_a_backup_during_writes_holds_every_acknowledged_action_up_to_one_moment(
     busy: tuple[Path, list[Synchronized[int]]], tmp_path: Path
 ) -> None:
     path, done = busy
     for number, plain in enumerate((False, True, False, True)):
-        before = [one.value for one in done]
+        before = [count.value for count in done]
         kept = tmp_path / f"{number}.db"
         if plain:
             with Store.open(path) as store:
                 write_archive(store, kept)
         else:
             back_up(path, kept, "by hand")
-        after = [one.value for one in done]
+        after = [count.value for count in done]
         restore(kept, tmp_path / f"{number}-again.db")
         with Store.open(tmp_path / f"{number}-again.db") as store:
             assert store.upkeep.verify() == []
             for who in range(WRITERS):
                 found = numbers_in(store, who)
                 assert found == list(range(1, len(found) + 1))
-                # One more may have been written than was told of.
+                # One more may have been written than was counted.
                 assert before[who] <= len(found) <= after[who] + 1
 
 
@@ -160,7 +160,7 @@ def test_a_restore_that_is_killed_leaves_the_old_database(database: Path, tmp_pa
 
 
 @contextmanager
-def little_room() -> Iterator[None]:
+def limited_file_size() -> Iterator[None]:
     """No file may grow beyond 100 kB."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
@@ -181,11 +181,11 @@ def do(what: str, source: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["backup", "archive", "restore a backup", "restore an archive"])
-def test_a_full_disk_is_said_and_leaves_nothing(database: Path, tmp_path: Path, what: str) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(database: Path, tmp_path: Path, what: str) -> None:
     source, target = database, tmp_path / "new"
     if what.startswith("archive"):
         with Store.open(database) as store:
-            # One file of the archive is to be larger than the room there is.
+            # One file of the archive must be larger than the limit.
             for number in range(40):
                 store.settings.set("CO", f"long {number}", "x" * 5000)
     elif what == "restore a backup":
@@ -195,8 +195,8 @@ def test_a_full_disk_is_said_and_leaves_nothing(database: Path, tmp_path: Path, 
         with Store.open(database) as store:
             write_archive(store, source)
     before = contents(database)
-    said = r"No (copy|archive|database) was made"
-    with pytest.raises((BackupError, CannotWrite), match=said), little_room():
+    message = r"No (copy|archive|database) was made"
+    with pytest.raises((BackupError, CannotWrite), match=message), limited_file_size():
         do(what, source, target)
     assert contents(database) == before
     assert not list(tmp_path.glob("new*")) or what == "backup"
@@ -217,11 +217,11 @@ def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(kind: st
     with Store.open(database) as store:
         fill(store)
         store.upkeep.backup(given)
-    sql, said = PARTS[kind]
+    sql, message = PARTS[kind]
     with closing(sqlite3.connect(given)) as db:
         db.executescript(sql)
     before = given.read_bytes()
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         restore(given, database)
     assert given.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["annotations.db", "given.db"]
@@ -229,7 +229,7 @@ def test_a_backup_with_strange_parts_is_refused_and_nothing_is_replaced(kind: st
         assert store.upkeep.verify() == store.log.entries(what="database restored") == []
 
 
-def test_what_analyze_counted_is_no_strange_part(tmp_path: Path) -> None:
+def test_the_tables_of_analyze_are_accepted(tmp_path: Path) -> None:
     given = tmp_path / "given.db"
     Store.open(given).close()
     with closing(sqlite3.connect(given)) as db:
@@ -237,7 +237,7 @@ def test_what_analyze_counted_is_no_strange_part(tmp_path: Path) -> None:
     assert restore(given, tmp_path / "annotations.db").items == 0
 
 
-def test_nothing_is_left_of_a_refused_restore_whatever_the_database_is_called(tmp_path: Path) -> None:
+def test_a_refused_restore_leaves_nothing_whatever_the_name_of_the_database(tmp_path: Path) -> None:
     given = tmp_path / "given.db"
     Store.open(given).close()
     with closing(sqlite3.connect(given)) as db:
@@ -248,19 +248,19 @@ def test_nothing_is_left_of_a_refused_restore_whatever_the_database_is_called(tm
     assert [path.name for path in tmp_path.iterdir()] == ["given.db"]
 
 
-def with_a_name_nobody_can_read(path: Path) -> None:
-    """SQLite quotes it when it says that the schema is malformed, and Python cannot read what it says."""
+def give_a_table_an_unreadable_name(path: Path) -> None:
+    """Rename a table to bytes that are not UTF-8: Python cannot decode the SQLite message that quotes them."""
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA writable_schema = ON")
         db.execute("UPDATE sqlite_schema SET name = CAST(x'ff' AS TEXT), sql = 'no SQL' WHERE name = 'people'")
         db.commit()
 
 
-def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(tmp_path: Path) -> None:
+def test_a_malformed_schema_with_an_unreadable_name_is_reported_and_can_be_replaced(tmp_path: Path) -> None:
     broken, good = tmp_path / "annotations.db", tmp_path / "good.db"
     with Store.open(broken) as store:
         store.upkeep.backup(good)
-    with_a_name_nobody_can_read(broken)
+    give_a_table_an_unreadable_name(broken)
     with pytest.raises(Damaged, match="malformed database schema"):
         Store.open(broken)
     with pytest.raises(StoreError, match="malformed database schema"):
@@ -271,7 +271,7 @@ def test_a_malformed_schema_in_no_alphabet_is_told_and_a_backup_takes_its_place(
     assert (done.items, done.replaced) == (0, None)
 
 
-def test_a_refusal_names_the_backup_and_not_what_was_being_made_of_it(tmp_path: Path) -> None:
+def test_an_error_names_the_backup_and_not_its_temporary_copy(tmp_path: Path) -> None:
     old, headless = tmp_path / "old.db", tmp_path / "headless.db"
     of_an_earlier_schema(old, 1)
     with unguarded(old) as db:

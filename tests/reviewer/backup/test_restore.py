@@ -51,7 +51,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_restored_backup_is_equal_row_for_row_and_what_was_there_is_kept(database: Path, backup: Path) -> None:
+def test_a_restored_backup_is_equal_row_for_row_and_the_old_database_is_kept(database: Path, backup: Path) -> None:
     before = contents(database)
     work_on(database)
     worked_on = contents(database)
@@ -70,7 +70,7 @@ def test_a_restored_backup_is_equal_row_for_row_and_what_was_there_is_kept(datab
     assert [name for name in names(database.parent) if "part" in name or "schema" in name] == []
 
 
-def test_a_session_of_the_backup_opens_nothing(database: Path, tmp_path: Path) -> None:
+def test_a_session_stored_in_a_backup_is_not_valid_after_a_restore(database: Path, tmp_path: Path) -> None:
     with Store.open(database) as store:
         token = store.accounts.sign_in("CO", PASSWORD, "127.0.0.1").token
         assert store.accounts.signed_in(token)
@@ -103,7 +103,7 @@ def test_nothing_is_replaced_while_another_process_has_it_open(database: Path, b
         restore(backup, database)
     assert contents(database) == before
     assert other.pid is not None
-    # A process that was killed holds nothing back, whatever it left beside the file.
+    # A killed process no longer holds the database, even if its journal files remain.
     os.kill(other.pid, signal.SIGKILL)
     other.join()
     assert Path(f"{database}-wal").exists()
@@ -111,19 +111,19 @@ def test_nothing_is_replaced_while_another_process_has_it_open(database: Path, b
     assert differences(database, backup) == OF_A_RESTORE
 
 
-def test_this_process_itself_counts_as_somebody_who_has_it_open(database: Path, backup: Path) -> None:
+def test_a_database_open_in_this_process_is_not_replaced(database: Path, backup: Path) -> None:
     with Store.open(database) as store, pytest.raises(InUse):
         restore(backup, database)
     assert store.path == database
 
 
-def test_whoever_opens_it_during_a_restore_gets_the_new_one(database: Path, backup: Path) -> None:
+def test_a_process_that_opens_the_database_during_a_restore_gets_the_new_one(database: Path, backup: Path) -> None:
     opened = SPAWN.Event()
     new = database.with_name("new.db")
     shutil.copyfile(backup, new)
     work_on(new)
-    wanted = contents(new)
-    other = SPAWN.Process(target=work_when_let, args=(database, opened))
+    expected = contents(new)
+    other = SPAWN.Process(target=write_when_open, args=(database, opened))
     with exclusive_access(database):
         other.start()
         opened.wait()
@@ -134,18 +134,16 @@ def test_whoever_opens_it_during_a_restore_gets_the_new_one(database: Path, back
     assert other.exitcode == 0
     with Store.open(database) as store:
         assert store.settings.get("written by") == "the one that waited"
-    assert contents(database)["decisions"] == wanted["decisions"]
+    assert contents(database)["decisions"] == expected["decisions"]
 
 
-def work_when_let(database: Path, opened: Event) -> None:
+def write_when_open(database: Path, opened: Event) -> None:
     opened.set()
     with Store.open(database) as store:
         store.settings.set("CO", "written by", "the one that waited")
 
 
-def test_a_database_that_is_wrecked_is_replaced_and_what_was_beside_it_does_not_stay(
-    database: Path, backup: Path
-) -> None:
+def test_a_damaged_database_is_replaced_and_its_journals_are_removed(database: Path, backup: Path) -> None:
     database.write_bytes(b"not a database any more" * 1000)
     Path(f"{database}-wal").write_bytes(b"its write-ahead log")
     Path(f"{database}-journal").write_bytes(b"its journal")
@@ -158,7 +156,7 @@ def test_a_database_that_is_wrecked_is_replaced_and_what_was_beside_it_does_not_
     assert differences(database, backup) == OF_A_RESTORE
 
 
-def test_a_wrecked_database_that_somebody_has_open_is_not_replaced(database: Path, backup: Path) -> None:
+def test_a_damaged_database_that_is_open_is_not_replaced(database: Path, backup: Path) -> None:
     opened, done = SPAWN.Event(), SPAWN.Event()
     other = SPAWN.Process(target=holding_open, args=(database, opened, done))
     other.start()
@@ -171,7 +169,7 @@ def test_a_wrecked_database_that_somebody_has_open_is_not_replaced(database: Pat
     other.join()
 
 
-def shared_lock_free_copy(database: Path, tmp_path: Path, flips: list[tuple[float, int]]) -> Path:
+def damaged_copy(database: Path, tmp_path: Path, flips: list[tuple[float, int]]) -> Path:
     damaged = tmp_path / "damaged.db"
     content = bytearray(database.read_bytes())
     for where, bit in flips:
@@ -183,26 +181,26 @@ def shared_lock_free_copy(database: Path, tmp_path: Path, flips: list[tuple[floa
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), min_size=1, max_size=4, unique=True), st.booleans())
 def test_a_backup_with_flipped_bits_is_refused_or_holds_every_fact(
-    made: Path, tmp_path: Path, flips: list[tuple[float, int]], with_facts: bool
+    made: Path, tmp_path: Path, flips: list[tuple[float, int]], with_metadata: bool
 ) -> None:
-    """With the SHA-256 beside it every flip is found; without, none that touches what people did."""
-    damaged, database = shared_lock_free_copy(made, tmp_path, flips), tmp_path / "annotations.db"
+    """With the SHA-256 in its metadata every flip is found; without it, every flip that changes a fact."""
+    damaged, database = damaged_copy(made, tmp_path, flips), tmp_path / "annotations.db"
     if damaged.read_bytes() == made.read_bytes():
         return
     database.unlink(missing_ok=True)
     shutil.copyfile(made, database)
     metadata_path(damaged).unlink(missing_ok=True)
-    if with_facts:
-        told = back_up(made, tmp_path / "facts.db", "by hand").to_json() | {"file": "damaged.db"}
+    if with_metadata:
+        metadata = back_up(made, tmp_path / "facts.db", "by hand").to_json() | {"file": "damaged.db"}
         (tmp_path / "facts.db").unlink()
         metadata_path(tmp_path / "facts.db").unlink()
-        metadata_path(damaged).write_text(json.dumps(told))
+        metadata_path(damaged).write_text(json.dumps(metadata))
     try:
         restore(damaged, database)
     except (BadBackup, StoreError, BackupError):
         assert contents(database) == contents(made)
     else:
-        assert not with_facts
+        assert not with_metadata
         facts = ("versions", "decisions", "marks", "verdicts", "settings", "people", "exports", "items")
         old, new = contents(made), contents(database)
         assert [name for name in facts if old[name] != new[name]] == []
@@ -221,25 +219,27 @@ CHANGES: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_backup_that_was_changed_behind_the_program_is_refused(database: Path, backup: Path, change: str) -> None:
-    sql, said = CHANGES[change]
+def test_a_backup_changed_by_another_program_is_refused(database: Path, backup: Path, change: str) -> None:
+    sql, message = CHANGES[change]
     metadata_path(backup).unlink()
     with unguarded(backup) as db:
         db.execute(sql)
     before = contents(database)
-    with pytest.raises(BadBackup, match=said):
+    with pytest.raises(BadBackup, match=message):
         restore(backup, database)
     assert contents(database) == before
     assert names(database.parent) == ["annotations.db", "backups"]
 
 
-def test_a_log_whose_end_was_cut_off_shows_against_the_head_beside_the_backup(database: Path, backup: Path) -> None:
+def test_a_truncated_log_is_found_by_the_head_in_the_metadata(database: Path, backup: Path) -> None:
     with unguarded(backup) as db:
         db.execute("DELETE FROM log WHERE number = (SELECT max(number) FROM log)")
-    told = json.loads(metadata_path(backup).read_text())
-    told |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
-    metadata_path(backup).write_text(json.dumps(told))
-    with pytest.raises(BadBackup, match=f"found a log that ends at .*, expected {told['log_head']} as in its metadata"):
+    metadata = json.loads(metadata_path(backup).read_text())
+    metadata |= {"bytes": backup.stat().st_size, "sha256": sha256_of(backup)}
+    metadata_path(backup).write_text(json.dumps(metadata))
+    with pytest.raises(
+        BadBackup, match=f"found a log that ends at .*, expected {metadata['log_head']} as in its metadata"
+    ):
         restore(backup, database)
 
 
@@ -253,7 +253,7 @@ def test_a_backup_of_a_newer_release_is_refused(database: Path, backup: Path) ->
 
 
 @pytest.mark.parametrize("schema", [1, 2])
-def test_a_backup_of_an_earlier_schema_is_brought_forward(database: Path, tmp_path: Path, schema: int) -> None:
+def test_a_backup_of_an_earlier_schema_is_upgraded(database: Path, tmp_path: Path, schema: int) -> None:
     old, straight = tmp_path / "old.db", tmp_path / "straight.db"
     of_an_earlier_schema(old, schema)
     shutil.copyfile(old, straight)
@@ -265,7 +265,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_forward(database: Path, tmp_pa
     assert not list(tmp_path.glob("annotations.db*schema*"))
 
 
-def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
     before = contents(database)
     (tmp_path / "notes.txt").write_text("lines " * 1000)
     with closing(sqlite3.connect(tmp_path / "other.db")) as db:
@@ -282,7 +282,7 @@ def test_what_is_no_backup_is_refused(database: Path, tmp_path: Path) -> None:
     assert contents(database) == before
 
 
-def test_the_facts_beside_a_backup_bind_it(database: Path, backup: Path) -> None:
+def test_a_backup_must_match_its_metadata(database: Path, backup: Path) -> None:
     known = read_metadata(backup)
     assert known is not None
     with Store.open(database) as store:
@@ -298,22 +298,22 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], database: Path) -> Run:
-    def ask(*arguments: object) -> tuple[int, str, str]:
+    def call(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
         status = app.main([*map(str, arguments), "--db", str(database)])
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
 
-    return ask
+    return call
 
 
-def in_json(told: tuple[int, str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(told[1])
+def in_json(result: tuple[int, str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result[1])
     return found
 
 
 @pytest.mark.parametrize("plain", [False, True])
-def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, database: Path, plain: bool) -> None:
+def test_a_backup_is_restored_by_the_command_and_both_are_logged(run: Run, database: Path, plain: bool) -> None:
     filled = in_json(run("backup", "--json", *["--plain"] * plain))
     kept = Path(filled["path"])
     assert kept.parent == database.parent / "backups"
@@ -330,7 +330,7 @@ def test_what_was_backed_up_is_restored_and_both_are_in_the_log(run: Run, databa
     assert "settings" in differences(before, database)
 
 
-def test_a_backup_goes_where_it_is_told(run: Run, database: Path, tmp_path: Path) -> None:
+def test_a_backup_is_written_to_the_given_path(run: Run, database: Path, tmp_path: Path) -> None:
     assert run("backup", tmp_path / "here.db")[0] == 0
     assert (tmp_path / "here.db").is_file()
     assert (tmp_path / "here.json").is_file()
@@ -340,7 +340,7 @@ def test_a_backup_goes_where_it_is_told(run: Run, database: Path, tmp_path: Path
     assert (tmp_path / "archive" / "manifest.json").is_file()
 
 
-def test_what_cannot_be_done_is_said_in_one_line_with_exit_status_2(run: Run, tmp_path: Path) -> None:
+def test_a_failed_command_prints_one_line_with_exit_status_2(run: Run, tmp_path: Path) -> None:
     (tmp_path / "thesis.json").write_text("{}")
     for arguments in (
         ("backup", tmp_path / "nowhere" / "copy.db"),
@@ -357,18 +357,18 @@ def test_what_cannot_be_done_is_said_in_one_line_with_exit_status_2(run: Run, tm
     assert (tmp_path / "thesis.json").read_text() == "{}"
 
 
-def test_the_log_is_shown_and_chosen_from(run: Run) -> None:
+def test_the_log_is_printed_and_filtered(run: Run) -> None:
     status, out, _ = run("log", "--last", 3)
     assert status == 0
     assert len(out.splitlines()) == 4
     assert "signed in CO" in out.splitlines()[2]
-    told = in_json(run("log", "--json", "--person", "AU", "--what", "decided"))
-    assert {(entry["person"], entry["what"]) for entry in told["entries"]} == {("AU", "decided")}
-    numbers = [entry["number"] for entry in told["entries"]]
+    printed = in_json(run("log", "--json", "--person", "AU", "--what", "decided"))
+    assert {(entry["person"], entry["what"]) for entry in printed["entries"]} == {("AU", "decided")}
+    numbers = [entry["number"] for entry in printed["entries"]]
     assert numbers == sorted(numbers)
 
 
-def test_an_entry_is_one_line_whatever_it_is_about(run: Run, database: Path) -> None:
+def test_an_entry_is_one_line_whatever_its_text(run: Run, database: Path) -> None:
     with Store.open(database) as store:
         store.log.note(None, "restored", "from\n  9999  2026-01-01 00:00:00  CO  decided \x1b[31m", why="\u202egnp")
     status, out, _ = run("log", "--last", 1)
@@ -378,7 +378,7 @@ def test_an_entry_is_one_line_whatever_it_is_about(run: Run, database: Path) -> 
     assert "\\u202egnp" in out
 
 
-def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, database: Path) -> None:
+def test_a_truncated_log_is_found_by_a_head_kept_elsewhere(run: Run, database: Path) -> None:
     head = in_json(run("backup", "--json"))["log_head"]
     assert run("log", "--check", "--head", head)[0] == 0
     with closing(sqlite3.connect(database)) as db:
@@ -390,10 +390,10 @@ def test_a_log_that_was_cut_off_shows_against_a_head_kept_elsewhere(run: Run, da
     assert json.loads(out)["ok"] is False
 
 
-def test_the_doctor_looks_into_the_database(run: Run, database: Path) -> None:
+def test_the_doctor_checks_the_database(run: Run, database: Path) -> None:
     def findings() -> dict[str, dict[str, Any]]:
-        (told,) = in_json(run("doctor", "database", "--json"))["capabilities"]
-        return {finding["what"]: finding for finding in told["findings"]}
+        (report,) = in_json(run("doctor", "database", "--json"))["capabilities"]
+        return {finding["what"]: finding for finding in report["findings"]}
 
     before = findings()
     assert before["integrity"]["ok"] is True

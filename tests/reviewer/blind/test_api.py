@@ -1,4 +1,4 @@
-"""The Blind tab's HTTP routes: what a scorer is sent and what is kept from them, what a coordinator sees."""
+"""The Blind tab's HTTP routes: what scorers and coordinators receive, and what is withheld from them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def chunks(png: bytes) -> list[bytes]:
 
 
 def everything(client: TestClient, token: str) -> dict[str, tuple[dict[str, str], bytes]]:
-    """Each answer about one sheet with its headers, by what it is of; the token taken out."""
+    """Every response about one sheet with its headers, by path, with the token replaced."""
     sheet = client.get(f"/api/blind/sheet/{token}").json()
     paths = ["", "/spectrum", "/atlas"]
     for at, trace in enumerate(sheet["traces"]):
@@ -109,22 +109,22 @@ def of(source: str, label: str, trajectory: Trajectory) -> Trajectory:
     return replace(made, label=label, drafter=drafter)
 
 
-def test_a_sheet_tells_of_the_spectrum_only_its_numbers(app: Any, store: Store) -> None:
+def test_a_sheet_has_only_the_numbers_of_its_spectrum(app: Any, store: Store) -> None:
     opened(store)
     client = client_of(app, "SA")
     (work,) = client.get("/api/blind/work").json()
     packed = client.get(f"/api/blind/sheet/{work['places'][0]['token']}/spectrum").content
     (length,) = struct.unpack("<I", packed[:4])
     header = json.loads(packed[4 : 4 + length])
-    told = {name: value for name, value in header.items() if value not in (None, "", [], {})}
-    # The redshift is where the lines are drawn; the typical S/N is counted from the numbers.
+    shown = {name: value for name, value in header.items() if value not in (None, "", [], {})}
+    # The lines are drawn at the redshift; the typical S/N is computed from the numbers.
     numbers = {"n", "medium", "frame", "fluxUnit", "errors", "redshift", "snr_typical"}
-    assert set(told) <= {"name", *numbers}
-    assert told["name"] == "spectrum"
+    assert set(shown) <= {"name", *numbers}
+    assert shown["name"] == "spectrum"
 
 
-def test_a_picture_is_sent_without_what_its_file_says(tmp_path: Path) -> None:
-    """An imported picture carries the name of the program and of its author."""
+def test_a_picture_is_sent_without_the_metadata_of_its_file(tmp_path: Path) -> None:
+    """The metadata of an imported picture may name its program and author."""
     image = Image.new("RGBA", (40, 30), (200, 30, 30, 255))
     about = PngImagePlugin.PngInfo()
     about.add_text("Author", ZETA)
@@ -150,14 +150,14 @@ def test_a_picture_is_sent_without_what_its_file_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/picture/2/0", "/picture/-1/0", "/picture/0/99", "/picture/0/-1"])
-def test_a_picture_that_is_not_on_the_sheet_is_not_there(app: Any, store: Store, path: str) -> None:
+def test_a_picture_that_is_not_on_the_sheet_is_not_found(app: Any, store: Store, path: str) -> None:
     opened(store)
     client = client_of(app, "SA")
     (work,) = client.get("/api/blind/work").json()
     assert client.get(f"/api/blind/sheet/{work['places'][0]['token']}{path}").status_code == 404
 
 
-def test_somebody_elses_token_is_like_one_that_does_not_exist(app: Any, store: Store) -> None:
+def test_the_token_of_another_scorer_is_like_one_that_does_not_exist(app: Any, store: Store) -> None:
     opened(store)
     mine, theirs = client_of(app, "SA"), client_of(app, "SB")
     token = theirs.get("/api/blind/work").json()[0]["places"][0]["token"]
@@ -194,14 +194,14 @@ def test_an_answer_counts_once_and_can_be_changed_until_the_session_is_closed(ap
     assert client.get(f"/api/blind/sheet/{token}").status_code == 403
 
 
-def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: Any, store: Store) -> None:
+def test_items_scored_blind_are_withheld_from_their_scorers_everywhere_else(app: Any, store: Store) -> None:
     session = opened(store, replace(BOTH, scorers=("SA",), each=1))
     client, other = client_of(app, "SA"), client_of(app, "SB")
     rows = client.get("/api/queue").json()["rows"]
     assert [row["id"] for row in rows] == list(range(1, 9))
     assert {json.dumps({**row, "id": 0}) for row in rows} == {json.dumps({**rows[0], "id": 0})}
     assert ZETA not in json.dumps(rows)
-    for telling in (
+    for query in (
         {"drafter": ZETA},
         {"text": "zq"},
         {"survey": "LAMOST"},
@@ -209,8 +209,8 @@ def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: A
         {"batch": "november"},
         {"simulated": False},
     ):
-        assert client.get("/api/queue", params=telling).json()["rows"] == [], telling
-        assert len(other.get("/api/queue", params=telling).json()["rows"]) > 0, telling
+        assert client.get("/api/queue", params=query).json()["rows"] == [], query
+        assert len(other.get("/api/queue", params=query).json()["rows"]) > 0, query
     found = store.items.get(1)
     sha256 = found.row.spectrum_sha256
     zoom = found.version.trajectory.zooms[0]
@@ -236,7 +236,7 @@ def test_what_somebody_scores_blind_is_withheld_from_them_everywhere_else(app: A
     assert client.get("/api/item/1").status_code == 200
 
 
-def test_the_queue_leads_past_what_is_withheld(app: Any, store: Store) -> None:
+def test_the_queue_skips_withheld_items(app: Any, store: Store) -> None:
     opened(store, Plan("some", ("SA",), each=1, items=(3, 4, 6)))
     client = client_of(app, "SA")
     # Items 5 and 6 are two traces of one spectrum.
@@ -246,11 +246,11 @@ def test_the_queue_leads_past_what_is_withheld(app: Any, store: Store) -> None:
     assert [row["id"] for row in drafted["rows"]] == [1, 7]
 
 
-def test_an_export_holds_nothing_that_its_maker_scores_blind(store: Store, tmp_path: Path) -> None:
+def test_an_export_holds_no_item_that_its_exporter_scores_blind(store: Store, tmp_path: Path) -> None:
     store.accounts.add_person("SX", "Both", ["reviewer", "coordinator"])
     opened(store, Plan("some", ("SX",), each=1))
     store_approved = store.queue.approved
-    store.queue.approved = lambda *asked: [1, 2]  # type: ignore[method-assign]
+    store.queue.approved = lambda *arguments: [1, 2]  # type: ignore[method-assign]
     try:
         with pytest.raises(NothingToExport, match="you score it in a blind session"):
             export(store, "mine", person="SX", folder=tmp_path)
@@ -268,18 +268,18 @@ def plan_of(**other: Any) -> dict[str, Any]:
 def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
     client = client_of(app, "CO")
     setup = client.get("/api/blind/setup").json()
-    assert [(one["source"], one["items"]) for one in setup["strata"]] == [(OMEGA, 4), (ZETA, 4)]
-    assert {one["initials"] for one in setup["people"]} == {*SESSION_SCORERS, "CO"}
+    assert [(stratum["source"], stratum["items"]) for stratum in setup["strata"]] == [(OMEGA, 4), (ZETA, 4)]
+    assert {person["initials"] for person in setup["people"]} == {*SESSION_SCORERS, "CO"}
     seen = client.post("/api/blind/preview", json={"plan": plan_of(number=2)}).json()
-    assert [(one["source"], one["number"]) for one in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
-    assert [one["number"] for one in seen["pairs"]] == [2]
-    assert sum(one["asked"] for one in seen["scorers"]) == 2 * (4 + 2)
+    assert [(stratum["source"], stratum["number"]) for stratum in seen["scores"]] == [(OMEGA, 2), (ZETA, 2)]
+    assert [stratum["number"] for stratum in seen["pairs"]] == [2]
+    assert sum(scorer["asked"] for scorer in seen["scorers"]) == 2 * (4 + 2)
     assert client.get("/api/blind/sessions").json() == []
     sent = {"plan": plan_of(number=2), "key": key()}
     made = [client.post("/api/blind/sessions", json=sent).json() for _ in range(2)]
     assert made[0] == made[1]
     assert made[0]["state"] == "drawn"
-    assert [one["asked"] for one in made[0]["progress"]] == [one["asked"] for one in seen["scorers"]]
+    assert [scorer["asked"] for scorer in made[0]["progress"]] == [scorer["asked"] for scorer in seen["scorers"]]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_coordinator_sets_a_session_up(app: Any, store: Store) -> None:
         ({"gold": [{"item": 99, "coherence": 5}]}, 409, "found no item 99"),
     ],
 )
-def test_a_plan_that_cannot_be_drawn_is_refused_in_words(
+def test_an_impossible_plan_is_refused_with_a_message(
     app: Any, wrong: dict[str, Any], status: int, sentence: str
 ) -> None:
     client = client_of(app, "CO")
@@ -303,11 +303,11 @@ def test_a_plan_that_cannot_be_drawn_is_refused_in_words(
         assert sentence in answer.json()["error"]
 
 
-def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app: Any, store: Store) -> None:
+def test_giveaways_are_listed_with_their_sentence_but_not_for_a_scorer(app: Any, store: Store) -> None:
     store.accounts.add_person("BX", "Both", ["reviewer", "coordinator"], password=PASSWORD)
     session = store.blind.sessions.create("CO", replace(BOTH, scorers=(*SESSION_SCORERS, "BX")), key()).id
     found = client_of(app, "CO").get(f"/api/blind/sessions/{session}/giveaways").json()
-    gpt = next(one for one in found if one["words"] == "GPT-5")
+    gpt = next(giveaway for giveaway in found if giveaway["words"] == "GPT-5")
     assert (gpt["item"], gpt["source"], gpt["step"], gpt["kind"]) == (2, OMEGA, 1, "model")
     assert gpt["sentence"] == TELLING.strip()
     refused = client_of(app, "BX").get(f"/api/blind/sessions/{session}/giveaways")
@@ -315,7 +315,7 @@ def test_what_gives_texts_away_is_told_with_its_sentence_but_not_to_a_scorer(app
     assert OMEGA not in refused.text
 
 
-def test_nobody_but_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
+def test_only_a_coordinator_sees_a_session(app: Any, store: Store) -> None:
     session = opened(store)
     client = client_of(app, "SA")
     for path in ("setup", "sessions", *(f"sessions/{session}/{w}" for w in ("giveaways", "report.html", "report.zip"))):
@@ -328,14 +328,14 @@ def test_nobody_but_a_coordinator_sees_a_session(app: Any, store: Store) -> None
         assert client.post(f"/api/blind/{path}", json=sent).status_code == 403
 
 
-def test_before_a_session_is_closed_its_coordinator_is_told_how_far_it_is_and_no_more(app: Any, store: Store) -> None:
+def test_the_coordinator_of_an_open_session_sees_only_its_progress(app: Any, store: Store) -> None:
     session = opened(store)
     scorer, client = client_of(app, "SA"), client_of(app, "CO")
     (work,) = scorer.get("/api/blind/work").json()
     for place in work["places"]:
         verb = "score" if place["kind"] == "scores" else "prefer"
-        said = {"coherence": 3, "consistency": 2} if verb == "score" else {"preference": "equal"}
-        body = {**said, "comment": "zq-comment", "key": key()}
+        given = {"coherence": 3, "consistency": 2} if verb == "score" else {"preference": "equal"}
+        body = {**given, "comment": "zq-comment", "key": key()}
         assert scorer.post(f"/api/blind/sheet/{place['token']}/{verb}", json=body).status_code == 200
     answer = client.get("/api/blind/sessions")
     assert "zq-comment" not in answer.text

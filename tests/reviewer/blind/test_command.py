@@ -1,4 +1,4 @@
-"""``spec-o3 blind`` as a coordinator runs it: words for a person, JSON for a script, exit status."""
+"""``spec-o3 blind``: printed text, JSON and exit status."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ def path(tmp_path: Path) -> Path:
 
 
 def run(capsys, path: Path, *arguments: object) -> tuple[int, str, str]:
-    """Exit status, stdout, stderr."""
+    """Run a subcommand; return exit status, stdout and stderr."""
     what, *rest = map(str, arguments)
     status = app.main(["blind", what, *rest, "--db", str(path)])
-    told = capsys.readouterr()
-    return status, told.out, told.err
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
 
 
-def told(capsys, path: Path, *arguments: object) -> dict:
+def printed_json(capsys, path: Path, *arguments: object) -> dict:
     status, out, err = run(capsys, path, *arguments, "--json")
     assert (status, err) == (0, "")
     return json.loads(out)
 
 
-def test_a_session_from_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -> None:
+def test_a_session_of_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-    made = told(capsys, path, "draw", tmp_path / "plan.toml", "--by", "co")
+    made = printed_json(capsys, path, "draw", tmp_path / "plan.toml", "--by", "co")
     assert (made["session"], made["state"], made["drawn_by"]) == (1, "drawn", "CO")
     assert made["plan"]["scorers"] == ["RE", "AU", "VO"]
-    # Six to score, one gold and one again; three pairs and one again.
+    # Six scores, one gold and one repeat; three pairs and one repeat.
     assert made["asked"] == dict.fromkeys(SCORERS, 12)
-    assert told(capsys, path, "open", 1)["state"] == "open"
+    assert printed_json(capsys, path, "open", 1)["state"] == "open"
     with Store.open(path) as store:
         store.blind.scoring.score(person="RE", token=tokens(store, "RE")[0], coherence=5, consistency=5, key=key())
-    assert told(capsys, path, "status", 1)["progress"] == [
+    assert printed_json(capsys, path, "status", 1)["progress"] == [
         {"scorer": "RE", "done": 1, "asked": 12},
         {"scorer": "AU", "done": 0, "asked": 12},
         {"scorer": "VO", "done": 0, "asked": 12},
@@ -80,16 +80,16 @@ def test_a_session_from_a_plan_file_from_draw_to_close(capsys, path, tmp_path) -
     assert err == (
         "spec-o3: session 1: found 35 answers missing, and closing is final; --unfinished closes it anyway\n"
     )
-    closed = told(capsys, path, "close", 1, "--unfinished")
+    closed = printed_json(capsys, path, "close", 1, "--unfinished")
     assert (closed["state"], closed["unanswered"]) == ("closed", 35)
-    assert [one["state"] for one in told(capsys, path, "list")["sessions"]] == ["closed"]
+    assert [session["state"] for session in printed_json(capsys, path, "list")["sessions"]] == ["closed"]
 
 
-def test_flags_alone_make_a_plan_and_go_before_the_file(capsys, path, tmp_path) -> None:
-    made = told(capsys, path, "draw", "--name", "flags", "--scorers", "RE", "AU", "--number", 2, "--seed", 3)
+def test_options_make_a_plan_and_override_the_file(capsys, path, tmp_path) -> None:
+    made = printed_json(capsys, path, "draw", "--name", "flags", "--scorers", "RE", "AU", "--number", 2, "--seed", 3)
     assert (made["plan"]["number"], made["plan"]["seed"], made["plan"]["mode"]) == (2, 3, "scores")
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
-    over = told(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "scores", "--snr-min", 10)
+    over = printed_json(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "scores", "--snr-min", 10)
     assert (over["plan"]["mode"], over["plan"]["number"]) == ("scores", 3)
     assert (over["plan"]["filter"]["survey"], over["plan"]["filter"]["snr_min"]) == ("LAMOST", 10.0)
     status, _, err = run(capsys, path, "draw", tmp_path / "plan.toml", "--mode", "pairs")
@@ -100,7 +100,7 @@ def test_flags_alone_make_a_plan_and_go_before_the_file(capsys, path, tmp_path) 
     )
 
 
-def test_what_is_said_to_a_person(capsys, path) -> None:
+def test_the_text_printed_for_a_person(capsys, path) -> None:
     with Store.open(path) as store:
         Desk(store).decide("ED", 1, "keep")
         Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
@@ -123,28 +123,28 @@ def test_what_is_said_to_a_person(capsys, path) -> None:
     assert out.splitlines()[1] == "  RE: 0 of 12"
 
 
-def test_texts_that_tell_can_be_left_out(capsys, path) -> None:
+def test_texts_with_giveaways_can_be_left_out(capsys, path) -> None:
     with Store.open(path) as store:
         Desk(store).decide("ED", 1, "keep")
         Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
-    made = told(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
+    made = printed_json(capsys, path, "draw", "--name", "n", "--scorers", *SCORERS, "--leave-out-giveaways")
     assert made["giving_away"] == []
     assert made["notes"] == ["1 trajectories reveal their authors and were left out."]
     status, out, _ = run(capsys, path, "giveaways", 1)
     assert (status, out) == (0, "nothing was found; a scorer may still notice other leaks\n")
 
 
-def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
-    asked = ["draw", "--name", "n", "--scorers", *SCORERS, "--number", 7, "--sources", GPT, SPEC]
-    status, out, err = run(capsys, path, *asked)
+def test_too_few_trajectories_are_reported_with_numbers(capsys, path) -> None:
+    arguments = ["draw", "--name", "n", "--scorers", *SCORERS, "--number", 7, "--sources", GPT, SPEC]
+    status, out, err = run(capsys, path, *arguments)
     assert (status, err) == (1, "")
     assert out == (
         "nothing drawn: Found 6 of cv by gpt-5; 6 of cv by Spec-o3-7B, "
         "expected 7 trajectories of each source and task.\n"
     )
-    status, out, _ = run(capsys, path, *asked, "--json")
+    status, out, _ = run(capsys, path, *arguments, "--json")
     assert (status, json.loads(out)["session"]) == (1, None)
-    assert told(capsys, path, "list") == {"sessions": []}
+    assert printed_json(capsys, path, "list") == {"sessions": []}
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_too_few_is_bad_news_with_numbers(capsys, path) -> None:
         (["giveaways", "7"], "no blind session 7"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(capsys, path, arguments, words) -> None:
+def test_a_failed_command_prints_one_line(capsys, path, arguments, words) -> None:
     status, out, err = run(capsys, path, *arguments)
     assert (status, out) == (2, "")
     assert words in err
@@ -177,21 +177,21 @@ def test_a_filter_that_is_no_table_is_named_with_the_file(capsys, path, tmp_path
     assert "plan.toml: filter: found 3, expected a table of keys and values" in err
 
 
-def test_there_has_to_be_a_database(capsys, tmp_path) -> None:
+def test_a_missing_database_is_refused(capsys, tmp_path) -> None:
     status, _, err = run(capsys, tmp_path / "none.db", "list")
     assert status == 2
     assert "none.db: found no database" in err
     assert not (tmp_path / "none.db").exists()
 
 
-@pytest.mark.parametrize("command", [one.name for one in SUBCOMMANDS])
-def test_every_subcommand_helps(command, tmp_path) -> None:
+@pytest.mark.parametrize("command", [subcommand.name for subcommand in SUBCOMMANDS])
+def test_every_subcommand_has_help(command, tmp_path) -> None:
     done = cli.run("blind", command, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(f"usage: spec-o3 blind {command}")
 
 
-def test_without_a_subcommand_it_says_what_there_is(capsys) -> None:
+def test_without_a_subcommand_the_usage_is_printed(capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
         app.main(["blind"])
     assert stopped.value.code == 2
@@ -219,7 +219,7 @@ def test_a_session_whose_gold_item_is_none_of_its_items_is_refused(tmp_path: Pat
 
 
 @pytest.mark.parametrize("text", [None, [], {}, 3, True, "x"])
-def test_a_session_whose_texts_are_no_texts_or_not_here_is_refused(text: object, tmp_path: Path) -> None:
+def test_a_session_with_invalid_or_unknown_texts_is_refused(text: object, tmp_path: Path) -> None:
     expected, match = (NotFound, None) if text == "x" else (PlanError, "session: found the content_hash")
     with Store.open(tmp_path / "annotations.db") as store, pytest.raises(expected, match=match) as refused:
         plan.rerun_plan(edited_session(content_hash=text), store.blind.results.items_by_content)

@@ -36,7 +36,7 @@ NO_NUMBER = re.compile(r"\bnan\b|\binf(?:inity)?\b", re.IGNORECASE)
 
 
 def score(person: str, item: int, again: bool) -> tuple[int | str, int]:
-    """Known answers: scorers differ in level, odd items (by gpt-5) are worse."""
+    """The known scores: scorers differ in level, and odd items (by gpt-5) are worse."""
     level = {"RE": 1, "AU": 2, "VO": 3}[person] - item % 2 + (item // 3) % 2
     return ("cannot tell" if item == 7 else level + again), min(5, level + 1)
 
@@ -68,20 +68,20 @@ def answer(store: Store, scorers: tuple[str, ...] = SCORERS) -> None:
 
 
 def judge(store: Store, session: int) -> None:
-    """A judge that likes what people like, and changes its mind on one pair when the order changes."""
+    """Record a judge that agrees with the people, and whose answer on one pair depends on the order."""
     results = store.blind.results.of_session(None, session)
-    for one in {said.shown for said in results.first("scores")}:
-        item = results.traces[one[0]].item
+    for versions in {response.shown for response in results.first("scores")}:
+        item = results.traces[versions[0]].item
         judged = JudgeScore(5 - item % 2 * 2, 3 + item % 3, "=1+1")
         store.blind.judging.record(
-            by="CO", session_id=session, judgement=Judgement("AstroSage", one, judged, "hm", {}), key=key()
+            by="CO", session_id=session, judgement=Judgement("AstroSage", versions, judged, "hm", {}), key=key()
         )
-    pairs = {frozenset(said.shown): said.shown for said in results.first("pair")}
+    pairs = {frozenset(response.shown): response.shown for response in results.first("pair")}
     for number, shown in enumerate(sorted(map(sorted, pairs.values()))):
         for order in (tuple(shown), tuple(shown[::-1])):
             best = "left" if results.traces[order[0]].source == SPEC or number == 0 else "right"
-            one = Judgement("AstroSage", order, PreferenceAnswer(best), "", {})
-            store.blind.judging.record(by="CO", session_id=session, judgement=one, key=key())
+            judgement = Judgement("AstroSage", order, PreferenceAnswer(best), "", {})
+            store.blind.judging.record(by="CO", session_id=session, judgement=judgement, key=key())
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def names_of(store: Store, session: int) -> Names:
 
 
 class Words(HTMLParser):
-    """The text of a page, and what it would fetch or run."""
+    """The text of a page, its tags and the addresses that it would load."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class Words(HTMLParser):
         self.text += data
 
 
-def test_every_file_is_there(made) -> None:
+def test_a_report_has_every_file(made) -> None:
     assert list(made[2]) == [
         "judgements.csv",
         "preferences.csv",
@@ -167,15 +167,15 @@ def test_the_numbers_are_those_of_the_statistics(made, dimension) -> None:
     if dimension == "coherence":
         gold = calibration(*tables.gold_scores(results, dimension, "VO"))
         expected[("gold", report_names.scorers["VO"], "bias")] = gold.bias
-    for (section, of, statistic), one in expected.items():
+    for (section, of, statistic), estimate in expected.items():
         found = number(files, section, of, dimension, statistic)
         for name in ("value", "low", "high"):
-            given = getattr(one, name)
+            given = getattr(estimate, name)
             assert found[name] == "" if given is None else float(found[name]) == pytest.approx(given, abs=1e-9)
-        assert int(found["n"]) == one.n
+        assert int(found["n"]) == estimate.n
 
 
-def test_what_is_known_by_hand(made) -> None:
+def test_the_statistics_of_known_answers(made) -> None:
     files = made[2]
     # Coherence of a repeat is one more than the first time; consistency is the same.
     for scorer in ("S1", "S2", "S3"):
@@ -191,7 +191,7 @@ def test_what_is_known_by_hand(made) -> None:
     assert number(files, "preference", f"{SPEC} over {GPT}", "", "both bad")["value"] == repr(rate.both_bad.value)
 
 
-def test_judges_stand_beside_the_people(made) -> None:
+def test_judges_are_reported_next_to_people(made) -> None:
     files = made[2]
     flips = number(files, "judge bias", "AstroSage", "", "flip rate")
     pairs = int(flips["n"])
@@ -221,14 +221,14 @@ def test_every_number_of_the_tables_is_on_the_page(made) -> None:
         assert words in page.text
 
 
-def test_the_page_needs_nothing_beside_it(made) -> None:
+def test_the_page_loads_no_other_file(made) -> None:
     page = Words(made[2]["report.html"].decode())
     assert not {"script", "img", "link", "iframe"} & set(page.tags)
     assert all(address.startswith("#") for address in page.addresses)
     assert "<script>alert" not in made[2]["report.html"].decode()
 
 
-def test_nobody_is_named(made) -> None:
+def test_no_person_is_named(made) -> None:
     people = "|".join(f"Dr {person}|{person}" for person in (*SCORERS, "CO"))
     for name, content in made[2].items():
         found = re.search(rf"(?<![\w-])(?:{people})(?![\w-])", content.decode())
@@ -236,12 +236,12 @@ def test_nobody_is_named(made) -> None:
     assert {row["scorer"] for row in table(made[2], "scores.csv")} == {"S1", "S2", "S3"}
 
 
-def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
+def test_a_scorer_who_drafted_is_anonymous_as_a_source_too(tmp_path) -> None:
     with a_store(tmp_path / "annotations.db", clock=Clock()) as store:
         by_hand = Drafter("person", "Dr RE", {})
         spectra = [a_spectrum(f"spec-55859-F5902_sp01-{n:03d}.fits") for n in range(3)]
         drafts = [trace(SPEC, n, drafter=by_hand) for n in range(3)]
-        store.items.add_all([Draft(one, spectrum) for one, spectrum in zip(drafts, spectra, strict=True)])
+        store.items.add_all([Draft(trajectory, spectrum) for trajectory, spectrum in zip(drafts, spectra, strict=True)])
         session = opened(store, sources=(SPEC, "Dr RE"), each=2).id
         for person in SCORERS:
             for token in tokens(store, person):
@@ -253,26 +253,26 @@ def test_a_scorer_who_drafted_goes_by_the_new_name(tmp_path) -> None:
     assert all(b"Dr RE" not in content for content in files.values())
 
 
-def test_raw_answers_are_as_they_were_given(made) -> None:
+def test_raw_answers_are_exported_as_given(made) -> None:
     store, session, files = made
     results, report_names = store.blind.results.of_session(None, session), names_of(store, session)
     rows = {(row["scorer"], int(row["place"])): row for row in table(files, "scores.csv")}
     rows |= {(row["scorer"], int(row["place"])): row for row in table(files, "preferences.csv")}
     assert len(rows) == len(results.responses)
-    for one in results.responses:
-        row = rows[report_names.scorers[one.scorer], one.place]
-        items = [str(report_names.items[results.traces[version].item]) for version in one.shown]
-        if one.kind == "scores":
-            given = [str(one.answer.coherence), str(one.answer.consistency)]
+    for response in results.responses:
+        row = rows[report_names.scorers[response.scorer], response.place]
+        items = [str(report_names.items[results.traces[version].item]) for version in response.shown]
+        if response.kind == "scores":
+            given = [str(response.answer.coherence), str(response.answer.consistency)]
             assert [row["item"], row["coherence"], row["consistency"]] == [*items, *given]
         else:
-            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, one.answer.preference]
-        gold = "gold" if one.gold else "repeat" if one.repeat_of else "result"
+            assert [row["left_item"], row["right_item"], row["preference"]] == [*items, response.answer.preference]
+        gold = "gold" if response.gold else "repeat" if response.repeat_of else "result"
         assert row["use"] == gold
     assert {row["step"] for row in table(files, "wrong_steps.csv")} == {"3"}
 
 
-def test_a_text_is_no_formula(made) -> None:
+def test_no_cell_is_a_formula(made) -> None:
     for name, content in made[2].items():
         if name.endswith(".csv"):
             for row in csv.reader(io.StringIO(content.decode())):
@@ -303,7 +303,7 @@ def test_work_after_the_session_does_not_change_its_report(made, tmp_path) -> No
 
 @pytest.mark.parametrize("scorers", [("RE",), SCORERS], ids=["one scorer", "three"])
 @pytest.mark.parametrize("case", ["nothing", "unanimous", "one answer", "all cannot tell"])
-def test_a_session_without_statistics_says_so(tmp_path, scorers, case) -> None:
+def test_a_session_without_statistics_gives_reasons(tmp_path, scorers, case) -> None:
     with a_store(tmp_path / "annotations.db", spectra=3) as store:
         gold = (Gold(1, 5, 5),)
         session = opened(store, mode="both", each=len(scorers), scorers=scorers, repeats=1, gold=gold).id
@@ -332,17 +332,17 @@ def test_the_summary_claims_no_more_than_the_intervals() -> None:
     from reviewer.blind.report.statistics import Difference
     from reviewer.blind.report.summary import _alpha, _difference
 
-    def told(value: float, low: float | None, high: float | None) -> str:
+    def sentence(value: float, low: float | None, high: float | None) -> str:
         none = Estimate.undefined("no spectrum has scores of both sources", 0, "d")
         reason = "" if low is not None else "fewer than 5 items"
         return _difference(Difference("A", "B", Estimate(value, low, high, 9, "d", reason), none))
 
-    assert told(0.5, 0.1, 0.9).startswith("A was scored higher than B")
-    assert told(-0.5, -0.9, -0.1).startswith("B was scored higher than A")
-    assert told(0.5, -0.1, 0.9).startswith("no difference between A and B is shown")
-    assert "nothing is claimed" in told(0.5, None, None)
-    said = [_alpha(Estimate(0.8, low, high, 9, "d")) for low, high in ((0.1, 0.5), (0.7, 0.9), (0.81, 0.9))]
-    assert ["too little" in said[0], "tentative" in said[1], "reliable" in said[2]] == [True] * 3
+    assert sentence(0.5, 0.1, 0.9).startswith("A was scored higher than B")
+    assert sentence(-0.5, -0.9, -0.1).startswith("B was scored higher than A")
+    assert sentence(0.5, -0.1, 0.9).startswith("no difference between A and B is shown")
+    assert "nothing is claimed" in sentence(0.5, None, None)
+    sentences = [_alpha(Estimate(0.8, low, high, 9, "d")) for low, high in ((0.1, 0.5), (0.7, 0.9), (0.81, 0.9))]
+    assert ["too little" in sentences[0], "tentative" in sentences[1], "reliable" in sentences[2]] == [True] * 3
 
 
 def test_an_open_session_has_no_report(tmp_path) -> None:
@@ -376,26 +376,26 @@ def test_all_files_are_written_or_none(made, tmp_path, monkeypatch) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
 
 
-def test_the_command_writes_it_and_the_same_items_are_drawn_again(made, tmp_path, capsys) -> None:
+def test_the_command_writes_a_report_and_draws_the_same_items_again(made, tmp_path, capsys) -> None:
     store, session, files = made
     base = ["--db", str(store.path)]
     assert app.main(["blind", "report", str(session), "--output", str(tmp_path / "out"), "--json", *base]) == 0
     assert json.loads(capsys.readouterr().out)["files"] == list(files)
     again = ["blind", "draw", "--again", str(tmp_path / "out" / "session.json")]
     assert app.main([*again, "--scorers", "AU", "ED", "AX", "--json", *base]) == 0
-    drawn = json.loads(capsys.readouterr().out)
+    created = json.loads(capsys.readouterr().out)
     shown = {
         trace.item
-        for said in store.blind.results.of_session(None, session).responses
-        for trace in map(store_trace(store, session), said.shown)
+        for response in store.blind.results.of_session(None, session).responses
+        for trace in map(store_trace(store, session), response.shown)
     }
-    assert {*drawn["plan"]["items"], *(gold["item"] for gold in drawn["plan"]["gold"])} == shown
-    assert drawn["plan"]["seed"] == 11
-    assert app.main(["blind", "report", str(drawn["session"]), "--output", str(tmp_path / "no"), *base]) == 2
+    assert {*created["plan"]["items"], *(gold["item"] for gold in created["plan"]["gold"])} == shown
+    assert created["plan"]["seed"] == 11
+    assert app.main(["blind", "report", str(created["session"]), "--output", str(tmp_path / "no"), *base]) == 2
     assert "its results are available once it is closed" in capsys.readouterr().err
-    # A text that was changed since is not the text that was scored.
+    # A text that was changed later is not the text that was scored.
     item = min(shown)
-    store.blind.sessions.close(None, drawn["session"], "over")
+    store.blind.sessions.close(None, created["session"], "over")
     Desk(store).decide("ED", item, "keep")
     Desk(store).edit("ED", item, "Another text.")
     assert app.main([*again, "--scorers", "AU", "AX", *base]) == 2
@@ -413,7 +413,7 @@ def test_names_are_replaced_in_one_pass() -> None:
     order = ["S2", "HE", "AU"]
     random.Random(3).shuffle(order)
     report_names = Names(
-        {one: f"S{n}" for n, one in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"}
+        {initials: f"S{n}" for n, initials in enumerate(order, 1)}, {9: 1}, {"S2": "Ann Lee", "HE": "", "AU": "AU"}
     )
     called = report_names.scorers
     assert (
@@ -425,11 +425,11 @@ def test_names_are_replaced_in_one_pass() -> None:
 
 
 VERDICTS = {"RE": SPEC, "AU": GPT, "VO": None}
-"""Whom each scorer prefers throughout; VO finds both bad."""
+"""The source that each scorer prefers in every pair; VO finds both bad."""
 
 
-def place_of(person: str, item: int, again: bool) -> int | str:
-    """What somebody says of an item: who and what it is can be read off the score."""
+def score_of(person: str, item: int, again: bool) -> int | str:
+    """The score that a scorer gives an item; it depends on both and on repetition."""
     if person == "VO" and item % 4 == 0:
         return "cannot tell"
     return min(5, SCORERS.index(person) + item % 2 + int(again))
@@ -439,20 +439,20 @@ def place_of(person: str, item: int, again: bool) -> int | str:
 def results(tmp_path: Path) -> Iterator[Results]:
     with a_store(tmp_path / "annotations.db") as store:
         session = opened(store, mode="both", each=3, repeats=1, gold=(Gold(1, 5, None, 0),), sources=(SPEC, GPT))
-        table_answer(store)
+        answer_for_tables(store)
         store.blind.sessions.close("CO", session.id, key())
         yield store.blind.results.of_session(None, session.id)
 
 
-def table_answer(store: Store) -> None:
+def answer_for_tables(store: Store) -> None:
     items = {store.items.get(n).version.content_hash: n for n in range(1, 13)}
     for person in SCORERS:
         seen: set[int] = set()
         for token in tokens(store, person):
             (shown,) = store.blind.scoring.source(token, person).trajectories
             item = items[shown.content_hash()]
-            said = place_of(person, item, item in seen)
-            store.blind.scoring.score(person=person, token=token, coherence=said, consistency=3, key=key())
+            given = score_of(person, item, item in seen)
+            store.blind.scoring.score(person=person, token=token, coherence=given, consistency=3, key=key())
             seen.add(item)
         for token in tokens(store, person, "pair"):
             left = store.blind.scoring.source(token, person).trajectories[0].drafter.name
@@ -462,33 +462,33 @@ def table_answer(store: Store) -> None:
             )
 
 
-def test_each_score_stands_in_its_own_place(results) -> None:
+def test_each_score_is_in_its_own_cell(results) -> None:
     table = tables.score_table(results, "coherence")
     assert table.raters == tuple(sorted(SCORERS))
     assert len(table.items) == 10
     assert "1" not in table.items
     for row, item in enumerate(table.items):
         for column, person in enumerate(table.raters):
-            said = place_of(person, int(item), again=False)
+            given = score_of(person, int(item), again=False)
             found = table.values[row, column]
-            assert np.isnan(found) if said == "cannot tell" else found == said
+            assert np.isnan(found) if given == "cannot tell" else found == given
 
 
-def test_one_source_at_a_time(results) -> None:
+def test_scores_are_selected_by_source(results) -> None:
     gpt, spec = (tables.score_table(results, "consistency", source) for source in (GPT, SPEC))
     assert {int(item) % 2 for item in gpt.items} == {1}
     assert {int(item) % 2 for item in spec.items} == {0}
     assert set(gpt.values.flat) == {3.0}
 
 
-def test_cannot_tell_is_counted_apart(results) -> None:
-    drawn = [int(item) for item in tables.score_table(results, "coherence").items]
-    assert tables.count_cannot_tell(results, "coherence") == sum(item % 4 == 0 for item in drawn) > 0
+def test_cannot_tell_is_counted_separately(results) -> None:
+    sampled = [int(item) for item in tables.score_table(results, "coherence").items]
+    assert tables.count_cannot_tell(results, "coherence") == sum(item % 4 == 0 for item in sampled) > 0
     assert tables.count_cannot_tell(results, "coherence", GPT) == 0
     assert tables.count_cannot_tell(results, "consistency") == 0
 
 
-def test_correctness_goes_with_the_items_of_the_table(results) -> None:
+def test_correctness_is_in_the_order_of_the_items_of_the_table(results) -> None:
     table = tables.score_table(results, "coherence")
     # Items 1 and 2 are of spectrum 0, whose label is NO; every verdict is YES.
     assert tables.verdict_correctness(results, table) == tuple((int(item) - 1) // 2 % 2 == 1 for item in table.items)
@@ -502,7 +502,7 @@ def test_repeats_and_gold_have_tables_of_their_own(results) -> None:
     assert all(len(part) == 0 for part in tables.gold_scores(results, "consistency", "AU"))
 
 
-def test_left_and_right_are_undone_exactly_once(results) -> None:
+def test_left_and_right_are_mapped_to_the_sources_exactly_once(results) -> None:
     votes = tables.pair_votes(results)
     assert (set(votes.a), set(votes.b)) == ({SPEC}, {GPT})
     assert sorted(votes.verdicts) == ["a"] * 5 + ["b"] * 5 + ["both bad"] * 5
@@ -514,6 +514,6 @@ def test_sides_are_as_they_were_shown(results) -> None:
     pairs, sides = tables.shown_sides(results)
     assert len(set(pairs)) == 5
     assert sides.count("both bad") == 5
-    # RE and AU always disagree, and the coin lets neither side be theirs.
+    # RE and AU always disagree, and neither source is always on one side.
     assert {"left", "right"} < set(sides)
     assert position_bias(pairs, sides).n == 10

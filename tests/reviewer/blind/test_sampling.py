@@ -32,14 +32,14 @@ def numbered() -> object:
     return map("t{}".format, count()).__next__
 
 
-def drawn(plan: Plan, candidates: list[Candidate]) -> SampledSession:
+def sampled(plan: Plan, candidates: list[Candidate]) -> SampledSession:
     return sample(plan, candidates, numbered())
 
 
 def campaign(
     spectra: int = 12, sources: tuple[str, ...] = SOURCES[:2], tasks: tuple[str, ...] = ("cc", "cv")
 ) -> list[Candidate]:
-    """Every source's trajectory of every spectrum, half of the spectra for each task."""
+    """One trajectory per source and spectrum; the spectra are divided among the tasks."""
     numbers = count(1)
     return [
         Candidate(item, 1000 + item, source, tasks[n % len(tasks)], f"sha-{n}")
@@ -50,7 +50,7 @@ def campaign(
 
 @st.composite
 def campaigns(sample) -> list[Candidate]:
-    """Candidates of any shape: missing arms, several of one spectrum, hands in some of them."""
+    """Candidates of any kind: missing sources, several of one spectrum, some with barred scorers."""
     return [
         Candidate(
             item=item,
@@ -81,49 +81,52 @@ def plans(sample) -> Plan:
     )
 
 
-def able(plan: Plan, candidates: list[Candidate]) -> SampledSession:
-    """The session, where there is one to draw; nobody is barred where all are wanted."""
+def sampled_if_possible(plan: Plan, candidates: list[Candidate]) -> SampledSession:
+    """The sampled session, if one is possible; no scorer is barred if a trace needs more than two."""
     candidates = [replace(c, barred=frozenset()) for c in candidates] if plan.each > 2 else candidates
     try:
-        return drawn(plan, candidates)
+        return sampled(plan, candidates)
     except TooFew:
         assume(False)
         raise
 
 
-def firsts(drawn: SampledSession, kind: str) -> list[Assignment]:
-    return [a for a in drawn.assignments if a.kind == kind and a.repeat_of is None and not a.gold]
+def firsts(session: SampledSession, kind: str) -> list[Assignment]:
+    return [a for a in session.assignments if a.kind == kind and a.repeat_of is None and not a.gold]
 
 
 # ---- what holds for every session
 
 
 @given(plans(), campaigns(), st.randoms())
-def test_the_order_of_the_candidates_means_nothing_and_the_seed_everything(plan, candidates, random) -> None:
+def test_a_session_does_not_depend_on_the_order_of_the_candidates(plan, candidates, random) -> None:
     shuffled = random.sample(candidates, len(candidates))
-    assert able(plan, candidates) == able(plan, shuffled)
+    assert sampled_if_possible(plan, candidates) == sampled_if_possible(plan, shuffled)
 
 
 @given(plans(), campaigns())
-def test_nobody_is_asked_about_what_they_had_a_hand_in_and_every_item_has_its_scorers(plan, candidates) -> None:
-    session = able(plan, candidates)
+def test_no_scorer_gets_an_item_they_worked_on_and_every_item_has_its_scorers(plan, candidates) -> None:
+    session = sampled_if_possible(plan, candidates)
     scorers_of = defaultdict(list)
     for kind in plan.kinds:
-        for one in firsts(session, kind):
-            assert not any(one.scorer in c.barred for c in one.shown)
-            assert plan.giveaways == "flag" or not any(c.gives_away for c in one.shown)
-            scorers_of[kind, frozenset(c.item for c in one.shown)].append(one.scorer)
+        for assignment in firsts(session, kind):
+            assert not any(assignment.scorer in c.barred for c in assignment.shown)
+            assert plan.giveaways == "flag" or not any(c.gives_away for c in assignment.shown)
+            scorers_of[kind, frozenset(c.item for c in assignment.shown)].append(assignment.scorer)
     assert scorers_of
     for scorers in scorers_of.values():
         assert len(scorers) == len(set(scorers)) == plan.each
 
 
 @given(plans(), campaigns())
-def test_every_arm_of_a_task_has_as_many(plan, candidates) -> None:
-    session = able(plan, candidates)
+def test_every_source_of_a_task_has_the_same_number(plan, candidates) -> None:
+    session = sampled_if_possible(plan, candidates)
     arms = plan.sources or sorted({c.source for c in candidates})
     for kind in plan.kinds:
-        of = Counter((tuple(sorted(c.source for c in one.shown)), one.shown[0].task) for one in firsts(session, kind))
+        of = Counter(
+            (tuple(sorted(c.source for c in assignment.shown)), assignment.shown[0].task)
+            for assignment in firsts(session, kind)
+        )
         groups = [tuple(sorted(arm)) for arm in combinations(arms, 1 if kind == "scores" else 2)]
         for task in {task for _, task in of}:
             numbers = {of[arm, task] for arm in groups}
@@ -133,66 +136,68 @@ def test_every_arm_of_a_task_has_as_many(plan, candidates) -> None:
 
 @given(plans(), campaigns())
 def test_places_run_from_one_and_scores_come_before_pairs(plan, candidates) -> None:
-    session = able(plan, candidates)
+    session = sampled_if_possible(plan, candidates)
     for scorer in plan.scorers:
         mine = session.of(scorer)
-        assert [one.place for one in mine] == list(range(1, len(mine) + 1))
-        assert [one.kind for one in mine] == sorted((one.kind for one in mine), reverse=True)
-    tokens = [one.token for one in session.assignments]
+        assert [assignment.place for assignment in mine] == list(range(1, len(mine) + 1))
+        assert [assignment.kind for assignment in mine] == sorted(
+            (assignment.kind for assignment in mine), reverse=True
+        )
+    tokens = [assignment.token for assignment in session.assignments]
     assert len(set(tokens)) == len(tokens)
 
 
 @given(plans(), campaigns())
-def test_a_repeat_comes_far_behind_its_first_showing_with_the_sides_swapped(plan, candidates) -> None:
-    session = able(plan, candidates)
-    by_token = {one.token: one for one in session.assignments}
+def test_a_repeat_comes_long_after_its_first_showing_with_swapped_sides(plan, candidates) -> None:
+    session = sampled_if_possible(plan, candidates)
+    by_token = {assignment.token: assignment for assignment in session.assignments}
     for scorer, kind in product(plan.scorers, plan.kinds):
-        mine = [one for one in session.of(scorer) if one.kind == kind]
-        repeats = [one for one in mine if one.repeat_of is not None]
-        assert len(repeats) == plan.repeats == len({one.repeat_of for one in repeats})
-        for one in repeats:
-            first = by_token[one.repeat_of]
+        mine = [assignment for assignment in session.of(scorer) if assignment.kind == kind]
+        repeats = [assignment for assignment in mine if assignment.repeat_of is not None]
+        assert len(repeats) == plan.repeats == len({assignment.repeat_of for assignment in repeats})
+        for assignment in repeats:
+            first = by_token[assignment.repeat_of]
             assert (first.scorer, first.kind, first.repeat_of) == (scorer, kind, None)
-            assert first.shown[::-1] == one.shown
-            assert one.place - first.place >= repeat_distance(len(mine) - len(repeats))
+            assert first.shown[::-1] == assignment.shown
+            assert assignment.place - first.place >= repeat_distance(len(mine) - len(repeats))
 
 
 @given(plans(), campaigns())
 def test_pairs_are_of_one_spectrum_and_task_and_of_two_sources(plan, candidates) -> None:
-    for one in able(replace(plan, mode="pairs"), candidates).assignments:
-        left, right = one.shown
+    for assignment in sampled_if_possible(replace(plan, mode="pairs"), candidates).assignments:
+        left, right = assignment.shown
         assert (left.spectrum, left.task) == (right.spectrum, right.task)
         assert left.spectrum is not None
         assert left.source != right.source
 
 
 @given(plans(), campaigns())
-def test_the_coin_is_balanced_for_two_sources_in_all_for_each_pair_and_each_scorer(plan, candidates) -> None:
-    session = able(replace(plan, mode="pairs"), candidates)
+def test_sides_are_balanced_for_two_sources_in_total_per_pair_and_per_scorer(plan, candidates) -> None:
+    session = sampled_if_possible(replace(plan, mode="pairs"), candidates)
     for two in combinations(SOURCES, 2):
         in_front: dict[object, Counter[str]] = defaultdict(Counter)
-        for one in firsts(session, "pair"):
-            if {c.source for c in one.shown} == set(two):
-                left = one.shown[0].source
-                pair = frozenset(c.item for c in one.shown)
-                for group in ("all", ("pair", pair), ("scorer", one.scorer)):
+        for assignment in firsts(session, "pair"):
+            if {c.source for c in assignment.shown} == set(two):
+                left = assignment.shown[0].source
+                pair = frozenset(c.item for c in assignment.shown)
+                for group in ("all", ("pair", pair), ("scorer", assignment.scorer)):
                     in_front[group][left] += 1
         for lefts in in_front.values():
             assert abs(lefts[two[0]] - lefts[two[1]]) <= 1
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.data(), st.integers())
-def test_loads_differ_by_one_at_most_where_nobody_is_barred(items, scorers, data, seed) -> None:
+def test_loads_differ_by_one_at_most_if_no_scorer_is_barred(items, scorers, data, seed) -> None:
     each = data.draw(st.integers(1, scorers))
-    everybody = SCORERS[:scorers]
+    all_scorers = SCORERS[:scorers]
     loads: Counter[str] = Counter()
-    assign_evenly([frozenset(everybody)] * items, each, everybody, Random(seed), loads, [0] * items)
-    assert max(loads[s] for s in everybody) - min(loads[s] for s in everybody) <= 1
+    assign_evenly([frozenset(all_scorers)] * items, each, all_scorers, Random(seed), loads, [0] * items)
+    assert max(loads[s] for s in all_scorers) - min(loads[s] for s in all_scorers) <= 1
 
 
 @given(st.lists(st.frozensets(st.sampled_from("abc"), min_size=1), min_size=1, max_size=6), st.integers(0, 99))
 @example([frozenset("abc"), frozenset("a"), frozenset("a"), frozenset("ab"), frozenset("ab")], 0)
-def test_with_exclusions_loads_are_as_even_as_any_sharing_makes_them(allowed, seed) -> None:
+def test_with_exclusions_loads_are_as_even_as_possible(allowed, seed) -> None:
     loads: Counter[str] = Counter()
     assign_evenly(allowed, 1, "abc", Random(seed), loads, [0] * len(allowed))
     best = min(sum(n * n for n in Counter(sharing).values()) for sharing in product(*(sorted(a) for a in allowed)))
@@ -200,7 +205,7 @@ def test_with_exclusions_loads_are_as_even_as_any_sharing_makes_them(allowed, se
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(SCORERS)), unique=True), st.integers(0, 99))
-def test_coins_are_balanced_on_any_graph(showings, seed) -> None:
+def test_sides_are_balanced_on_any_graph(showings, seed) -> None:
     swapped = balanced_sides(showings, Random(seed))
     lean: Counter[object] = Counter()
     for (pair, scorer), coin in zip(showings, swapped, strict=True):
@@ -209,78 +214,86 @@ def test_coins_are_balanced_on_any_graph(showings, seed) -> None:
     assert all(abs(n) <= 1 for n in lean.values())
 
 
-def test_the_coin_falls_both_ways() -> None:
-    fell = {balanced_sides([(1, "AA")], Random(seed))[0] for seed in range(20)}
-    assert fell == {True, False}
+def test_both_sides_occur() -> None:
+    sides = {balanced_sides([(1, "AA")], Random(seed))[0] for seed in range(20)}
+    assert sides == {True, False}
 
 
 # ---- gold items
 
 
 @given(st.integers(0, 4), st.integers(4, 30), st.integers(0, 1000))
-def test_gold_items_are_spread_over_the_list_one_in_each_stretch(gold, spectra, seed) -> None:
+def test_gold_items_are_spread_evenly_over_the_list(gold, spectra, seed) -> None:
     candidates = campaign(spectra)
     golden = tuple(Gold(c.item, coherence=5) for c in candidates[:gold])
-    session = drawn(Plan("gold", ("AA", "BB"), gold=golden, repeats=1, seed=seed), candidates)
+    session = sampled(Plan("gold", ("AA", "BB"), gold=golden, repeats=1, seed=seed), candidates)
     for scorer in ("AA", "BB"):
         mine = session.of(scorer)
-        places = [one.place for one in mine if one.gold]
+        places = [assignment.place for assignment in mine if assignment.gold]
         assert len(places) == gold
-        assert {one.shown[0].item for one in mine if one.gold} == {g.item for g in golden}
-        assert not any(one.gold and one.repeat_of for one in mine)
+        assert {assignment.shown[0].item for assignment in mine if assignment.gold} == {g.item for g in golden}
+        assert not any(assignment.gold and assignment.repeat_of for assignment in mine)
         for n, place in enumerate(places):
-            # Its stretch, give or take what the gold items before it have pushed it back by.
+            # In its part of the list, shifted by at most the gold items before it.
             assert n * len(mine) / gold - gold <= place <= (n + 1) * len(mine) / gold + gold
 
 
-def test_gold_is_in_no_stratum_and_not_shown_to_whoever_had_a_hand_in_it() -> None:
+def test_gold_is_in_no_stratum_and_not_shown_to_those_who_worked_on_it() -> None:
     candidates = campaign(4)
     candidates[0] = replace(candidates[0], barred=frozenset({"AA"}))
-    session = drawn(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
-    assert sorted((one.scorer, one.shown[0].item) for one in session.assignments if one.gold) == [
+    session = sampled(Plan("gold", ("AA", "BB"), gold=(Gold(1, 5, 5), Gold(2, 5, 5))), candidates)
+    assert sorted(
+        (assignment.scorer, assignment.shown[0].item) for assignment in session.assignments if assignment.gold
+    ) == [
         ("AA", 2),
         ("BB", 1),
         ("BB", 2),
     ]
-    assert {1, 2}.isdisjoint(c.item for one in firsts(session, "scores") for c in one.shown)
+    assert {1, 2}.isdisjoint(c.item for assignment in firsts(session, "scores") for c in assignment.shown)
     assert "The gold item 1 is not shown to AA, who worked on it." in session.notes
 
 
-def test_asking_for_gold_or_repeats_does_not_change_what_is_scored() -> None:
+def test_repeats_and_giveaways_do_not_change_what_is_scored() -> None:
     candidates = campaign(20)
     plain = Plan("plain", SCORERS, number=3)
     more = replace(plain, repeats=2, giveaways="leave out")
-    assert {c.item for c in drawn(plain, candidates).candidates} == {c.item for c in drawn(more, candidates).candidates}
+    assert {c.item for c in sampled(plain, candidates).candidates} == {
+        c.item for c in sampled(more, candidates).candidates
+    }
 
 
 # ---- in both modes
 
 
-def test_what_is_compared_is_scored_too() -> None:
-    session = drawn(Plan("both", SCORERS, mode="both", number=2), campaign(40))
-    scored, paired = ({c.item for one in firsts(session, kind) for c in one.shown} for kind in ("scores", "pair"))
+def test_items_that_are_compared_are_scored_too() -> None:
+    session = sampled(Plan("both", SCORERS, mode="both", number=2), campaign(40))
+    scored, paired = (
+        {c.item for assignment in firsts(session, kind) for c in assignment.shown} for kind in ("scores", "pair")
+    )
     assert scored == paired
 
 
-def test_the_published_session_can_be_drawn() -> None:
+def test_the_published_session_can_be_sampled() -> None:
     """Six astronomers, fifty traces of each of two sources."""
     plan = Plan("paper", SCORERS, number=50, each=6, repeats=5, seed=7)
-    session = drawn(plan, campaign(60, tasks=("cv",)))
+    session = sampled(plan, campaign(60, tasks=("cv",)))
     assert len(session.candidates) == 100
-    assert Counter(one.scorer for one in session.assignments) == dict.fromkeys(SCORERS, 105)
-    orders = {tuple(one.shown[0].item for one in session.of(scorer)) for scorer in SCORERS}
+    assert Counter(assignment.scorer for assignment in session.assignments) == dict.fromkeys(SCORERS, 105)
+    orders = {tuple(assignment.shown[0].item for assignment in session.of(scorer)) for scorer in SCORERS}
     assert len(orders) == len(SCORERS)
 
 
 def test_another_seed_is_another_session() -> None:
     plan, candidates = Plan("seeds", SCORERS, number=2), campaign(30)
-    assert drawn(plan, candidates) != drawn(replace(plan, seed=2), candidates)
+    assert sampled(plan, candidates) != sampled(replace(plan, seed=2), candidates)
 
 
 def test_tokens_are_not_made_from_the_seed() -> None:
     plan, candidates = Plan("tokens", SCORERS), campaign(2)
     first, second = sample(plan, candidates), sample(plan, candidates)
-    assert {one.token for one in first.assignments}.isdisjoint(one.token for one in second.assignments)
+    assert {assignment.token for assignment in first.assignments}.isdisjoint(
+        assignment.token for assignment in second.assignments
+    )
 
 
 # ---- too few
@@ -290,44 +303,44 @@ def test_a_stratum_that_is_too_small_is_named_with_its_numbers() -> None:
     candidates = [c for c in campaign(12) if c.item != 1]
     candidates[0] = replace(candidates[0], gives_away=True)
     with pytest.raises(TooFew) as few:
-        drawn(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
+        sampled(Plan("few", ("AA", "BB"), number=6, giveaways="leave out"), candidates)
     assert str(few.value) == (
         "Found 5 of cc by gpt-5; 5 of cc by o3, expected 6 trajectories of each source and task. "
         "1 trajectories reveal their authors and were left out."
     )
 
 
-def test_too_few_scorers_who_may_are_told_with_the_item() -> None:
+def test_too_few_scorers_for_an_item_are_reported_with_the_item() -> None:
     candidates = [replace(campaign()[0], barred=frozenset({"AA"}))]
     with pytest.raises(TooFew, match=r"items: item 1 may be seen by 1 of 2 scorers, expected 2"):
-        drawn(Plan("few", ("AA", "BB"), items=(1,)), candidates)
+        sampled(Plan("few", ("AA", "BB"), items=(1,)), candidates)
     with pytest.raises(TooFew, match=r"no trajectories to sample.*fewer than 2 of the 2 scorers may score"):
-        drawn(Plan("few", ("AA", "BB")), candidates)
+        sampled(Plan("few", ("AA", "BB")), candidates)
 
 
-def test_a_task_that_a_source_has_nothing_of_is_left_out_and_said() -> None:
+def test_a_task_that_a_source_lacks_is_left_out_with_a_note() -> None:
     candidates = [c for c in campaign(12) if (c.task, c.source) != ("cc", "o3")]
-    session = drawn(Plan("uneven", ("AA", "BB")), candidates)
+    session = sampled(Plan("uneven", ("AA", "BB")), candidates)
     assert {c.task for c in session.candidates} == {"cv"}
     assert session.notes == ("No trajectories of the task cc were sampled: 6 of cc by gpt-5; 0 of cc by o3.",)
 
 
 def test_pairs_of_one_source_are_refused() -> None:
     with pytest.raises(TooFew, match="two sources or more; found gpt-5"):
-        drawn(Plan("alone", ("AA", "BB"), mode="pairs"), campaign(sources=("gpt-5",)))
+        sampled(Plan("alone", ("AA", "BB"), mode="pairs"), campaign(sources=("gpt-5",)))
 
 
-def test_an_item_that_is_not_there_is_named() -> None:
+def test_an_item_that_does_not_exist_is_named() -> None:
     with pytest.raises(TooFew, match="items: found no item 99"):
-        drawn(Plan("missing", ("AA", "BB"), items=(1, 99)), campaign())
+        sampled(Plan("missing", ("AA", "BB"), items=(1, 99)), campaign())
     with pytest.raises(TooFew, match="gold items: found no item 77"):
-        drawn(Plan("missing", ("AA", "BB"), gold=(Gold(77, 5),)), campaign())
+        sampled(Plan("missing", ("AA", "BB"), gold=(Gold(77, 5),)), campaign())
 
 
-def test_more_repeats_than_there_is_room_for_are_refused() -> None:
+def test_more_repeats_than_fit_are_refused() -> None:
     plan = Plan("repeats", ("AA", "BB"), items=(1, 2, 3, 4), repeats=4)
     with pytest.raises(TooFew) as few:
-        drawn(plan, campaign())
+        sampled(plan, campaign())
     assert str(few.value) == (
         "repeats: found 4 for AA, who has 4 showings; at 2 places from the first showing at most 3 fit"
     )
@@ -338,7 +351,7 @@ def test_more_repeats_than_there_is_room_for_are_refused() -> None:
 
 @given(plans(), st.lists(st.integers(1, 9), unique=True, max_size=3))
 @settings(max_examples=30)
-def test_a_plan_comes_back_from_its_json(plan, gold) -> None:
+def test_a_plan_is_read_from_its_json(plan, gold) -> None:
     plan = replace(plan, filter=Filter(states=("approved",), snr_min=5.0))
     if plan.mode != "pairs":
         plan = replace(plan, gold=tuple(Gold(item, 0, None, 2) for item in gold))
@@ -349,7 +362,7 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"name": " "}, "name: found ' ', expected a text that is not empty"),
         ({"name": None}, "name: found nothing, expected a text that is not empty"),
@@ -380,10 +393,10 @@ GOOD = {"name": "november", "scorers": ["AA", "bb"]}
         ({"mode": "pairs", "sources": ["o3"]}, "sources: found one source, expected two or more"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused_with_its_field(changed, told) -> None:
+def test_an_invalid_plan_is_refused_with_its_field(changed, message) -> None:
     with pytest.raises(PlanError) as refused:
         Plan.from_json(GOOD | changed)
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
 
 
 def test_initials_are_read_as_people_write_them() -> None:
@@ -437,15 +450,15 @@ TELLING = [
 ]
 
 
-def test_giveaways_of_which_there_are_thousands_are_all_found() -> None:
+def test_thousands_of_giveaways_are_all_found() -> None:
     found = find_leaks("x.fits gpt-4 " * 3000)
-    assert [one.words for one in found[:2]] == ["x.fits", "gpt-4"]
+    assert [leak.words for leak in found[:2]] == ["x.fits", "gpt-4"]
     assert len(found) == 6000
 
 
 @pytest.mark.parametrize(("kind", "words", "text"), TELLING)
-def test_what_tells_is_found_where_it_stands(kind, words, text) -> None:
-    found = next(one for one in find_leaks(text) if one.words == words)
+def test_a_giveaway_is_found_at_its_place(kind, words, text) -> None:
+    found = next(leak for leak in find_leaks(text) if leak.words == words)
     assert found.kind == kind
     assert text[found.start : found.end] == words
 
@@ -475,13 +488,13 @@ def test_ordinary_prose_gives_nothing_away(text) -> None:
     assert find_leaks(text) == ()
 
 
-def test_the_guides_of_all_tasks_are_ordinary_prose() -> None:
+def test_the_guides_of_all_tasks_give_nothing_away() -> None:
     assert {key: find_leaks(task.prompt) for key, task in load().items()} == dict.fromkeys(load(), ())
 
 
-def test_of_the_demo_only_the_baselines_own_turns_of_phrase_are_found() -> None:
+def test_in_the_demo_only_the_phrases_of_the_baseline_are_found() -> None:
     for _, trajectory in demo_items():
-        found = {(one.kind, one.words) for _, one in leaks_in_steps(trajectory.steps)}
+        found = {(leak.kind, leak.words) for _, leak in leaks_in_steps(trajectory.steps)}
         assert {("baseline", "the points add up to")} <= found
         assert found <= {("baseline", "the points add up to"), ("baseline", "By the scorecard")}
 
@@ -494,8 +507,8 @@ def baseline_steps(kind: str, task: str, survey: str, snr: float) -> tuple[Step,
 @pytest.mark.parametrize(
     ("kind", "task", "survey"), [("cv", "cv", "SDSS"), ("gm", "ss", "DESI"), ("a", "wd", "LAMOST")]
 )
-def test_of_other_baseline_traces_too(kind, task, survey) -> None:
-    assert {one.kind for _, one in leaks_in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
+def test_in_other_baseline_traces_only_the_phrases_of_the_baseline_are_found(kind, task, survey) -> None:
+    assert {leak.kind for _, leak in leaks_in_steps(baseline_steps(kind, task, survey, 9.0))} == {"baseline"}
 
 
 def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
@@ -504,7 +517,7 @@ def test_steps_are_numbered_and_a_zooms_label_is_read() -> None:
         Zoom("b", {"wavelength_range": [1, 2], "label": "as o3 would"}, observation="gpt-5 drew this"),
         Answer("c", "YES", "As an AI I say so."),
     )
-    assert [(number, one.words) for number, one in leaks_in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
+    assert [(number, leak.words) for number, leak in leaks_in_steps(steps)] == [(2, "o3"), (3, "As an AI")]
 
 
 def test_of_overlapping_finds_the_longer_is_kept() -> None:
@@ -516,16 +529,16 @@ def test_of_overlapping_finds_the_longer_is_kept() -> None:
 def test_finds_are_in_order_and_never_overlap(texts) -> None:
     text = " ".join(texts)
     found = find_leaks(text)
-    assert all(text[one.start : one.end] == one.words for one in found)
-    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(text[leak.start : leak.end] == leak.words for leak in found)
+    assert all(leak.end <= following.start for leak, following in pairwise(found))
 
 
 @pytest.mark.parametrize(("kind", "words", "text"), TELLING)
-def test_no_pattern_finds_what_its_own_words_do_not_announce(kind, words, text) -> None:
-    """The quick look for a pattern's words never keeps the pattern from a match."""
-    for one in _PATTERNS:
-        for match in one.pattern.finditer(text):
-            assert any(word in match[0].lower() for word in one.words), match[0]
+def test_every_match_of_a_pattern_contains_one_of_its_words(kind, words, text) -> None:
+    """The quick search for the words of a pattern never prevents a match of the pattern."""
+    for pattern in _PATTERNS:
+        for match in pattern.pattern.finditer(text):
+            assert any(word in match[0].lower() for word in pattern.words), match[0]
 
 
 LABEL_PHRASES = (

@@ -54,10 +54,10 @@ def closed(store: Store, session: int):
     return store.blind.results.of_session(None, session)
 
 
-# ---- drawing
+# ---- creating
 
 
-def test_a_session_is_drawn_opened_and_closed(store) -> None:
+def test_a_session_is_created_opened_and_closed(store) -> None:
     session = drawn(store, number=3)
     assert (session.state, session.name, session.drawn_by) == ("drawn", "gpt against ours", "CO")
     assert session.rubric is None
@@ -69,7 +69,7 @@ def test_a_session_is_drawn_opened_and_closed(store) -> None:
 
 
 @pytest.mark.parametrize("person", ["RE", "AU"])
-def test_only_a_coordinator_draws_opens_closes_and_sees_how_far_others_are(store, person) -> None:
+def test_only_a_coordinator_creates_opens_and_closes_sessions_and_sees_progress(store, person) -> None:
     plan = Plan("mine", SCORERS)
     session = drawn(store)
     for refused in (
@@ -102,7 +102,7 @@ def test_the_same_key_twice_is_one_session_and_another_plan_under_it_is_refused(
     assert len(store.blind.sessions.all(None)) == 1
 
 
-def test_scorers_have_to_be_here(store) -> None:
+def test_scorers_have_to_be_active_people(store) -> None:
     with pytest.raises(NotFound, match="'QQ'"):
         drawn(store, scorers=("RE", "QQ"))
     store.accounts.deactivate("CO", "RE")
@@ -116,7 +116,7 @@ def test_too_few_leaves_nothing_behind(store) -> None:
     assert store.blind.sessions.all(None) == []
 
 
-def test_whoever_wrote_decided_marked_or_judged_is_not_asked(store) -> None:
+def test_a_person_who_worked_on_an_item_is_barred_from_scoring_it(store) -> None:
     desk = Desk(store)
     desk.decide("RE", 1, "keep")
     store.marks.add(
@@ -131,7 +131,7 @@ def test_whoever_wrote_decided_marked_or_judged_is_not_asked(store) -> None:
     assert barred == {1: {"RE"}, 2: {"AU"}, 3: {"VO"}, 4: {"RE", "VO"}, item.item_id: {"RE"}}
 
 
-def test_a_filter_lets_through_what_it_says(store) -> None:
+def test_a_filter_selects_candidates(store) -> None:
     two_drafters(store, 2, task="cc")
     Desk(store).decide("ED", 1, "reject", reason="bad_data")
 
@@ -150,7 +150,7 @@ def test_a_filter_lets_through_what_it_says(store) -> None:
     assert items(filter=Filter(batch="nowhere"), gold=(Gold(5, 5),)) == [5]
 
 
-def test_texts_that_tell_are_left_out_or_flagged(store) -> None:
+def test_texts_with_giveaways_are_left_out_or_flagged(store) -> None:
     Desk(store).decide("ED", 1, "keep")
     Desk(store).edit("ED", 1, "As GPT-5 I see a broad Hα.")
     session = drawn(store)
@@ -161,7 +161,7 @@ def test_texts_that_tell_are_left_out_or_flagged(store) -> None:
     assert strict.notes == ("1 trajectories reveal their authors and were left out.",)
 
 
-def test_what_was_drawn_is_frozen(store) -> None:
+def test_a_created_session_does_not_change(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
     before = store.blind.scoring.sheet(token, "RE")
@@ -177,11 +177,11 @@ def test_what_was_drawn_is_frozen(store) -> None:
     assert store.blind.sessions.get(None, session.id).plan == session.plan
 
 
-def test_a_hand_in_an_item_between_drawing_and_opening_stops_the_opening(store, monkeypatch) -> None:
+def test_work_on_an_item_between_creation_and_opening_prevents_the_opening(store, monkeypatch) -> None:
     session = drawn(store, items=(1, 2), each=3)
     with pytest.raises(NotAllowed, match="You score this in a blind session"):
         Desk(store).decide("RE", 1, "keep")
-    # An earlier release did not refuse it: what it let through is found all the same.
+    # An earlier release did not refuse such a decision; it must be found nevertheless.
     with monkeypatch.context() as earlier:
         for part in (leases, reviews):
             earlier.setattr(part, "refuse_withheld", lambda db, person, item_id: None)
@@ -202,9 +202,9 @@ def test_nothing_is_scored_before_it_opens_or_after_it_closes(store) -> None:
         (token,) = reader.execute("SELECT token FROM blind_assignments WHERE scorer = 'RE'").fetchone()
     reader.close()
     assert store.blind.scoring.assignments("RE") == ()
-    for ask in (store.blind.scoring.sheet, store.blind.scoring.source):
+    for request in (store.blind.scoring.sheet, store.blind.scoring.source):
         with pytest.raises(NotAllowed, match="has not been opened yet"):
-            ask(token, "RE")
+            request(token, "RE")
     with pytest.raises(NotAllowed, match="has not been opened yet"):
         score(store, "RE", token)
     store.blind.sessions.open("CO", session.id, key())
@@ -212,30 +212,30 @@ def test_nothing_is_scored_before_it_opens_or_after_it_closes(store) -> None:
     store.blind.sessions.close("CO", session.id, key())
     with pytest.raises(NotAllowed, match="is closed; nothing can be scored"):
         score(store, "RE", token)
-    # A repetition of what was acknowledged is acknowledged again: nobody is told that it was lost.
+    # A repeated request is acknowledged again, so no scorer believes that an answer was lost.
     assert store.blind.scoring.score(person="RE", token=token, coherence=4, consistency=3, key="kept") == ScoreAnswer(
         4, 3
     )
     assert store.blind.scoring.assignments("RE") == ()
 
 
-def test_only_the_scorer_of_an_assignment_knows_it(store) -> None:
+def test_only_the_scorer_of_an_assignment_can_use_it(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
     for person in ("AU", "CO", "QQ"):
-        for ask in (
+        for request in (
             lambda person=person: store.blind.scoring.sheet(token, person),
             lambda person=person: store.blind.scoring.source(token, person),
             lambda person=person: score(store, person, token),
             lambda person=person: store.blind.scoring.prefer(person=person, token=token, preference="left", key=key()),
         ):
             with pytest.raises(NotFound, match="have no such assignment"):
-                ask()
+                request()
     with pytest.raises(NotFound, match="have no such assignment"):
         store.blind.scoring.sheet("made up", "RE")
 
 
-def test_somebody_who_left_scores_no_more(store) -> None:
+def test_an_inactive_person_cannot_score(store) -> None:
     opened(store)
     token = tokens(store, "RE")[0]
     store.accounts.deactivate("CO", "RE")
@@ -254,13 +254,13 @@ def test_a_score_is_zero_to_five_or_cannot_tell(store, bad) -> None:
     assert store.blind.scoring.sheet(token, "RE").mine is None
 
 
-def test_cannot_tell_is_an_answer_of_its_own(store) -> None:
+def test_cannot_tell_is_stored_as_an_answer(store) -> None:
     session = opened(store)
     token = tokens(store, "RE")[0]
     score(store, "RE", token, "cannot tell", 0)
     assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer("cannot tell", 0)
-    (said,) = (one for one in closed(store, session.id).responses if one.token == token)
-    assert said.answer == ScoreAnswer("cannot tell", 0)
+    (response,) = (response for response in closed(store, session.id).responses if response.token == token)
+    assert response.answer == ScoreAnswer("cannot tell", 0)
 
 
 def test_the_later_answer_counts_and_both_are_kept(store) -> None:
@@ -269,11 +269,11 @@ def test_the_later_answer_counts_and_both_are_kept(store) -> None:
     score(store, "RE", token, 1, 1)
     score(store, "RE", token, 5, 4)
     assert store.blind.scoring.sheet(token, "RE").mine == ScoreAnswer(5, 4)
-    (said,) = (one for one in closed(store, session.id).responses if one.token == token)
-    assert (said.answer, said.changes) == (ScoreAnswer(5, 4), 1)
+    (response,) = (response for response in closed(store, session.id).responses if response.token == token)
+    assert (response.answer, response.changes) == (ScoreAnswer(5, 4), 1)
 
 
-def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store) -> None:
+def test_the_same_key_twice_is_one_answer_and_another_answer_under_it_is_refused(store) -> None:
     session = opened(store, mode="both")
     token, other = tokens(store, "RE")[:2]
     pair = tokens(store, "RE", "pair")[0]
@@ -298,12 +298,12 @@ def test_the_same_key_twice_is_one_answer_and_another_under_it_is_refused(store)
     ):
         with pytest.raises(KeyReused):
             changed()
-    said = {one.token: one for one in closed(store, session.id).responses}
-    assert (said[token].answer, said[token].changes) == (ScoreAnswer(4, 3, "fine", ("s1",)), 0)
-    assert (said[pair].answer, said[pair].changes) == (PreferenceAnswer("equal"), 0)
+    responses = {response.token: response for response in closed(store, session.id).responses}
+    assert (responses[token].answer, responses[token].changes) == (ScoreAnswer(4, 3, "fine", ("s1",)), 0)
+    assert (responses[pair].answer, responses[pair].changes) == (PreferenceAnswer("equal"), 0)
 
 
-def test_scores_and_preferences_go_where_they_belong(store) -> None:
+def test_scores_and_preferences_are_accepted_only_for_their_kind(store) -> None:
     opened(store, mode="both")
     with pytest.raises(NotAllowed, match="This is a pair"):
         score(store, "RE", tokens(store, "RE", "pair")[0])
@@ -317,24 +317,24 @@ def test_scores_and_preferences_go_where_they_belong(store) -> None:
         )
 
 
-def test_progress_counts_and_tells_nothing_else(store) -> None:
+def test_progress_is_only_counts(store) -> None:
     session = opened(store, mode="both", each=3)
     score(store, "RE", tokens(store, "RE")[0])
     score(store, "RE", tokens(store, "RE")[0])
     store.blind.scoring.prefer(person="RE", token=tokens(store, "RE", "pair")[0], preference="right", key=key())
-    told = store.blind.sessions.progress("CO", session.id)
-    assert [(p.scorer, p.done, p.assigned) for p in told] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
+    progress = store.blind.sessions.progress("CO", session.id)
+    assert [(p.scorer, p.done, p.assigned) for p in progress] == [("RE", 2, 18), ("AU", 0, 18), ("VO", 0, 18)]
     assert [w.answered for w in store.blind.scoring.assignments("RE")].count(True) == 2
 
 
-def test_nobody_gets_results_while_it_is_open(store) -> None:
+def test_an_open_session_has_no_results(store) -> None:
     session = opened(store)
     score_everything(store)
     with pytest.raises(NotAllowed, match="is open; its results are available once it is closed"):
         store.blind.results.of_session(None, session.id)
 
 
-def test_facts_cannot_be_changed_by_anybody(store) -> None:
+def test_facts_cannot_be_changed_by_another_program(store) -> None:
     session = opened(store, mode="both")
     score_everything(store)
     version = store.items.get(1).version.id
@@ -351,7 +351,7 @@ def test_facts_cannot_be_changed_by_anybody(store) -> None:
     stranger.close()
 
 
-# ---- what a scorer is told
+# ---- what a scorer sees
 
 
 def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
@@ -381,7 +381,7 @@ def test_a_sheet_holds_what_a_scorer_may_see(store) -> None:
     assert pictures_of(behind)[shown.overview] == behind.overview
 
 
-def test_steps_have_ids_of_their_own_whatever_the_trace_calls_them(store) -> None:
+def test_steps_of_a_sheet_are_numbered_anew(store) -> None:
     traces = [trace(source, 50) for source in (GPT, SPEC)]
     renamed = [t.with_steps(tuple(replace(s, id=f"{s.id}-{t.drafter.name}") for s in t.steps)) for t in traces]
     spectrum = a_spectrum("spec-55859-F5902_sp01-050.fits")
@@ -391,8 +391,8 @@ def test_steps_have_ids_of_their_own_whatever_the_trace_calls_them(store) -> Non
     assert [[step.id for step in shown.steps] for shown in sheet.traces] == [["s1", "s2", "s3", "s4"]] * 2
 
 
-def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
-    """Every word of every sheet and of the list of work, against everything that must not be in it."""
+def test_no_sheet_reveals_a_source(store) -> None:
+    """Search every sheet and list of work for everything that must not be in it."""
     session = opened(store, mode="both", repeats=1, gold=(Gold(1, 5, 5),), each=3)
     score_everything(store)
     secrets = {GPT, SPEC, "gpt", "o3", "temperature", "endpoint", "gpu.example", ".fits", "LAMOST", "14812345"}
@@ -400,20 +400,20 @@ def test_nothing_in_what_a_scorer_is_told_tells_the_source(store) -> None:
     for candidate in store.blind.sessions.candidates(None, Plan("any", SCORERS)):
         secrets |= {candidate.spectrum, store.items.get(candidate.item).version.content_hash}
     secrets |= {"cd" * 32, "ab" * 32}
-    told = 0
+    sheets = 0
     for person in SCORERS:
         for work in store.blind.scoring.assignments(person):
             sheet = store.blind.scoring.sheet(work.token, person).to_json()
-            # The task's own words are the same for every source; a random token may well spell "o3".
+            # The text of the task is the same for every source; a random token may contain "o3".
             del sheet["question"]
             text = json.dumps([sheet, asdict(work)], ensure_ascii=False).replace(work.token, "")
             found = [s for s in secrets if re.search(re.escape(s), text, re.IGNORECASE)]
             assert found == []
-            told += 1
-    assert told > 30
+            sheets += 1
+    assert sheets > 30
 
 
-def test_repeats_and_gold_look_like_any_other(store) -> None:
+def test_repeats_and_gold_have_the_form_of_any_other_sheet(store) -> None:
     opened(store, repeats=1, gold=(Gold(1, 5, 5),))
     forms = {tuple(sorted(store.blind.scoring.sheet(token, "RE").to_json())) for token in tokens(store, "RE")}
     assert len(forms) == 1
@@ -421,7 +421,7 @@ def test_repeats_and_gold_look_like_any_other(store) -> None:
 
 def test_items_are_hidden_from_their_scorers_until_the_session_is_closed(store) -> None:
     before = drawn(store, items=(1, 2, 3, 4), mode="both", each=3, gold=(Gold(9, 5, 5),))
-    # Items 9 and 10 are of one spectrum: the other one, with its name, would tell whose the gold one is.
+    # Items 9 and 10 have the same spectrum: item 10 and its name would reveal the source of the gold item.
     hidden = frozenset({1, 2, 3, 4, 9, 10})
     assert [store.blind.scoring.hidden_items(p) for p in (*SCORERS, "CO")] == [hidden] * 3 + [frozenset()]
     store.blind.sessions.open("CO", before.id, key())
@@ -441,10 +441,10 @@ def test_results_hold_everything_that_the_statistics_need(store) -> None:
     results = closed(store, session.id)
     assert len(results.first("scores")) == 3 * 10
     assert len(results.first("pair")) == 3 * 5
-    assert [one.scorer for one in results.responses] == sorted(
-        (one.scorer for one in results.responses), key=SCORERS.index
+    assert [response.scorer for response in results.responses] == sorted(
+        (response.scorer for response in results.responses), key=SCORERS.index
     )
-    assert {one.gold for one in results.gold()} == {Gold(1, 5, 4, 0)}
+    assert {response.gold for response in results.gold()} == {Gold(1, 5, 4, 0)}
     assert len(results.gold()) == 3
     for kind in ("scores", "pair"):
         for first, again in results.repeats(kind):
@@ -459,7 +459,7 @@ def test_results_hold_everything_that_the_statistics_need(store) -> None:
     assert results.rubric == rubric()
 
 
-def test_sides_are_unswapped_by_what_stands_where(store) -> None:
+def test_a_preference_refers_to_the_sides_as_shown(store) -> None:
     session = opened(store, mode="pairs", each=3)
     for person, token in product(SCORERS, range(6)):
         token = tokens(store, person, "pair")[token]
@@ -469,21 +469,22 @@ def test_sides_are_unswapped_by_what_stands_where(store) -> None:
         )
     results = closed(store, session.id)
     better = {
-        results.traces[one.shown[0 if one.answer.preference == "left" else 1]].source for one in results.first("pair")
+        results.traces[response.shown[0 if response.answer.preference == "left" else 1]].source
+        for response in results.first("pair")
     }
     assert better == {SPEC}
-    assert len({one.answer.preference for one in results.responses}) == 2
+    assert len({response.answer.preference for response in results.responses}) == 2
 
 
-def test_what_was_not_answered_is_there_without_an_answer(store) -> None:
+def test_unanswered_questions_are_in_the_results_without_an_answer(store) -> None:
     session = opened(store)
     score(store, "RE", tokens(store, "RE")[0])
-    said = closed(store, session.id).responses
-    assert sum(one.answer is not None for one in said) == 1
-    assert all(one.at is None for one in said if one.answer is None)
+    responses = closed(store, session.id).responses
+    assert sum(response.answer is not None for response in responses) == 1
+    assert all(response.at is None for response in responses if response.answer is None)
 
 
-def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) -> None:
+def test_judgements_are_separate_from_scores_and_count_for_no_person(store) -> None:
     session = drawn(store, mode="both", items=(1, 2), each=3)
     one, other = (store.items.get(item).version.id for item in (1, 2))
     single = Judgement("gpt-5", (one,), JudgeScore(4, "cannot tell", "fair"), "Let me see.", {"temperature": 0})
@@ -505,11 +506,11 @@ def test_judgements_stand_beside_the_scores_and_are_counted_as_nobodys(store) ->
     assert all(progress.done == 0 for progress in store.blind.sessions.progress("CO", session.id))
     results = closed(store, session.id)
     assert results.judgements == (single, pair)
-    assert all(said.answer is None for said in results.responses)
+    assert all(response.answer is None for response in results.responses)
 
 
-def test_a_session_that_is_not_there_is_named(store) -> None:
-    for ask in (
+def test_a_session_that_does_not_exist_is_named(store) -> None:
+    for request in (
         lambda n: store.blind.sessions.get("CO", n),
         lambda n: store.blind.results.of_session("CO", n),
         lambda n: store.blind.sessions.open("CO", n, key()),
@@ -518,14 +519,14 @@ def test_a_session_that_is_not_there_is_named(store) -> None:
         lambda n: store.blind.sessions.leaks("CO", n),
     ):
         with pytest.raises(NotFound, match="no blind session 7"):
-            ask(7)
+            request(7)
 
 
 # ---- many at once, and many items
 
 
 def score_mine(path: Path, person: str) -> int:
-    """Everything that is asked of one person, each answer changed once and sent twice."""
+    """Answer everything assigned to a person; change each answer once and send it twice."""
     with Store.open(path) as store:
         mine = tokens(store, person)
         for token in mine:
@@ -545,35 +546,35 @@ def test_processes_that_score_at_once_lose_nothing(tmp_path) -> None:
             done = list(pool.map(score_mine, [path] * 3, SCORERS))
         assert done == [16] * 3
         results = closed(store, session.id)
-        assert [(one.answer, one.changes) for one in results.responses] == [(ScoreAnswer(4, 3), 1)] * 48
+        assert [(response.answer, response.changes) for response in results.responses] == [(ScoreAnswer(4, 3), 1)] * 48
         assert store.upkeep.verify() == []
 
 
-def draw_once(path: Path, number: int) -> int:
+def create_once(path: Path, number: int) -> int:
     with Store.open(path) as store:
         return store.blind.sessions.create("CO", Plan("once", SCORERS), "the one key").id
 
 
-def test_processes_that_draw_under_one_key_make_one_session(tmp_path) -> None:
+def test_processes_that_create_under_one_key_make_one_session(tmp_path) -> None:
     path = tmp_path / "annotations.db"
     a_store(path).close()
     with ProcessPoolExecutor(3, mp_context=SPAWN) as pool:
-        assert set(pool.map(draw_once, [path] * 4, range(4))) == {1}
+        assert set(pool.map(create_once, [path] * 4, range(4))) == {1}
     with Store.open(path) as store:
         assert len(store.blind.sessions.all(None)) == 1
 
 
 def queries(store: Store, do) -> int:
-    """How many statements a call sends, on whichever connection."""
-    told: list[str] = []
-    store.database.writer.set_trace_callback(told.append)
+    """Count the statements of a call on all connections."""
+    statements: list[str] = []
+    store.database.writer.set_trace_callback(statements.append)
     with store.database.read() as reader:
-        reader.conn.set_trace_callback(told.append)
+        reader.conn.set_trace_callback(statements.append)
     do()
     with store.database.read() as reader:
         reader.conn.set_trace_callback(None)
     store.database.writer.set_trace_callback(None)
-    return len(told)
+    return len(statements)
 
 
 def test_the_number_of_queries_does_not_grow_with_the_database(tmp_path) -> None:
@@ -598,7 +599,7 @@ def test_the_number_of_queries_does_not_grow_with_the_database(tmp_path) -> None
     assert all(counted[0])
 
 
-def test_what_a_scorer_asks_for_is_found_without_reading_a_table(tmp_path) -> None:
+def test_the_queries_of_a_scorer_scan_no_table(tmp_path) -> None:
     from reviewer.store.blind import scoring
 
     with Store.open(tmp_path / "annotations.db") as store:
@@ -608,7 +609,7 @@ def test_what_a_scorer_asks_for_is_found_without_reading_a_table(tmp_path) -> No
                 values = {"person": "RE"} if ":person" in sql else ("t", "RE")
                 plan = [row["detail"] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
                 scans = [line for line in plan if line.startswith("SCAN") and "blind_s" not in line]
-                # Sessions and their states are few; everything else is looked up.
+                # Sessions and their states are few; all other tables must use an index.
                 assert [line for line in scans if not re.match(r"SCAN ([sc]|mine)\b", line)] == [], plan
 
 

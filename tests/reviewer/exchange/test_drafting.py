@@ -51,31 +51,31 @@ def spectra(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-def told_yes(body: Mapping[str, Any]) -> bool:
+def label_is_yes(body: Mapping[str, Any]) -> bool:
     return "known to be YES" in body["messages"][0]["content"]
 
 
 def drafting(last: str | None = None, delay: float = 0.0):
-    """A drafter that looks once, and then answers as it was told, or ``last``."""
+    """A drafter that zooms once and then answers with the known label, or with ``last``."""
 
     def behaviour(body: Mapping[str, Any]) -> Say:
         first = not any(message["role"] == "assistant" for message in body["messages"])
-        said = look(6400, 6700) if first else (last or answer("YES" if told_yes(body) else "NO"))
-        return Say(said, delay=delay, usage=TURN)
+        reply = look(6400, 6700) if first else (last or answer("YES" if label_is_yes(body) else "NO"))
+        return Say(reply, delay=delay, usage=TURN)
 
     return behaviour
 
 
 class Drafted:
-    """``spec-o3 draft`` in this process, by a model behind ``server``: status, and what it said."""
+    """A run of ``spec-o3 draft`` with a model behind ``server``: status and output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str], server: BadServer, *given: object) -> None:
         words = ["draft", "--task", "cv", "--policy", "openai", "--model", "gpt", "--server", server.url, "--json"]
         capsys.readouterr()
         self.status = app.main([*words, *map(str, given)])
         captured = capsys.readouterr()
-        self.said = captured.err
-        self.told = json.loads(captured.out) if captured.out else {}
+        self.errors = captured.err
+        self.report = json.loads(captured.out) if captured.out else {}
 
 
 @pytest.fixture
@@ -93,14 +93,14 @@ def labels(path: Path, known: Mapping[str, str]) -> Path:
     return path
 
 
-def test_each_label_is_told_to_the_drafter_and_kept_apart_from_what_is_stored(draft_item, spectra, tmp_path):
+def test_the_drafter_gets_each_label_and_the_stored_texts_do_not_mention_it(draft_item, spectra, tmp_path):
     known = {path.name: "YES" if number % 2 else "NO" for number, path in enumerate(spectra[:4])}
     out = tmp_path / "d.jsonl"
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra[:4], "--labels", labels(tmp_path / "truth.csv", known), "--out", out)
-        asked = [chat.body for chat in server.chats]
-    assert done.status == 0, done.said
-    assert sorted(map(told_yes, asked)) == [False] * 4 + [True] * 4
+        bodies = [chat.body for chat in server.chats]
+    assert done.status == 0, done.errors
+    assert sorted(map(label_is_yes, bodies)) == [False] * 4 + [True] * 4
     stored = {row["spectrum"]["name"]: row for row in rows(out)}
     assert {name: row["label"] for name, row in stored.items()} == known
     for row in stored.values():
@@ -108,13 +108,13 @@ def test_each_label_is_told_to_the_drafter_and_kept_apart_from_what_is_stored(dr
         assert trajectory.label_source == "truth.csv"
         assert trajectory.answer.verdict == trajectory.label
         assert trajectory.drafter.settings["label_told"] is True
-        said = json.dumps([row["prompt"], row["system"], row["drafter"]])
-        assert "known to be" not in said
-        assert "YES" not in said
-    assert done.told["contradicting"] == done.told["giving_away"] == 0
+        dumped = json.dumps([row["prompt"], row["system"], row["drafter"]])
+        assert "known to be" not in dumped
+        assert "YES" not in dumped
+    assert done.report["contradicting"] == done.report["giving_away"] == 0
 
 
-def test_drafts_of_a_model_come_into_review(draft_item, capsys, spectra, tmp_path):
+def test_drafts_of_a_model_can_be_imported(draft_item, capsys, spectra, tmp_path):
     out, db = tmp_path / "d.jsonl", tmp_path / "a.db"
     with BadServer(drafting()) as server:
         draft_item(server, spectra[0], "--label", "YES", "--out", out, "--batch", "first")
@@ -125,7 +125,7 @@ def test_drafts_of_a_model_come_into_review(draft_item, capsys, spectra, tmp_pat
     assert (trajectory.label, trajectory.drafter.kind, trajectory.drafter.name) == ("YES", "model", "gpt")
 
 
-def test_what_has_no_label_is_not_drafted_and_named_and_so_are_labels_of_nothing(draft_item, spectra, tmp_path):
+def test_spectra_without_a_label_and_labels_without_a_spectrum_are_named(draft_item, spectra, tmp_path):
     known = {"star0.csv": "1", "nobody.csv": "0"}
     with BadServer(drafting()) as server:
         done = draft_item(
@@ -133,9 +133,9 @@ def test_what_has_no_label_is_not_drafted_and_named_and_so_are_labels_of_nothing
         )
         assert len(server.chats) == 2
     assert done.status == 1
-    assert done.told["drafted"] == 1
-    assert [Path(name).name for name in done.told["without_label"]] == ["star1.csv", "star2.csv"]
-    assert done.told["labels_unused"] == ["nobody.csv"]
+    assert done.report["drafted"] == 1
+    assert [Path(name).name for name in done.report["without_label"]] == ["star1.csv", "star2.csv"]
+    assert done.report["labels_unused"] == ["nobody.csv"]
 
 
 def test_drafts_that_contradict_their_label_are_counted_and_kept(draft_item, spectra, tmp_path):
@@ -150,47 +150,49 @@ def test_drafts_that_contradict_their_label_are_counted_and_kept(draft_item, spe
             out,
         )
     assert done.status == 0
-    assert (done.told["contradicting"], done.told["left_out"], len(rows(out))) == (1, 0, 2)
+    assert (done.report["contradicting"], done.report["left_out"], len(rows(out))) == (1, 0, 2)
 
 
-def test_drafts_that_contradict_their_label_can_be_put_aside_and_are_not_made_again(draft_item, spectra, tmp_path):
+def test_drafts_that_contradict_their_label_can_be_stored_separately_and_are_not_made_again(
+    draft_item, spectra, tmp_path
+):
     out, aside = tmp_path / "d.jsonl", tmp_path / "d.contradicting.jsonl"
     given = (*spectra[:2], "--labels", labels(tmp_path / "l.csv", {"star0.csv": "YES", "star1.csv": "NO"}))
     with BadServer(drafting(answer("NO"))) as server:
         done = draft_item(server, *given, "--out", out, "--drop-contradicting")
-        assert (done.told["drafted"], done.told["left_out"]) == (2, 1)
+        assert (done.report["drafted"], done.report["left_out"]) == (2, 1)
         assert [row["spectrum"]["name"] for row in rows(out)] == ["star1.csv"]
         assert [row["spectrum"]["name"] for row in rows(aside)] == ["star0.csv"]
-        asked = len(server.chats)
+        requests = len(server.chats)
         again = draft_item(server, *given, "--out", out, "--drop-contradicting")
-        assert len(server.chats) == asked
-    assert again.told["drafted"] == 0
+        assert len(server.chats) == requests
+    assert again.report["drafted"] == 0
 
 
-def test_words_that_give_the_label_away_are_counted_and_a_fault(draft_item, spectra, tmp_path):
+def test_texts_that_give_the_label_away_are_counted_and_a_fault(draft_item, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting(answer("YES", thought="The known answer is YES."))) as server:
         done = draft_item(server, spectra[0], "--label", "YES", "--out", out)
-    assert done.told["giving_away"] == 1
+    assert done.report["giving_away"] == 1
     assert any("reveals that the answer was known" in fault for fault in rows(out)[0]["faults"])
 
 
 def test_tokens_and_cost_are_counted(draft_item, spectra, tmp_path):
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra[:3], *PRICES, "--out", tmp_path / "d.jsonl")
-    assert done.told["tokens"] == {"requests": 6, "prompt": 6000, "cached": 2400, "completion": 600}
-    assert done.told["cost"] == pytest.approx(3 * COST)
+    assert done.report["tokens"] == {"requests": 6, "prompt": 6000, "cached": 2400, "completion": 600}
+    assert done.report["cost"] == pytest.approx(3 * COST)
 
 
-def test_a_budget_is_not_exceeded_and_a_later_run_goes_on(draft_item, spectra, tmp_path):
+def test_a_budget_is_not_exceeded_and_a_later_run_resumes(draft_item, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra, *PRICES, "--budget", 2.5 * COST, "--concurrency", 4, "--out", out)
-        assert (done.status, done.told["drafted"]) == (0, 2)
-        assert done.told["cost"] == pytest.approx(2 * COST)
-        assert done.told["ended"] == "one more might exceed the budget"
+        assert (done.status, done.report["drafted"]) == (0, 2)
+        assert done.report["cost"] == pytest.approx(2 * COST)
+        assert done.report["ended"] == "one more might exceed the budget"
         rest = draft_item(server, *spectra, *PRICES, "--out", out)
-        assert rest.told["drafted"] == 4
+        assert rest.report["drafted"] == 4
         assert len(server.chats) == 12
     assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
 
@@ -198,30 +200,30 @@ def test_a_budget_is_not_exceeded_and_a_later_run_goes_on(draft_item, spectra, t
 def test_tokens_can_be_limited_without_prices(draft_item, spectra, tmp_path):
     with BadServer(drafting()) as server:
         done = draft_item(server, *spectra, "--token-budget", 6600, "--out", tmp_path / "d.jsonl")
-    assert done.told["drafted"] == 3
-    assert "cost" not in done.told
+    assert done.report["drafted"] == 3
+    assert "cost" not in done.report
 
 
-def test_no_budget_is_kept_by_a_server_that_counts_nothing(draft_item, spectra, tmp_path):
+def test_a_run_with_a_budget_ends_if_the_server_reports_no_tokens(draft_item, spectra, tmp_path):
     def uncounted(body: Mapping[str, Any]) -> Say:
         return Say(answer("YES"), usage=None)
 
     with BadServer(uncounted) as server:
         done = draft_item(server, *spectra, "--token-budget", 10**6, "--out", tmp_path / "d.jsonl")
-    assert done.told["drafted"] == 1
-    assert "does not report its tokens" in done.told["ended"]
+    assert done.report["drafted"] == 1
+    assert "does not report its tokens" in done.report["ended"]
 
 
 def test_several_drafts_of_a_spectrum_differ_by_their_seed(draft_item, spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting()) as server:
         done = draft_item(server, spectra[0], "--samples", 3, "--seed", 7, "--out", out)
-    assert done.told["drafted"] == 3
+    assert done.report["drafted"] == 3
     assert sorted(row["drafter"]["settings"]["seed"] for row in rows(out)) == [7, 8, 9]
     assert sorted(row["sample"] for row in rows(out)) == [0, 1, 2]
 
 
-def test_a_run_that_was_killed_goes_on_without_asking_twice_for_what_is_there(spectra, tmp_path):
+def test_a_killed_run_resumes_without_requesting_finished_drafts_again(spectra, tmp_path):
     out = tmp_path / "d.jsonl"
     with BadServer(drafting(delay=0.02)) as server:
         line = [sys.executable, ROOT / "app.py", "draft", "--task", "cv", "--policy", "openai", "--model", "gpt"]
@@ -239,14 +241,14 @@ def test_a_run_that_was_killed_goes_on_without_asking_twice_for_what_is_there(sp
     assert sorted(row["spectrum"]["name"] for row in rows(out)) == [path.name for path in spectra]
 
 
-def test_a_server_that_is_gone_ends_the_run_in_words(draft_item, spectra, tmp_path, monkeypatch):
+def test_a_server_that_refuses_every_request_ends_the_run_with_messages(draft_item, spectra, tmp_path, monkeypatch):
     monkeypatch.setattr("agent.batch.run.PAUSE", 0.01)
     with BadServer([Status(401, {"error": {"message": "Incorrect API key provided: sk-test"}})]) as server:
         done = draft_item(server, *spectra, "--concurrency", 1, "--out", tmp_path / "d.jsonl")
     assert done.status == 1
-    assert done.told["drafted"] == 0
-    assert len(done.told["refused"]) == len(spectra)
-    assert "sk-test" not in json.dumps(done.told)
+    assert done.report["drafted"] == 0
+    assert len(done.report["refused"]) == len(spectra)
+    assert "sk-test" not in json.dumps(done.report)
     assert not (tmp_path / "d.jsonl").read_text()
     assert len(rows(tmp_path / "d.jsonl.failed.jsonl")) == len(spectra)
 
@@ -261,15 +263,13 @@ def test_a_server_that_is_gone_ends_the_run_in_words(draft_item, spectra, tmp_pa
         (["--labels", "none.csv"], "--labels: none.csv: No such file"),
     ],
 )
-def test_what_does_not_go_together_is_refused_before_anybody_is_asked(
-    draft_item, spectra, tmp_path, monkeypatch, given, words
-):
+def test_options_that_conflict_are_refused_before_any_request(draft_item, spectra, tmp_path, monkeypatch, given, words):
     monkeypatch.chdir(tmp_path)
     with BadServer(drafting()) as server:
         done = draft_item(server, spectra[0], *given)
         assert server.chats == []
     assert done.status == 2
-    assert words in done.said
+    assert words in done.errors
     assert list(tmp_path.iterdir()) == []
 
 
@@ -279,15 +279,15 @@ def test_results_of_another_model_are_not_mixed_in(draft_item, spectra, tmp_path
         draft_item(server, spectra[0], "--out", out)
         other = draft_item(server, spectra[1], "--out", out, "--temperature", "0.5")
     assert other.status == 2
-    assert "found results of another run" in other.said
+    assert "found results of another run" in other.errors
     assert len(rows(out)) == 1
 
 
-# What may be spent
+# Budgets
 
 
 def together(spending: Budget, costs: Sequence[int]) -> int:
-    """How many of inspections that cost so many tokens are let begin, all asking at once."""
+    """Start inspections of these costs at the same time; return how many may begin."""
     begun = []
 
     def inspect(cost: int) -> None:
@@ -306,7 +306,7 @@ def together(spending: Budget, costs: Sequence[int]) -> int:
     return len(begun)
 
 
-def test_however_many_begin_at_once_the_budget_holds():
+def test_the_budget_holds_for_inspections_that_begin_at_once():
     spending = Budget(token_budget=1050)
     assert together(spending, [100] * 40) == 10
     assert total_tokens(spending.used) == 1000
@@ -316,7 +316,7 @@ def test_without_a_budget_everything_begins():
     assert together(Budget(Prices(1.0, 1.0)), [100] * 20) == 20
 
 
-def test_a_dearer_inspection_overdraws_by_itself_alone_and_ends_the_run():
+def test_one_expensive_inspection_may_exceed_the_budget_and_ends_the_run():
     spending = Budget(token_budget=300)
     assert together(spending, [100]) == 1
     assert together(spending, [400]) == 1
@@ -324,20 +324,20 @@ def test_a_dearer_inspection_overdraws_by_itself_alone_and_ends_the_run():
     assert spending.ended == "one more might exceed the budget"
 
 
-def test_whoever_waits_for_the_budget_can_be_stopped():
+def test_waiting_for_the_budget_can_be_stopped():
     spending, stop = Budget(token_budget=100), Stop()
-    told = []
+    results = []
 
     def wait() -> None:
         with spending.one_more(stop) as tab:
-            told.append(tab)
+            results.append(tab)
 
     with spending.one_more(Stop()):
         waiting = threading.Thread(target=wait)
         waiting.start()
         stop.set()
         waiting.join()
-    assert told == [None]
+    assert results == [None]
     assert spending.ended == ""
 
 
@@ -355,13 +355,13 @@ def items():
     return list(demo_items())
 
 
-def test_every_class_and_many_look_alikes_are_shown(items):
+def test_the_demo_has_every_class_and_many_look_alikes(items):
     assert {trajectory.task for _, trajectory in items} == set(CLASSES)
     assert len({spectrum.meta["kind"] for spectrum, _ in items} & set(LOOK_ALIKES)) >= 8
     assert len({spectrum.survey for spectrum, _ in items}) == 3
 
 
-def test_every_item_says_that_it_is_simulated_and_who_drafted_it(items):
+def test_every_item_is_labelled_as_simulated_and_names_its_drafter(items):
     for spectrum, trajectory in items:
         assert spectrum.meta["simulated"]
         assert trajectory.simulated
@@ -369,7 +369,7 @@ def test_every_item_says_that_it_is_simulated_and_who_drafted_it(items):
         assert trajectory.drafter.name == "baseline, no model"
 
 
-def test_every_draft_belongs_to_its_spectrum_and_knows_the_truth(items):
+def test_every_draft_belongs_to_its_spectrum_and_has_the_true_label(items):
     for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
         assert trajectory.spectrum_sha256 == spectrum.sha256
         assert trajectory.label == truth(recipe.kind, recipe.task)
@@ -387,7 +387,7 @@ def test_every_draft_could_be_reviewed(items):
 
 
 def replayed(spectrum, task):
-    """What the baseline says today, without drawing: it reads numbers, so no picture is needed."""
+    """The turns of the present baseline, without pictures: it reads numbers only."""
     conversation = Conversation(spectrum, task, tool.overview(spectrum), turns_left=8)
     while conversation.turns_left:
         text = "".join(Baseline().turn(conversation))
@@ -399,7 +399,7 @@ def replayed(spectrum, task):
         conversation = replace(conversation, turns_left=conversation.turns_left - 1, exchanges=exchanges)
 
 
-def test_shipped_drafts_are_what_the_baseline_says_today(items, monkeypatch):
+def test_shipped_drafts_are_those_of_the_present_baseline(items, monkeypatch):
     monkeypatch.setattr(tool, "overview", lambda spectrum: None)
     for recipe, (spectrum, trajectory) in zip(RECIPES, items, strict=True):
         if recipe.mistake:
@@ -411,7 +411,7 @@ def test_shipped_drafts_are_what_the_baseline_says_today(items, monkeypatch):
         assert [dict(t.call.arguments) for t in turns[:-1]] == [dict(z.arguments) for z in trajectory.zooms]
 
 
-def test_one_draft_made_anew_is_the_one_shipped(items):
+def test_a_new_draft_equals_the_shipped_one(items):
     spectrum, shipped = items[0]
     assert draft(RECIPES[0], spectrum) == shipped
 
@@ -427,7 +427,7 @@ def of(items, mistake):
     return [(s, t) for s, t in items if wrong.get(s.name) == mistake]
 
 
-def test_each_kind_of_mistake_is_there_to_be_found(items):
+def test_each_kind_of_mistake_is_planted(items):
     assert set(planted().values()) == {
         "hallucinated line",
         "wrong label",
@@ -438,7 +438,7 @@ def test_each_kind_of_mistake_is_there_to_be_found(items):
     assert 5 <= len(planted()) <= len(items) / 4
 
 
-def test_a_reviewer_is_not_told_where_the_mistakes_are(items):
+def test_items_do_not_reveal_the_planted_mistakes(items):
     for spectrum, trajectory in items:
         text = str(trajectory.to_json()) + str(dict(spectrum.meta))
         assert not any(word in text for word in ("planted", "mistake", "hallucinated", "flipped"))
@@ -475,8 +475,8 @@ def test_a_needless_zoom_covers_no_feature_of_the_task(items):
 
 def test_a_hallucinated_line_is_claimed_where_none_was_measured(items):
     for spectrum, trajectory in of(items, "hallucinated line"):
-        said = [s.text for s in trajectory.steps if isinstance(s, Think)]
+        claimed = [s.text for s in trajectory.steps if isinstance(s, Think)]
         honest = [turn.thought for turn in replayed(spectrum, TASKS[trajectory.task])]
-        assert said[1].startswith(honest[1])
-        assert len(said[1]) > len(honest[1]) + 40
+        assert claimed[1].startswith(honest[1])
+        assert len(claimed[1]) > len(honest[1]) + 40
         assert isinstance(trajectory.steps[1], Zoom)

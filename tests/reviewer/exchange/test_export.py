@@ -1,4 +1,4 @@
-"""What was approved comes out whole, labelled, the same every time, and goes in again as it was."""
+"""Exports: complete, labelled, reproducible, and importable again."""
 
 import hashlib
 import json
@@ -42,14 +42,14 @@ def approved_file(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def approved(approved_file, tmp_path):
-    """A copy of it to work on."""
+    """A store on a copy of ``approved_file``."""
     shutil.copy(approved_file, tmp_path / "approved.db")
     with Store.open(tmp_path / "approved.db") as store:
         yield store
 
 
 def every_byte(folder: Path) -> dict[str, bytes]:
-    """Of everything but the end of the log, which goes on with each export."""
+    """The content of every file but log_head.txt, which changes with each export."""
     files = (p for p in folder.rglob("*") if p.is_file() and p.name != "log_head.txt")
     return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
@@ -58,7 +58,7 @@ def rows_of(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_an_export_takes_the_end_of_the_log_along(approved, tmp_path):
+def test_an_export_holds_the_head_of_the_log(approved, tmp_path):
     head = approved.log.head()
     made = export(approved, "one", "AA", tmp_path)
     assert (made.folder / "log_head.txt").read_text() == f"{head}\n"
@@ -75,28 +75,28 @@ def test_two_exports_of_one_state_are_the_same_bytes(approved, tmp_path):
 
 def test_importing_an_export_gives_equal_trajectories(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    wanted = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
+    expected = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         for source in (made.folder, made.folder / "trajectories.jsonl"):
             import_file(again, source)
         rows = again.queue.page(QueueFilter(), "AA").rows
-        assert [again.items.get(row.item_id).version.trajectory for row in rows] == wanted
+        assert [again.items.get(row.item_id).version.trajectory for row in rows] == expected
         assert [again.spectra.get(row.spectrum_sha256).name for row in rows] == ["a.fits", "b.fits"]
 
 
 def test_importing_the_sharegpt_rows_of_an_export_gives_the_same_trace(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
-    wanted = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
+    expected = [approved.items.get(i).version.trajectory for i in approved.queue.approved()]
     with a_store(tmp_path / "again.db") as again:
         ids = import_file(again, made.folder / "train_sharegpt.json").added
         read = [again.items.get(item_id).version.trajectory for item_id in ids]
-    assert [replace(t, drafter=w.drafter) for t, w in zip(read, map(merged, wanted), strict=True)] == [
-        merged(w) for w in wanted
+    assert [replace(t, drafter=w.drafter) for t, w in zip(read, map(merged, expected), strict=True)] == [
+        merged(w) for w in expected
     ]
 
 
 def merged(trajectory):
-    """As the tagged text has it: one think a turn, steps numbered anew."""
+    """The trajectory as in the tagged text: one think step per turn, steps numbered anew."""
     steps = []
     for step in trajectory.steps:
         if isinstance(step, Think) and steps and isinstance(steps[-1], Think):
@@ -116,9 +116,9 @@ def test_every_row_has_its_pictures_pixel_for_pixel(approved, tmp_path):
     sharegpt = json.loads((made.folder / "train_sharegpt.json").read_text(encoding="utf-8"))
     for item_id, row in zip(approved.queue.approved(), sharegpt, strict=True):
         trajectory = approved.items.get(item_id).version.trajectory
-        wanted = [trajectory.overview, *(z.picture for z in trajectory.zooms if z.ok)]
-        assert [pixels_sha256(Image.open(made.folder / path)) for path in row["images"]] == wanted
-        marks = sum(said["value"].count("<image>") for said in row["conversations"])
+        expected = [trajectory.overview, *(z.picture for z in trajectory.zooms if z.ok)]
+        assert [pixels_sha256(Image.open(made.folder / path)) for path in row["images"]] == expected
+        marks = sum(turn["value"].count("<image>") for turn in row["conversations"])
         assert marks == len(row["images"])
 
 
@@ -137,16 +137,16 @@ def test_the_rows_fit_one_arrow_table_as_data_loaders_need(approved, tmp_path, n
     assert pyarrow.Table.from_pylist(rows).num_rows == 2
 
 
-def test_llama_factory_is_told_what_the_columns_are(approved, tmp_path):
+def test_dataset_info_describes_the_columns_for_llama_factory(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     info = json.loads((made.folder / "dataset_info.json").read_text())["spec_o3"]
     row = json.loads((made.folder / info["file_name"]).read_text(encoding="utf-8"))[0]
     assert set(info["columns"].values()) <= set(row)
-    speakers = [said[info["tags"]["role_tag"]] for said in row["conversations"]]
+    speakers = [turn[info["tags"]["role_tag"]] for turn in row["conversations"]]
     assert speakers == ["system", "human", "gpt", "human", "gpt", "human", "gpt"]
 
 
-def test_the_manifest_says_how_each_item_came_to_be_approved(approved, tmp_path):
+def test_the_manifest_lists_the_decisions_of_each_item(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     manifest = json.loads((made.folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest == made.manifest
@@ -176,7 +176,7 @@ def test_the_manifest_has_the_hash_of_every_file(approved, tmp_path):
     assert made.manifest["files"] == hashes
 
 
-def test_the_manifest_is_laid_out_as_json_lays_it_out(approved, tmp_path):
+def test_the_manifest_is_written_as_json_dumps_writes_it(approved, tmp_path):
     made = export(approved, "one", folder=tmp_path)
     text = (tmp_path / "one" / "manifest.json").read_text(encoding="utf-8")
     assert text == json.dumps(made.manifest, ensure_ascii=False, indent=1) + "\n"
@@ -186,13 +186,13 @@ def test_the_manifest_is_laid_out_as_json_lays_it_out(approved, tmp_path):
 
 def test_memory_does_not_grow_with_the_export(tmp_path):
     peaks = []
-    for items in (3, 10, 60):  # the first fills what is kept of pictures from one to the next
+    for items in (3, 10, 60):  # the first fills the caches of pictures
         with a_store(tmp_path / f"{items}.db", solo=True) as store:
             spectrum = a_spectrum()
             trace = a_trace(spectrum)
             longer = (replace(trace.steps[0], text=f"{n} " + "Look at Hα. " * 500) for n in range(items))
             traces = (replace(trace, steps=(first, *trace.steps[1:])) for first in longer)
-            add_approved(store, *((one, spectrum) for one in traces))
+            add_approved(store, *((each, spectrum) for each in traces))
             tracemalloc.start()
             export(store, "one", folder=tmp_path / f"{items}", processes=1)
             peaks.append(tracemalloc.get_traced_memory()[1])
@@ -219,7 +219,7 @@ def test_simulated_spectra_are_labelled_and_can_be_left_out(approved, tmp_path):
     assert real.left_out == ()
 
 
-def test_pictures_that_cannot_be_drawn_are_exported_as_they_came(store, tmp_path):
+def test_pictures_that_cannot_be_drawn_are_exported_as_imported(store, tmp_path):
     drawn = Image.new("RGBA", (50, 40), "green")
     (tmp_path / "in").mkdir()
     drawn.save(tmp_path / "in" / "green.png")
@@ -240,13 +240,13 @@ def test_an_item_whose_pictures_are_drawn_differently_is_left_out_and_listed(sto
     good, bad = a_spectrum("a.fits"), a_spectrum("b.fits")
     add_approved(store, (a_trace(good), good), (a_trace(bad, overview="ab" * 32), bad))
     made = export(store, "one", folder=tmp_path)
-    assert [one.item_id for one in made.left_out] == [2]
+    assert [item.item_id for item in made.left_out] == [2]
     assert "drawn with other pixels here" in made.left_out[0].reason
     assert made.manifest["left_out"] == [{"item": 2, "reason": made.left_out[0].reason}]
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "../a", "a..b", ".hidden", "a b", "é", "x" * 81, "a/../b", "/a"])
-def test_a_name_that_leads_elsewhere_is_refused(approved, tmp_path, name):
+def test_a_name_that_is_no_folder_name_is_refused(approved, tmp_path, name):
     with pytest.raises(ExportError, match="name: found"):
         export(approved, name, folder=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -294,12 +294,12 @@ def test_nothing_approved_writes_nothing(store, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_stranger_cannot_be_named_as_the_exporter(approved, tmp_path):
+def test_an_unknown_person_cannot_be_the_exporter(approved, tmp_path):
     with pytest.raises(NotFound):
         export(approved, "one", "ZZ", tmp_path / "out")
 
 
-def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
+def test_an_undone_decision_is_not_in_the_manifest(store, tmp_path):
     spectrum = a_spectrum()
     (item_id,) = [a.item_id for a in store.items.add_all([Draft(a_trace(spectrum), spectrum)])]
     decide(store, "BB", item_id, "reject", reason="duplicate")
@@ -309,24 +309,24 @@ def test_a_decision_that_was_taken_back_is_not_in_the_manifest(store, tmp_path):
     assert "reject" not in {d["verb"] for d in item["decisions"]}
 
 
-def killed(part: Path, one: ApprovedItem) -> ItemRows:
+def kill_process(part: Path, one: ApprovedItem) -> ItemRows:
     os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("a killed process goes on")
+    raise AssertionError("a killed process still runs")
 
 
-def test_one_process_or_two_write_the_same_bytes(approved, tmp_path):
+def test_one_and_two_processes_write_the_same_bytes(approved, tmp_path):
     more = [a_spectrum(f"{n}.fits") for n in range(4)]
-    traces = [a_trace(one, overview="ab" * 32) if n % 2 else a_trace(one) for n, one in enumerate(more)]
+    traces = [a_trace(each, overview="ab" * 32) if n % 2 else a_trace(each) for n, each in enumerate(more)]
     add_approved(approved, *zip(traces, more, strict=True))
     alone = export(approved, "alone", folder=tmp_path, processes=1)
     both = export(approved, "both", folder=tmp_path, processes=2)
-    assert [one.item_id for one in alone.left_out] == [5, 7]
+    assert [item.item_id for item in alone.left_out] == [5, 7]
     assert both.left_out == alone.left_out
     assert every_byte(both.folder) == every_byte(alone.folder)
 
 
-def test_a_killed_process_leaves_nothing_and_is_told(approved, tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "write_item", killed)
+def test_a_killed_process_leaves_nothing_and_is_reported(approved, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "write_item", kill_process)
     with pytest.raises(ExportError, match=r"no export was made: a worker process was ended from outside"):
         export(approved, "one", folder=tmp_path / "out", processes=2)
     assert list((tmp_path / "out").iterdir()) == []

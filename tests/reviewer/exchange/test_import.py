@@ -52,7 +52,7 @@ def write_rows(path: Path, *rows: object) -> Path:
 
 
 def write_sharegpt(folder: Path, *rows: dict) -> Path:
-    """Rows beside their pictures, each picture of another colour."""
+    """Write rows and their pictures, each picture of another colour."""
     (folder / "images").mkdir(parents=True)
     for number, path in enumerate(p for row in rows for p in row["images"]):
         Image.new("RGB", (40, 30), (number % 256, 20, 30)).save(folder / path)
@@ -61,7 +61,7 @@ def write_sharegpt(folder: Path, *rows: dict) -> Path:
     return path
 
 
-def test_our_rows_come_in_with_their_spectra(store, tmp_path):
+def test_our_rows_are_imported_with_their_spectra(store, tmp_path):
     spectra = a_spectrum("a.fits"), a_spectrum("b.fits", redshift=None)
     traces = [a_trace(spectrum) for spectrum in spectra]
     path = write_rows(tmp_path / "drafts.jsonl", *map(own_row, traces, spectra))
@@ -72,7 +72,7 @@ def test_our_rows_come_in_with_their_spectra(store, tmp_path):
     assert {item.row.batch for item in items} == {"drafts.jsonl"}
 
 
-def test_the_same_file_twice_is_once(store, tmp_path):
+def test_the_same_file_is_imported_once(store, tmp_path):
     path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), a_spectrum()))
     first, second = import_file(store, path), import_file(store, path)
     assert (len(first.added), first.known) == (1, 0)
@@ -90,7 +90,7 @@ def test_one_bad_row_keeps_every_row_out(store, tmp_path):
     assert count(store) == 0
 
 
-def test_the_good_rows_come_in_alone_if_that_is_asked_for(store, tmp_path):
+def test_the_good_rows_are_imported_alone_on_request(store, tmp_path):
     good = own_row(a_trace(a_spectrum()), a_spectrum())
     path = write_rows(tmp_path / "drafts.jsonl", "{", good)
     imported = import_file(store, path, skip_bad=True)
@@ -133,7 +133,7 @@ def test_an_alias_of_a_task_becomes_its_key(store, tmp_path):
     assert store.items.get(item_id).version.trajectory.task == "cc"
 
 
-def test_published_rows_come_in_with_their_pictures(store, tmp_path):
+def test_published_rows_are_imported_with_their_pictures(store, tmp_path):
     path = write_sharegpt(tmp_path / "published", published_row())
     (item_id,) = import_file(store, path.parent).added
     trajectory = store.items.get(item_id).version.trajectory
@@ -143,7 +143,7 @@ def test_published_rows_come_in_with_their_pictures(store, tmp_path):
     assert store.items.get(item_id).row.spectrum_sha256 is None
 
 
-def test_published_rows_of_nine_calls_come_in(store, tmp_path):
+def test_published_rows_of_nine_calls_are_imported(store, tmp_path):
     path = write_sharegpt(tmp_path / "published", published_row(calls=9))
     (item_id,) = import_file(store, path).added
     assert len(store.items.get(item_id).version.trajectory.zooms) == 9
@@ -180,7 +180,7 @@ def test_our_rows_find_their_spectrum_by_hash_whatever_its_name(store, tmp_path)
     assert store.spectra.get(store.items.get(item_id).row.spectrum_sha256) == spectrum
 
 
-def test_a_spectrum_that_is_stored_need_not_come_again(store, tmp_path):
+def test_a_stored_spectrum_is_found_without_a_file(store, tmp_path):
     store.spectra.add(a_spectrum())
     path = write_rows(tmp_path / "drafts.jsonl", own_row(a_trace(a_spectrum()), None))
     (item_id,) = import_file(store, path).added
@@ -195,7 +195,7 @@ def test_a_missing_or_broken_picture_is_named(store, tmp_path):
     assert "images/lf_cv_0_2.png: found no picture" in problem.reason
 
 
-def test_pictures_of_our_rows_must_be_what_they_are_called(store, tmp_path):
+def test_pictures_of_our_rows_must_match_their_hash(store, tmp_path):
     picture = Image.new("RGBA", (30, 20), "blue")
     picture.save(tmp_path / "blue.png")
     trace = a_trace(a_spectrum())
@@ -220,23 +220,23 @@ def test_pictures_of_our_rows_must_be_what_they_are_called(store, tmp_path):
         ("binary.jsonl", b"\xff\xfe\x00", "no UTF-8"),
     ],
 )
-def test_a_file_that_is_no_file_of_drafts_is_refused(store, tmp_path, name, content, words):
+def test_a_file_without_rows_is_refused(store, tmp_path, name, content, words):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ImportFileError, match=words):
         import_file(store, tmp_path / name)
 
 
-def test_a_problem_reads_as_one_line():
+def test_a_problem_is_one_line():
     assert str(ImportProblem(3, "label", "found 1, expected 2")) == "row 3: label: found 1, expected 2"
 
 
-def test_a_picture_is_stored_with_nothing_but_its_pixels(store, tmp_path):
+def test_a_picture_is_stored_without_metadata(store, tmp_path):
     path = write_sharegpt(tmp_path / "published", published_row())
     image = path.parent / "images" / "lf_cv_0_0.png"
-    told = PngInfo()
-    told.add_text("Author", "somebody@a-laptop")
-    Image.open(image).save(image, pnginfo=told, dpi=(100, 100))
+    metadata = PngInfo()
+    metadata.add_text("Author", "somebody@a-laptop")
+    Image.open(image).save(image, pnginfo=metadata, dpi=(100, 100))
     import_file(store, path)
     stored = Image.open(io.BytesIO(store.spectra.picture(pixels_sha256(Image.open(image)))))
     stored.load()
@@ -285,21 +285,21 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, form):
     monkeypatch.setattr(json_rows, "CHUNK", 50_000)
     long = "Look at Hα. " * 1000
     peaks = []
-    for rows in (5, 20, 120):  # the first pays for what is imported on the way
+    for rows in (5, 20, 120):  # the first includes the memory of lazy imports
         folder = tmp_path / f"{rows}"
         if form == "ours":
             folder.mkdir()
             spectrum = a_spectrum()
             made = (a_trace(spectrum, prompt=f"{n} {long}") for n in range(rows))
-            path = write_rows(folder / "rows.jsonl", *(own_row(one, spectrum) for one in made))
+            path = write_rows(folder / "rows.jsonl", *(own_row(trace, spectrum) for trace in made))
         else:
             row = published_row()
             system, _, *rest = row["conversations"]
-            asked = (
+            prompts = (
                 {"from": "human", "value": f'<image>\n{n} is a "Cataclysmic Variables (CV)". {long}'}
                 for n in range(rows)
             )
-            made = ({**row, "conversations": [system, one, *rest]} for one in asked)
+            made = ({**row, "conversations": [system, prompt, *rest]} for prompt in prompts)
             path = write_sharegpt(folder, *made)
         with Store.open(folder / "annotations.db") as store:
             tracemalloc.start()
@@ -326,27 +326,29 @@ def read_list(text: str, chunk: int) -> list[Any]:
 
 
 @given(st.lists(ANYTHING, max_size=5), st.integers(1, 40), st.sampled_from([None, 0, 3]), st.booleans())
-def test_the_elements_are_those_of_the_list(made: list[Any], chunk: int, indent: int | None, ascii_only: bool) -> None:
+def test_elements_are_read_as_json_reads_them(
+    made: list[Any], chunk: int, indent: int | None, ascii_only: bool
+) -> None:
     text = json.dumps(made, indent=indent, ensure_ascii=ascii_only)
     assert read_list(text, chunk) == made
 
 
 @given(st.text('[]{},:"\\ \nu0123eE.+-truefalsnINity', max_size=30), st.integers(1, 8))
-def test_what_json_refuses_is_refused_and_nothing_else(text: str, chunk: int) -> None:
+def test_text_is_refused_exactly_if_json_refuses_it(text: str, chunk: int) -> None:
     text = f"[{text}"
     try:
-        wanted = json.dumps(json.loads(text))
+        expected = json.dumps(json.loads(text))
     except ValueError:
         with pytest.raises(ValueError, match=r": char \d+$"):
             read_list(text, chunk)
     else:
         # As text, because NaN is not equal to itself.
-        assert json.dumps(read_list(text, chunk)) == wanted
+        assert json.dumps(read_list(text, chunk)) == expected
 
 
 @pytest.mark.parametrize("number", ["-Infinity", "1.25e-17", "-0.5", "1" * 100, "NaN", "true", "null"])
 @pytest.mark.parametrize("chunk", range(1, 12))
-def test_what_has_no_end_of_its_own_is_read_to_its_end(number: str, chunk: int) -> None:
+def test_numbers_and_literals_are_read_to_their_end(number: str, chunk: int) -> None:
     text = f"[{number} , {number}]"
     assert json.dumps(read_list(text, chunk)) == json.dumps(json.loads(text))
 
@@ -361,13 +363,13 @@ def test_what_has_no_end_of_its_own_is_read_to_its_end(number: str, chunk: int) 
         ('[{"a": 1}, {"a" 1}]', r"Expecting ':' delimiter: char 16"),
     ],
 )
-def test_the_place_of_a_fault_is_that_in_the_file(text: str, words: str) -> None:
+def test_the_position_of_a_fault_is_that_in_the_file(text: str, words: str) -> None:
     for chunk in (1, 7, 100):
         with pytest.raises(ValueError, match=words):
             read_list(text, chunk)
 
 
-def test_a_long_list_is_never_in_memory(tmp_path: Path) -> None:
+def test_a_long_list_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
     path, row = tmp_path / "long.json", json.dumps({"text": "x" * 1000})
     path.write_text("[" + ",\n".join([row] * 20_000) + "]", encoding="utf-8")
     with path.open(encoding="utf-8") as file:
@@ -381,7 +383,7 @@ def test_a_long_list_is_never_in_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NOT_NAMES)
 @pytest.mark.parametrize("form", ["trajectories.jsonl", "train_sharegpt.json"])
-def test_a_picture_that_no_file_can_be_called_is_a_row_refused(store, tmp_path, form: str, name: str) -> None:
+def test_a_row_with_an_impossible_picture_name_is_refused(store, tmp_path, form: str, name: str) -> None:
     with_pictures(tmp_path)
     (tmp_path / form).write_bytes(with_picture_names(form, NOT_NAMES[name]))
     (problem,) = import_file(store, tmp_path / form, tmp_path).problems
@@ -391,20 +393,20 @@ def test_a_picture_that_no_file_can_be_called_is_a_row_refused(store, tmp_path, 
 
 
 @pytest.mark.parametrize("kind", DAMAGED_ZIPS)
-def test_a_zip_that_is_damaged_or_names_what_is_not_its_own_is_refused(
+def test_a_zip_that_is_damaged_or_names_outside_files_is_refused(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content, said = DAMAGED_ZIPS[kind]
+    content, message = DAMAGED_ZIPS[kind]
     (tmp_path / "made").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "made"))
     (tmp_path / "dropped.zip").write_bytes(content)
-    with pytest.raises(ImportFileError, match=said) as refused, unpacked([tmp_path / "dropped.zip"]):
+    with pytest.raises(ImportFileError, match=message) as refused, unpacked([tmp_path / "dropped.zip"]):
         pass
     check_sentence(str(refused.value), tmp_path)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["dropped.zip", "made"]
 
 
-def test_a_device_in_a_zip_is_unpacked_as_the_file_that_it_is_there(tmp_path: Path) -> None:
+def test_a_device_in_a_zip_is_unpacked_as_a_plain_file(tmp_path: Path) -> None:
     (tmp_path / "dropped.zip").write_bytes(zip_of({"rows.jsonl": b"{}"}, mode=stat.S_IFCHR | 0o666))
     with unpacked([tmp_path / "dropped.zip"]) as (rows,):
         assert stat.S_ISREG(rows.lstat().st_mode)

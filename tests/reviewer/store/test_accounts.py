@@ -1,4 +1,4 @@
-"""People in the database: signing in, leaving, and who is in charge. Settings and exports too."""
+"""Accounts in the store: sign-in, roles and deactivation; settings and exports."""
 
 import sqlite3
 
@@ -20,7 +20,7 @@ def store(store):
     return store
 
 
-def test_a_session_knows_its_person_until_it_is_signed_out(store):
+def test_a_session_belongs_to_its_person_until_it_is_signed_out(store):
     session = store.accounts.sign_in(" ajc ", PASSWORD)
     assert store.accounts.signed_in(session.token) == store.accounts.person("AJC")
     store.accounts.sign_out(session.token)
@@ -74,12 +74,12 @@ def test_neither_password_nor_token_is_in_the_file(store):
 
 
 @pytest.mark.parametrize(("initials", "password"), [("AJC", "wrong one"), ("ZZZ", PASSWORD), ("RE", "")])
-def test_a_refused_sign_in_does_not_say_what_was_wrong(store, initials, password):
+def test_a_refused_sign_in_does_not_reveal_the_reason(store, initials, password):
     with pytest.raises(SignInRefused, match=r"^Initials and password do not match\.$"):
         store.accounts.sign_in(initials, password)
 
 
-def test_five_wrong_passwords_close_the_door_for_a_while_for_that_origin_only(store, clock):
+def test_five_wrong_passwords_block_only_their_origin_for_a_while(store, clock):
     for _ in range(5):
         with pytest.raises(SignInRefused, match="do not match"):
             store.accounts.sign_in("AJC", "wrong one", "10.0.0.7")
@@ -92,7 +92,7 @@ def test_five_wrong_passwords_close_the_door_for_a_while_for_that_origin_only(st
 
 @pytest.fixture
 def tried(store, clock):
-    """Count so many wrong passwords, as ``sign_in`` does before it looks; how many it would look at."""
+    """Count wrong passwords as ``sign_in`` does before it checks them; return how many it would check."""
     with sqlite3.connect(store.path) as db:
 
         def try_it(initials, origin, times):
@@ -107,7 +107,7 @@ def tried(store, clock):
         yield try_it
 
 
-def test_one_machine_cannot_go_through_everybody(store, clock, tried):
+def test_one_machine_cannot_try_passwords_of_every_person(store, clock, tried):
     assert sum(tried(f"X{chr(65 + n)}", "10.0.0.7", 4) for n in range(20)) == 30
     assert tried("AJC", "10.0.0.7", 1) == 0
     assert tried("AJC", "10.0.0.8", 1) == 1
@@ -115,7 +115,7 @@ def test_one_machine_cannot_go_through_everybody(store, clock, tried):
     assert tried("AJC", "10.0.0.7", 1) == 1
 
 
-def test_many_machines_cannot_go_on_at_one_person_nor_keep_them_out_of_their_usual_place(store, tried):
+def test_attempts_from_many_machines_are_limited_and_do_not_block_the_usual_one(store, tried):
     store.accounts.sign_in("AJC", PASSWORD, "10.0.0.7")
     assert sum(tried("AJC", f"10.9.{n}.1", 4) for n in range(20)) == 20
     assert tried("AJC", "10.0.0.8", 1) == 0
@@ -132,7 +132,7 @@ def test_a_machine_with_a_network_of_addresses_is_one_origin(tried):
     "password",
     ["Password1!", "12345678", "aaaaaaaa", "ababababab", "annie jump cannon", "Annie Jump Cannon1", "AJCAJC12"],
 )
-def test_a_password_that_is_tried_first_is_refused(password):
+def test_a_common_or_personal_password_is_refused(password):
     with pytest.raises(PersonError, match="found a common password or your name"):
         checked_password(password, "AJC", "Annie Jump Cannon")
 
@@ -142,7 +142,7 @@ def test_a_password_of_a_megabyte_is_refused(store):
         store.accounts.set_password("AJC", "AJC", "x" * 1_000_000)
 
 
-def test_once_somebody_has_a_password_the_last_coordinator_who_has_one_cannot_go(store):
+def test_the_last_coordinator_with_a_password_cannot_be_removed(store):
     store.accounts.set_password("CO", "CO", "Pickering's harem")
     store.accounts.add_person("NP", "No Password", ["coordinator"], by="CO")
     for act in (
@@ -155,7 +155,7 @@ def test_once_somebody_has_a_password_the_last_coordinator_who_has_one_cannot_go
     store.accounts.deactivate("NP", "CO")
 
 
-def test_a_right_password_forgets_the_wrong_ones_before_it(store):
+def test_a_right_password_resets_the_count_of_wrong_ones(store):
     for password in ("wrong one", "wrong two", "wrong six", "wrong ten", PASSWORD) * 2:
         if password == PASSWORD:
             assert store.accounts.sign_in("AJC", password)
@@ -164,7 +164,7 @@ def test_a_right_password_forgets_the_wrong_ones_before_it(store):
                 store.accounts.sign_in("AJC", password)
 
 
-def test_a_new_password_or_leaving_ends_every_session(store):
+def test_a_new_password_or_deactivation_ends_every_session(store):
     session = store.accounts.sign_in("AJC", PASSWORD)
     store.accounts.set_password("AJC", "AJC", "Pickering's harem")
     assert store.accounts.signed_in(session.token) is None
@@ -192,7 +192,7 @@ def test_only_a_coordinator_changes_people_and_settings(store):
     assert store.settings.rules() == Rules()
 
 
-def test_the_last_coordinator_cannot_go(store):
+def test_the_last_coordinator_cannot_be_removed(store):
     with pytest.raises(NotAllowed, match="make another person coordinator first"):
         store.accounts.deactivate("CO", "CO")
     with pytest.raises(NotAllowed, match="make another person coordinator first"):
@@ -202,7 +202,7 @@ def test_the_last_coordinator_cannot_go(store):
     assert not store.accounts.person("CO").active
 
 
-def test_initials_are_given_once(store):
+def test_initials_are_unique(store):
     store.accounts.deactivate("CO", "RE")
     with pytest.raises(PersonError, match="RE is taken"):
         store.accounts.add_person("re", "Another One", ["reviewer"])
@@ -210,7 +210,7 @@ def test_initials_are_given_once(store):
         store.accounts.person("ZZ")
 
 
-def test_one_person_works_alone_until_somebody_has_a_password(tmp_path, store):
+def test_a_person_works_alone_only_while_no_password_is_set(tmp_path, store):
     with Store.open(tmp_path / "alone.db") as alone:
         me = alone.accounts.work_alone("me")
         assert (me.initials, me.roles) == ("ME", frozenset({"reviewer", "auditor", "coordinator"}))
@@ -220,7 +220,7 @@ def test_one_person_works_alone_until_somebody_has_a_password(tmp_path, store):
         store.accounts.work_alone("ME")
 
 
-def test_new_rules_judge_open_rounds_at_once(store):
+def test_new_rules_apply_to_open_rounds_at_once(store):
     desk, item_id = Desk(store), an_item(store)
     desk.until(item_id, *TO_AUDIT, ("AU", "pass"))
     store.settings.set_rules("CO", Rules(auditors=1, votes=3))
@@ -246,7 +246,7 @@ def test_a_round_that_new_rules_closed_opens_again_under_other_rules(store):
     assert store.upkeep.verify() == []
 
 
-def test_settings_are_appended_and_the_latest_holds(store):
+def test_settings_are_appended_and_the_latest_is_valid(store):
     assert store.settings.get("my verdict first", default=False) is False
     store.settings.set("CO", "my verdict first", True)
     store.settings.set("CO", "my verdict first", {"tasks": ["cv"]})
@@ -259,7 +259,7 @@ def test_settings_are_appended_and_the_latest_holds(store):
         store.settings.set("CO", "rules", {})
 
 
-def test_exports_are_remembered_with_their_manifest(store):
+def test_exports_are_recorded_with_their_manifest(store):
     made = store.settings.record_export("CO", "november", {"items": [1, 2], "rules": {"solo": False}})
     assert store.settings.exports() == [made]
     assert made.manifest["items"] == [1, 2]

@@ -1,4 +1,4 @@
-"""Versions and decisions: appended once, checked again in the transaction that writes, never changed."""
+"""Versions, decisions, marks and verdicts: appended once, checked when written, never changed."""
 
 import sqlite3
 from dataclasses import replace
@@ -22,10 +22,10 @@ from reviewer.store import (
 )
 from tests.support.campaign import TO_AUDIT, TO_VOTE, Clock, Desk, a_spectrum, a_trajectory, an_item, edited, people
 
-# ---- items on their way in
+# ---- adding items
 
 
-def test_an_item_comes_back_as_it_went_in(store):
+def test_an_item_is_read_as_it_was_added(store):
     spectrum = a_spectrum()
     trajectory = a_trajectory(spectrum, label="YES", label_source="SIMBAD", simulated=True)
     (added,) = store.items.add_all([Draft(trajectory, spectrum, "november", pictures={"ab" * 32: b"png"})])
@@ -47,7 +47,7 @@ def test_importing_the_same_again_adds_nothing(store):
     assert store.statistics.counts().by_task == {"cv": {"screening": 3}}
 
 
-def test_a_key_of_ones_own_names_the_item_whatever_it_holds(store):
+def test_a_given_key_identifies_the_item_whatever_its_content(store):
     first = store.items.add(a_trajectory(think="first"), key="LAMOST/14812345/cv")
     assert store.items.add(a_trajectory(think="second"), key="LAMOST/14812345/cv") == first
     assert store.items.get(first).version.trajectory.steps[0].text == "first"
@@ -69,16 +69,16 @@ def test_a_spectrum_that_is_stored_is_found_through_the_trajectory(store):
     assert store.items.get(item_id).row.spectrum_sha256 == spectrum.sha256
 
 
-def test_progress_of_an_import_is_told(store):
-    told = []
-    store.items.add_all((Draft(a_trajectory(think=str(n))) for n in range(250)), told.append)
-    assert told == [100, 200, 250]
+def test_progress_of_an_import_is_reported(store):
+    reported = []
+    store.items.add_all((Draft(a_trajectory(think=str(n))) for n in range(250)), reported.append)
+    assert reported == [100, 200, 250]
 
 
-def test_what_is_not_there_is_named(store):
-    for ask in (store.items.get, store.items.versions, store.items.standing, store.items.history):
+def test_items_and_versions_that_do_not_exist_are_named(store):
+    for request in (store.items.get, store.items.versions, store.items.standing, store.items.history):
         with pytest.raises(NotFound, match="no item 77"):
-            ask(77)
+            request(77)
     with pytest.raises(NotFound, match="no version with the id 77"):
         store.items.version(77)
 
@@ -97,14 +97,14 @@ def test_an_edit_is_a_new_version_with_author_parent_and_reason(store, desk):
     assert version.content_hash == version.trajectory.content_hash()
 
 
-def test_text_that_is_the_same_makes_no_version(store, desk):
+def test_unchanged_text_makes_no_version(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     assert desk.edit("RE", item_id, "Hα looks broad.").number == 1
     assert len(store.items.versions(item_id)) == 1
 
 
-def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept(store, desk):
+def test_the_second_of_two_edits_of_one_version_is_refused_and_both_texts_are_kept(store, desk):
     item_id = an_item(store)
     desk.until(item_id, ("RE", "keep"))
     desk.edit("RE", item_id, "two")
@@ -132,7 +132,7 @@ def test_two_editors_from_one_version_the_second_is_refused_with_both_texts_kept
 @pytest.mark.parametrize(
     "change", [{"task": "white_dwarf"}, {"label": "NO"}, {"simulated": True}, {"spectrum_name": "other.fits"}]
 )
-def test_a_version_cannot_change_what_the_item_is(store, desk, change):
+def test_a_version_cannot_change_the_identity_of_the_item(store, desk, change):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
@@ -148,7 +148,7 @@ def test_a_version_cannot_change_what_the_item_is(store, desk, change):
         )
 
 
-def test_text_cannot_be_edited_outside_revision_and_is_kept_all_the_same(store, desk):
+def test_text_cannot_be_edited_outside_revision_but_is_kept_as_unsent(store, desk):
     item_id = an_item(store)
     version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
     with pytest.raises(NotAllowed, match="in revision only; this item is in screening"):
@@ -164,7 +164,7 @@ def test_text_cannot_be_edited_outside_revision_and_is_kept_all_the_same(store, 
     assert store.leases.autosaved("RE", item_id).body["steps"][0]["text"] == "x"
 
 
-def test_a_saved_version_takes_the_autosave_it_came_from_away(store, desk):
+def test_a_saved_version_removes_its_autosave(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     version = store.items.get(item_id).version
@@ -174,7 +174,7 @@ def test_a_saved_version_takes_the_autosave_it_came_from_away(store, desk):
     assert store.leases.autosaved("RE", item_id) is None
 
 
-def test_a_comment_is_unsent_until_its_version_is_decided_and_other_text_stays(store, desk):
+def test_a_decision_removes_its_comment_from_the_autosave_and_keeps_other_text(store, desk):
     item_id = an_item(store)
     version = store.items.get(item_id).version
     as_drawn = version.trajectory.to_json()["steps"]
@@ -216,13 +216,13 @@ def test_a_text_that_could_not_be_exported_cannot_be_submitted(store, desk):
 # ---- decisions
 
 
-def test_an_item_goes_the_whole_way_and_its_history_tells_how(store, desk):
+def test_an_item_passes_every_round_and_its_history_lists_the_decisions(store, desk):
     item_id = an_item(store)
     standing = desk.until(item_id, *TO_VOTE, ("VO", "approve"), ("CO", "approve"))
     assert (standing.state, standing.decided_by) == ("approved", ("VO", "CO"))
-    told = [(r.decision.person, r.decision.round, r.decision.verb) for r in store.items.history(item_id)]
-    assert told[0] == ("RE", "screening", "keep")
-    assert told[-1] == ("CO", "vote", "approve")
+    decisions = [(r.decision.person, r.decision.round, r.decision.verb) for r in store.items.history(item_id)]
+    assert decisions[0] == ("RE", "screening", "keep")
+    assert decisions[-1] == ("CO", "vote", "approve")
     assert store.queue.approved() == store.queue.approved(task="cv", batch="november") == [item_id]
     assert store.queue.approved(task="carbon") == []
 
@@ -241,7 +241,7 @@ def test_a_double_click_with_one_key_is_one_vote(store, desk):
     assert first.progress == "vote 1 of 2"
 
 
-def test_a_replayed_submit_is_told_what_the_first_was_told_whatever_came_after(store, desk):
+def test_a_repeated_request_gets_the_first_answer_whatever_came_after(store, desk):
     item_id = an_item(store)
     version, lease = store.items.get(item_id).version, store.leases.take("RE", item_id)
     first = store.reviews.decide(
@@ -333,7 +333,7 @@ def test_a_decision_on_a_version_that_moved_on_is_refused(store, desk):
 
 
 @pytest.mark.parametrize(
-    ("who", "verb", "said", "sentence"),
+    ("who", "verb", "more", "sentence"),
     [
         ("RE", "keep", {}, "in audit now"),
         ("VO", "pass", {}, "Audit is for auditor or coordinator; VO is reviewer"),
@@ -342,7 +342,7 @@ def test_a_decision_on_a_version_that_moved_on_is_refused(store, desk):
         ("AU", "undo", {}, "is not one"),
     ],
 )
-def test_the_store_asks_the_rules_itself(store, desk, who, verb, said, sentence):
+def test_the_store_applies_the_rules(store, desk, who, verb, more, sentence):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT)
     version = store.items.get(item_id).version
@@ -354,7 +354,7 @@ def test_the_store_asks_the_rules_itself(store, desk, who, verb, said, sentence)
             verb=verb,
             key="k",
             lease_token=store.leases.take("AU", item_id).token,
-            **said,
+            **more,
         )
     assert store.items.standing(item_id).progress == "audit 0 of 2"
 
@@ -376,7 +376,7 @@ def test_a_version_of_another_item_is_no_version_of_this_one(store):
 # ---- undo
 
 
-def test_undo_keeps_the_decision_in_the_history_and_takes_its_effect_away(store, desk):
+def test_undo_keeps_the_decision_in_the_history_and_removes_its_effect(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
     before = store.items.standing(item_id)
@@ -391,7 +391,7 @@ def test_undo_keeps_the_decision_in_the_history_and_takes_its_effect_away(store,
     assert desk.decide("CO", item_id, "approve").state == "approved"
 
 
-def test_nobody_undoes_what_others_went_on_from(store, desk):
+def test_only_the_latest_decision_can_be_undone_by_its_person(store, desk):
     item_id = an_item(store)
     desk.until(item_id, *TO_AUDIT, ("AU", "pass"))
     with pytest.raises(NotAllowed, match="AU's; only AU can undo it"):
@@ -403,7 +403,7 @@ def test_nobody_undoes_what_others_went_on_from(store, desk):
 # ---- marks and verdicts
 
 
-def test_the_latest_mark_of_each_person_on_a_step_holds_and_cleared_takes_it_away(store):
+def test_the_latest_mark_per_person_and_step_is_valid_and_cleared_removes_it(store):
     item_id = an_item(store)
     version = store.items.get(item_id).version
     store.marks.add(person="RE", item_id=item_id, version_id=version.id, step_id="s1", mark="supported", key="m1")
@@ -425,7 +425,7 @@ def test_the_latest_mark_of_each_person_on_a_step_holds_and_cleared_takes_it_awa
     ]
 
 
-def test_a_mark_is_written_once_a_key_and_on_a_step_that_exists(store):
+def test_a_mark_is_written_once_per_key_and_on_a_step_that_exists(store):
     item_id = an_item(store)
     version = store.items.get(item_id).version
     first = store.marks.add(
@@ -454,12 +454,12 @@ def test_a_verdict_is_committed_once(store):
     assert [(v.person, v.verdict) for v in store.marks.verdicts(item_id)] == [("VO", "NO"), ("RE", "cannot tell")]
 
 
-# ---- facts cannot be changed, and everything else follows from them
+# ---- facts cannot be changed; everything else is derived from them
 
 
 @pytest.mark.parametrize("table", ["versions", "decisions", "marks", "verdicts", "settings"])
 @pytest.mark.parametrize("change", ["UPDATE {} SET at = ''", "DELETE FROM {}"])
-def test_facts_refuse_to_be_changed_whoever_asks(store, desk, table, change):
+def test_facts_cannot_be_changed_by_another_program(store, desk, table, change):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     store.marks.add(
@@ -529,7 +529,7 @@ def test_what_is_derived_always_follows_from_the_facts(tmp_path_factory, stories
         assert store.upkeep.verify() == []
 
 
-def test_verify_finds_a_standing_that_somebody_changed_and_rebuild_repairs_it(store, desk):
+def test_verify_finds_a_changed_standing_and_rebuild_repairs_it(store, desk):
     item_id = an_item(store)
     desk.decide("RE", item_id, "keep")
     stranger = sqlite3.connect(store.path)
@@ -548,7 +548,7 @@ def test_verify_finds_a_standing_that_somebody_changed_and_rebuild_repairs_it(st
 # ---- the disk
 
 
-def test_a_full_disk_is_said_plainly_and_leaves_nothing_half_written(store):
+def test_a_full_disk_is_reported_and_leaves_nothing_incomplete(store):
     an_item(store)
     (pages,) = store.database.writer.execute("PRAGMA page_count").fetchone()
     store.database.writer.execute(f"PRAGMA max_page_count = {pages + 4}")
@@ -566,7 +566,7 @@ def test_every_refusal_is_a_store_error():
     assert all(issubclass(kind, StoreError) for kind in kinds)
 
 
-def test_times_of_facts_are_the_clocks_and_in_order(store, desk, clock):
+def test_times_of_facts_are_those_of_the_clock_and_in_order(store, desk, clock):
     item_id = an_item(store)
     for who, verb in TO_VOTE:
         clock.turn(minutes=1, milliseconds=7)

@@ -37,12 +37,12 @@ from tests.support.cli import run as spec_o3
 
 ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk or become somebody else")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk or change the user")
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A small campaign; its path."""
+    """The path of a database with a small campaign."""
     path = tmp_path / "annotations.db"
     with Store.open(path) as store:
         people(store)
@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def disk(folder: Path, kilobytes: int) -> Iterator[Path]:
-    """A file system of its own."""
+    """A new file system of this size."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
@@ -75,11 +75,11 @@ def fill(folder: Path) -> Path:
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
-    """What a command that could not run said: one line, no traceback, exit status 2."""
+    """Return the single line that a failed command printed; its exit status is 2."""
     assert done.returncode == 2, done
-    told = done.stderr.strip()
-    assert "\n" not in told, told
-    return told
+    line = done.stderr.strip()
+    assert "\n" not in line, line
+    return line
 
 
 def free_port() -> int:
@@ -89,7 +89,7 @@ def free_port() -> int:
         return port
 
 
-# ---- no room, no permission
+# ---- no disk space, no permission
 
 
 def work_on(desk: Desk) -> None:
@@ -101,9 +101,7 @@ def work_on(desk: Desk) -> None:
 
 
 @as_root
-def test_a_full_disk_keeps_everything_that_was_acknowledged_and_nothing_of_what_was_not(
-    path: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_keeps_exactly_what_was_acknowledged(path: Path, tmp_path: Path) -> None:
     with disk(tmp_path / "disk", 4096) as folder:
         shutil.copyfile(path, folder / "annotations.db")
         with Store.open(folder / "annotations.db") as store:
@@ -136,7 +134,7 @@ except CannotWrite as refused:
 """
 
 
-def test_a_file_that_may_not_grow_is_said_plainly(path: Path) -> None:
+def test_a_file_that_cannot_grow_is_reported(path: Path) -> None:
     code = LIMITED.format(tests=str(ROOT), path=str(path), limit=path.stat().st_size + 100_000)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
@@ -148,7 +146,7 @@ def test_a_file_that_may_not_grow_is_said_plainly(path: Path) -> None:
 
 @as_root
 @pytest.mark.parametrize("what", ["file", "folder"])
-def test_what_may_not_be_written_is_refused_by_name_at_the_start(path: Path, what: str) -> None:
+def test_a_read_only_file_or_folder_is_named_at_the_start(path: Path, what: str) -> None:
     held = path.parent
     for folder in (held, *held.parents[:3]):
         folder.chmod(0o755)
@@ -170,19 +168,19 @@ except CannotWrite as refused:
 
 
 @as_root
-def test_a_disk_that_is_mounted_read_only_is_refused_by_name(path: Path, tmp_path: Path) -> None:
+def test_a_file_on_a_read_only_disk_is_named_at_the_start(path: Path, tmp_path: Path) -> None:
     with disk(tmp_path / "disk", 4096) as folder:
         shutil.copyfile(path, folder / "annotations.db")
         subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
-        told = one_line(spec_o3("app", "--db", folder / "annotations.db", "--no-browser", "--port", free_port()))
-    assert f"{folder / 'annotations.db'}: " in told
-    assert "no write permission" in told
+        error = one_line(spec_o3("app", "--db", folder / "annotations.db", "--no-browser", "--port", free_port()))
+    assert f"{folder / 'annotations.db'}: " in error
+    assert "no write permission" in error
 
 
 # ---- other programs
 
 
-def test_a_lock_is_waited_for_and_then_said_and_nothing_is_left_waiting(path: Path) -> None:
+def test_a_lock_is_waited_for_and_then_reported_and_work_resumes_after_it(path: Path) -> None:
     code = (
         "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
         "db.execute('BEGIN EXCLUSIVE'); print('held', flush=True); sys.stdin.read()"
@@ -204,17 +202,17 @@ def test_a_lock_is_waited_for_and_then_said_and_nothing_is_left_waiting(path: Pa
 
 
 def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
-    with Store.open(path) as one, Store.open(path) as other:
-        lease = one.leases.take("RE", 1)
+    with Store.open(path) as first, Store.open(path) as second:
+        lease = first.leases.take("RE", 1)
         with pytest.raises(Exception, match="RE is working on this item"):
-            other.leases.take("VO", 1)
-        version = other.items.get(1).version
-        other.reviews.decide(
+            second.leases.take("VO", 1)
+        version = second.items.get(1).version
+        second.reviews.decide(
             person="RE", item_id=1, version_id=version.id, verb="keep", key="a key of its own", lease_token=lease.token
         )
-        assert one.items.standing(1).round == "revision"
+        assert first.items.standing(1).round == "revision"
         assert (
-            one.reviews.decide(
+            first.reviews.decide(
                 person="RE",
                 item_id=1,
                 version_id=version.id,
@@ -224,17 +222,17 @@ def test_two_apps_on_one_database_see_each_others_work(path: Path) -> None:
             ).state
             == "revision"
         )
-        assert len(one.items.history(1)) == 1
+        assert len(first.items.history(1)) == 1
 
 
-def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_before_any_file_is_made(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        told = one_line(spec_o3("app", "--db", tmp_path / "new.db", "--no-browser", "--port", str(port)))
-    assert f"cannot serve on 127.0.0.1:{port}" in told
-    assert f"--port {port + 1}" in told
+        error = one_line(spec_o3("app", "--db", tmp_path / "new.db", "--no-browser", "--port", str(port)))
+    assert f"cannot serve on 127.0.0.1:{port}" in error
+    assert f"--port {port + 1}" in error
     assert not (tmp_path / "new.db").exists()
 
 
@@ -244,13 +242,13 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(tmp_path: Path) ->
 def flip(path: Path, start: int, length: int) -> None:
     with path.open("r+b") as file:
         file.seek(start)
-        there = file.read(length)
+        content = file.read(length)
         file.seek(start)
-        file.write(bytes(byte ^ 0xFF for byte in there))
+        file.write(bytes(byte ^ 0xFF for byte in content))
 
 
 def page_of(path: Path, table: str) -> tuple[int, int]:
-    """Where the first page of a table is, and how long a page is."""
+    """The offset of the first page of a table, and the page size."""
     with closing(sqlite3.connect(path)) as db:
         (root,) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
         (size,) = db.execute("PRAGMA page_size").fetchone()
@@ -258,14 +256,14 @@ def page_of(path: Path, table: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("table", ["decisions", "people", "standings"])
-def test_an_app_does_not_open_its_doors_over_damage(path: Path, table: str) -> None:
+def test_an_app_does_not_start_with_a_damaged_database(path: Path, table: str) -> None:
     flip(path, *page_of(path, table))
-    told = one_line(spec_o3("app", "--db", path, "--no-browser", "--port", str(free_port())))
-    assert "is damaged" in told
-    assert "spec-o3 restore" in told
+    error = one_line(spec_o3("app", "--db", path, "--no-browser", "--port", str(free_port())))
+    assert "is damaged" in error
+    assert "spec-o3 restore" in error
 
 
-def test_damage_that_is_met_later_is_a_sentence_and_the_rest_goes_on(path: Path) -> None:
+def test_damage_found_later_is_an_error_message_and_other_tables_are_readable(path: Path) -> None:
     flip(path, *page_of(path, "versions"))
     with Store.open(path) as store:
         store.upkeep.check_at_start()
@@ -275,7 +273,7 @@ def test_damage_that_is_met_later_is_a_sentence_and_the_rest_goes_on(path: Path)
 
 
 @pytest.mark.parametrize("table", ["pictures", "spectra"])
-def test_a_start_does_not_read_what_is_large(path: Path, table: str) -> None:
+def test_a_start_does_not_read_large_tables(path: Path, table: str) -> None:
     flip(path, *page_of(path, table))
     with Store.open(path) as store:
         store.upkeep.check_at_start()
@@ -283,14 +281,14 @@ def test_a_start_does_not_read_what_is_large(path: Path, table: str) -> None:
             store.upkeep.verify()
 
 
-def test_a_file_whose_beginning_is_gone_names_restore(path: Path) -> None:
+def test_the_error_for_a_damaged_file_header_names_restore(path: Path) -> None:
     flip(path, 0, 100)
     with pytest.raises(NotAnnotations, match="spec-o3 restore"):
         Store.open(path)
 
 
 @pytest.mark.parametrize("how", ["deleted", "moved", "replaced", "log deleted"])
-def test_a_file_that_goes_away_under_the_app_takes_no_more_votes(path: Path, how: str) -> None:
+def test_a_file_that_is_removed_while_open_takes_no_more_decisions(path: Path, how: str) -> None:
     with Store.open(path) as store:
         desk = Desk(store)
         desk.decide("RE", 1, "keep")
@@ -312,7 +310,7 @@ def test_a_file_that_goes_away_under_the_app_takes_no_more_votes(path: Path, how
             assert desk.decide("RE", 2, "keep").state == "revision"
 
 
-def test_a_reader_makes_no_empty_file_in_the_place_of_one_that_is_gone(path: Path) -> None:
+def test_a_read_makes_no_empty_file_in_place_of_a_removed_one(path: Path) -> None:
     with Store.open(path) as store:
         path.unlink()
         with pytest.raises(FileGone):
@@ -320,10 +318,10 @@ def test_a_reader_makes_no_empty_file_in_the_place_of_one_that_is_gone(path: Pat
         assert not path.exists()
 
 
-# ---- several faults at the web's edge
+# ---- faults seen through the HTTP routes
 
 
-def test_what_the_store_refuses_reaches_the_page_as_a_sentence_it_tries_again_after(path: Path) -> None:
+def test_an_error_of_the_store_reaches_the_page_as_a_message_with_status_503(path: Path) -> None:
     with Store.open(path) as store:
         store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
@@ -334,7 +332,7 @@ def test_what_the_store_refuses_reaches_the_page_as_a_sentence_it_tries_again_af
         assert "was moved, deleted or replaced" in answer.json()["error"]
 
 
-def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path) -> None:
+def test_a_page_of_one_person_is_refused_after_another_has_signed_in(path: Path) -> None:
     with Store.open(path) as store:
         store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
@@ -348,7 +346,7 @@ def test_a_page_of_one_person_does_nothing_once_another_has_signed_in(path: Path
         assert store.leases.autosaved("SO", 1) is None
 
 
-def test_an_autosave_tells_what_it_took_the_place_of(path: Path) -> None:
+def test_an_autosave_returns_the_text_that_it_replaced(path: Path) -> None:
     with Store.open(path) as store:
         store.accounts.add_person("SO", "Solo", ["reviewer"], password="correct horse battery")
         client = TestClient(server.build(store, local=True), base_url="http://127.0.0.1")
@@ -367,7 +365,7 @@ def test_an_autosave_tells_what_it_took_the_place_of(path: Path) -> None:
 
 
 @as_root
-def test_an_upload_that_the_disk_cannot_take_is_refused_before_it_is_kept(
+def test_an_upload_that_does_not_fit_on_the_disk_is_refused_before_it_is_stored(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with disk(tmp_path / "disk", 12_000) as folder, Store.open(path) as store:
@@ -402,7 +400,7 @@ def shared_path(tmp_path):
 
 
 def claim_everything(shared_path: Path, person: str) -> list[int]:
-    """Take whatever is free until nothing is."""
+    """Take and decide every free item until none is left."""
     mine, todo = [], QueueFilter(states=("screening",))
     with Store.open(shared_path) as store:
         while (item_id := store.queue.first_undone(todo, person)) is not None:
@@ -411,7 +409,7 @@ def claim_everything(shared_path: Path, person: str) -> list[int]:
             except HeldByAnother:
                 continue
             if lease.round != "screening":
-                continue  # somebody has kept it in between: it is offered for revision now
+                continue  # kept by another process meanwhile: it is offered for revision now
             version = store.items.get(item_id).version
             store.reviews.decide(
                 person=person,
@@ -446,13 +444,13 @@ def lease_all(store: Store, person: str) -> set[int]:
     return got
 
 
-def test_threads_of_one_server_never_hold_one_item_twice(shared_path):
+def test_threads_of_one_server_never_lease_one_item_twice(shared_path):
     with Store.open(shared_path) as store, ThreadPoolExecutor(4) as pool:
         got = list(pool.map(lambda person: lease_all(store, person), ["PA", "PB", "PC", "PD"]))
         assert sorted(item_id for mine in got for item_id in mine) == list(range(1, ITEMS + 1))
 
 
-def test_votes_that_arrive_together_are_all_counted_and_no_more_than_are_wanted(shared_path):
+def test_simultaneous_votes_are_counted_up_to_the_required_number(shared_path):
     with Store.open(shared_path) as store:
         Desk(store).until(1, *TO_VOTE)
         version, start = store.items.get(1).version, threading.Barrier(4)
@@ -468,8 +466,8 @@ def test_votes_that_arrive_together_are_all_counted_and_no_more_than_are_wanted(
                 return "refused"
 
         with ThreadPoolExecutor(4) as pool:
-            told = sorted(pool.map(vote, ["VO", "CO", "PA", "PB"]))
-        assert told == ["approved", "refused", "refused", "vote 1 of 2"]
+            results = sorted(pool.map(vote, ["VO", "CO", "PA", "PB"]))
+        assert results == ["approved", "refused", "refused", "vote 1 of 2"]
         assert len(store.items.standing(1).decided_by) == 2
 
 
@@ -517,7 +515,7 @@ def test_processes_may_open_a_new_database_at_once(tmp_path):
         assert store.upkeep.verify() == []
 
 
-# Decides for ever, and says what was acknowledged only after it was.
+# Decides without end, and prints each item after it was acknowledged.
 WRITER = """
 import sys
 sys.path.insert(0, {tests!r})
@@ -536,14 +534,14 @@ while True:
 
 
 @pytest.mark.parametrize("after", [1, 4, 9])
-def test_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path, after):
+def test_a_kill_at_any_moment_loses_nothing_that_was_acknowledged(shared_path, after):
     code = WRITER.format(tests=str(ROOT), path=str(shared_path))
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
-        told = [writer.stdout.readline() for _ in range(after)]
+        printed = [writer.stdout.readline() for _ in range(after)]
         os.kill(writer.pid, signal.SIGKILL)
-        told += writer.stdout.read().splitlines(keepends=True)
-    acknowledged = [tuple(map(int, line.split())) for line in told if line.endswith("\n")]
+        printed += writer.stdout.read().splitlines(keepends=True)
+    acknowledged = [tuple(map(int, line.split())) for line in printed if line.endswith("\n")]
     assert len(acknowledged) >= after
     with Store.open(shared_path) as store:
         assert store.upkeep.verify() == []
@@ -575,7 +573,7 @@ def test_a_reader_sees_one_moment_while_others_write(shared_path):
         assert seen == {ITEMS}
 
 
-def test_other_programs_may_read_the_file_meanwhile(shared_path):
+def test_other_programs_may_read_the_file_while_it_is_open(shared_path):
     with Store.open(shared_path) as store:
         Desk(store).until(1, *TO_AUDIT)
         stranger = sqlite3.connect(f"file:{shared_path}?mode=ro", uri=True)
@@ -604,11 +602,11 @@ def test_a_backup_opens_as_the_same_database(store, tmp_path):
 
 
 def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
-    desk, going, written = Desk(store), threading.Event(), []
+    desk, stop, written = Desk(store), threading.Event(), []
 
     def write() -> None:
         number = 0
-        while not going.is_set():
+        while not stop.is_set():
             written.append(an_item(store, number))
             desk.until(written[-1], *TO_AUDIT)
             number += 1
@@ -623,7 +621,7 @@ def test_a_backup_during_writes_holds_one_moment(store, tmp_path):
                 assert copy.upkeep.verify() == []
                 assert sum(copy.statistics.counts().by_task.get("cv", {}).values()) >= before
     finally:
-        going.set()
+        stop.set()
         writer.join()
     assert store.upkeep.verify() == []
 
@@ -641,6 +639,6 @@ def test_a_backup_that_fails_leaves_no_file_behind(store, tmp_path):
     assert not list(tmp_path.glob("**/*.part"))
 
 
-def test_closing_twice_is_closing_once(store):
+def test_a_store_may_be_closed_twice(store):
     store.close()
     store.close()

@@ -37,7 +37,7 @@ ZOE = "Zoë Ångström"
 
 
 def make(path: Path) -> Store:
-    """Some of everything, to go on from."""
+    """Open a new store with some work of every kind."""
     store = Store.open(path, clock=Clock())
     people(store)
     store.accounts.add_person("ZO", ZOE, ["reviewer", "auditor"], PASSWORD)
@@ -117,13 +117,13 @@ def place(store: Store, person: str, kind: str) -> str:
 
 
 def judge(store: Store) -> None:
-    asked = next(one for one in store.blind.judging.questions(None, 1) if one.kind == "scores")
-    said = Judgement("judge-70b", asked.shown, JudgeScore(3, 4, "Sound."), "", {})
-    store.blind.judging.record(by="CO", session_id=1, judgement=said, key="judged")
+    question = next(question for question in store.blind.judging.questions(None, 1) if question.kind == "scores")
+    judgement = Judgement("judge-70b", question.shown, JudgeScore(3, 4, "Sound."), "", {})
+    store.blind.judging.record(by="CO", session_id=1, judgement=judgement, key="judged")
 
 
 def alone(store: Store) -> None:
-    """Only a file in which nobody has a password lets somebody work alone."""
+    """Work alone, which only a database without passwords allows."""
     store.path.with_name("alone.db").unlink(missing_ok=True)
     with Store.open(store.path.with_name("alone.db")) as empty:
         empty.accounts.work_alone("SO")
@@ -132,7 +132,7 @@ def alone(store: Store) -> None:
         assert len(empty.log.entries(what="person added")) == 1
 
 
-# What is called, and what the log then says: one entry, or none where that is the design.
+# Each method that writes, and the kind of its log entry; None: it makes none by design.
 WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "accounts.add_person": (lambda s: s.accounts.add_person("NE", "New", ["reviewer"], by="CO"), "person added"),
     "accounts.work_alone": (alone, None),
@@ -178,7 +178,7 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     ),
     "blind.judging.record": (judge, "judged blind"),
     "log.note": (lambda s: s.log.note("CO", "backup made", "a.db", bytes=3), "backup made"),
-    # Nobody else's: one's own lease and unsent text; spectra and pictures, which their hashes bind.
+    # Not logged: leases and unsent text are private; spectra and pictures are bound by their hashes.
     "leases.take": (lambda s: s.leases.take("RE", 2), None),
     "leases.renew": (lambda s: s.leases.renew(s.leases.take("RE", 2).token), None),
     "leases.release": (lambda s: s.leases.release(s.leases.take("RE", 2).token), None),
@@ -196,10 +196,10 @@ WRITES: dict[str, tuple[Callable[[Store], Any], str | None]] = {
     "upkeep.rebuild": (lambda s: s.upkeep.rebuild(), None),
 }
 
-# One whose entry is all that it writes, one that writes what stands there already, and a part of others.
+# Writes only its entry; rewrites existing values; is a part of other methods.
 APART = {"upkeep.record_restore", "upkeep.check_at_start", "leases.keep_unsent"}
 
-# A method may write all the same where its source says so.
+# A method writes if its source contains one of these.
 WRITING = ("_database.write()", "keep_unsent(", "add_all(")
 
 
@@ -214,7 +214,7 @@ def test_every_method_that_writes_is_listed_here(store: Store) -> None:
     assert writing - APART == set(WRITES)
 
 
-def test_every_table_of_facts_is_bound() -> None:
+def test_the_log_binds_every_table_of_facts() -> None:
     with closing(sqlite3.connect(":memory:")) as memory:
         for migration in MIGRATIONS:
             memory.execute("CREATE TABLE IF NOT EXISTS migrations (number, name, applied_at)")
@@ -228,23 +228,23 @@ def test_every_table_of_facts_is_bound() -> None:
         }
         assert guarded >= {*FACTS, "log", "exports"}
         assert guarded - {"log"} <= set(BOUND)
-        # No column is left out of what is bound.
+        # Every column is bound.
         for table, bound in BOUND.items():
             columns = {row[1] for row in memory.execute(f"PRAGMA table_info({table})")}
             assert columns == set(bound.columns), table
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_a_write_leaves_its_entry_and_nothing_else_does(store: Store, name: str) -> None:
-    do, wanted = WRITES[name]
+def test_a_write_makes_its_entry_and_changes_only_bound_tables(store: Store, name: str) -> None:
+    do, kind = WRITES[name]
     before, end = facts_of(store.path), store.log.head()
     do(store)
     new = store.log.entries(after=end.number)
     changed = {table for table, rows in facts_of(store.path).items() if rows != before[table]}
-    if wanted is None:
+    if kind is None:
         assert (new, changed) == ([], set())
     else:
-        assert new[-1].what == wanted
+        assert new[-1].what == kind
         assert len(new) == (2 if name == "accounts.sign_out" else 1)
         bound = {*new[-1].details.get("facts", {}), *(["people"] if "people" in new[-1].details else [])}
         assert bound == changed
@@ -267,7 +267,7 @@ def test_the_same_key_twice_is_one_entry(store: Store) -> None:
     assert store.log.head().number == end.number + 1
 
 
-def test_what_is_refused_leaves_no_entry(store: Store) -> None:
+def test_a_refused_action_makes_no_entry(store: Store) -> None:
     end = store.log.head()
     version = version_of(store, 1)
     attempts: tuple[Callable[[], Any], ...] = (
@@ -286,16 +286,16 @@ def test_what_is_refused_leaves_no_entry(store: Store) -> None:
     assert store.log.head() == end
 
 
-def test_a_sign_in_that_was_refused_names_only_those_who_exist(store: Store) -> None:
+def test_a_refused_sign_in_names_only_existing_people(store: Store) -> None:
     refused(store)
     with pytest.raises(SignInRefused):
         store.accounts.sign_in("HUNTER2!", "RE", "10.9.9.9")
-    one, other = store.log.entries(what="sign-in refused")
-    assert (one.person, one.subject, one.details) == (None, "ZO", {"origin": "10.0.0.1"})
-    assert (other.subject, other.details) == ("unknown", {"origin": "10.9.9.9"})
+    known, unknown = store.log.entries(what="sign-in refused")
+    assert (known.person, known.subject, known.details) == (None, "ZO", {"origin": "10.0.0.1"})
+    assert (unknown.subject, unknown.details) == ("unknown", {"origin": "10.9.9.9"})
 
 
-def test_nothing_secret_and_nobodys_text_is_in_it(store: Store) -> None:
+def test_the_log_holds_no_secret_and_no_comment(store: Store) -> None:
     token = signed_in(store)
     store.accounts.set_password("CO", "ZO", "the newest password")
     lease = store.leases.take("VO", 1).token
@@ -329,14 +329,14 @@ def test_nothing_secret_and_nobodys_text_is_in_it(store: Store) -> None:
         assert secret not in text
 
 
-# ---- reading it
+# ---- reading the log
 
 
-def test_it_is_read_in_order_by_pages_persons_and_kinds(store: Store) -> None:
+def test_the_log_is_read_in_order_by_page_person_and_kind(store: Store) -> None:
     every = store.log.entries(limit=1000)
     assert [entry.number for entry in every] == list(range(1, len(every) + 1))
     assert every[0].previous == BEFORE_THE_FIRST
-    assert [one.hash for one in every[:-1]] == [one.previous for one in every[1:]]
+    assert [entry.hash for entry in every[:-1]] == [entry.previous for entry in every[1:]]
     assert store.log.entries(after=3, limit=2) == every[3:5]
     assert store.log.entries(person="AU") == [entry for entry in every if entry.person == "AU"] != []
     assert {entry.what for entry in store.log.entries(person="RE", what="decided")} == {"decided"}
@@ -352,17 +352,16 @@ def test_a_head_is_written_and_read() -> None:
             Head.parse(wrong)
 
 
-# ---- what shows
+# ---- detecting changes
 
 
 @dataclass
-class Behind:
-    """Somebody with another SQLite program, and time."""
+class OtherProgram:
+    """Changes made with another SQLite program, triggers circumvented."""
 
     path: Path
-    done: list[str] = field(default_factory=list)
 
-    def does(self, *statements: str) -> None:
+    def execute(self, *statements: str) -> None:
         with closing(sqlite3.connect(self.path)) as other:
             triggers = other.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
             for name, _ in triggers:
@@ -411,20 +410,20 @@ CASES = {
 
 
 @pytest.mark.parametrize("statement", CASES)
-def test_what_is_changed_behind_the_program_shows(path: Path, statement: str) -> None:
+def test_a_change_by_another_program_is_found(path: Path, statement: str) -> None:
     assert found(path) == []
-    Behind(path).does(statement)
+    OtherProgram(path).execute(statement)
     wrong = found(path)
     assert any(CASES[statement] in sentence for sentence in wrong), wrong
     with Store.open(path) as store:
         assert set(wrong) <= set(store.upkeep.verify())
 
 
-def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path) -> None:
+def test_a_truncated_log_is_found_by_a_head_kept_elsewhere(path: Path) -> None:
     with Store.open(path) as store:
         early, end = store.log.head(), store.log.note(None, "backup made")
     assert found(path, early) == found(path, end) == []
-    Behind(path).does(f"DELETE FROM log WHERE number = {end.number}")
+    OtherProgram(path).execute(f"DELETE FROM log WHERE number = {end.number}")
     assert found(path) == []
     assert found(path, end) == [
         f"the log ends at {early.number}, expected {end.number} as stored elsewhere: its end was removed"
@@ -436,26 +435,26 @@ def test_an_end_that_was_cut_off_shows_against_a_head_kept_elsewhere(path: Path)
     assert sentence.startswith(f"log {end.number}: found the hash")
 
 
-def test_thousands_of_faults_are_not_all_told(path: Path) -> None:
+def test_at_most_a_thousand_faults_are_listed(path: Path) -> None:
     with Store.open(path) as store:
         store.items.add_all(Draft(a_trajectory(think=f"{n}")) for n in range(1200))
-    Behind(path).does("UPDATE log SET details = '{}'")
+    OtherProgram(path).execute("UPDATE log SET details = '{}'")
     wrong = found(path)
     assert len(wrong) == 1001
     assert wrong[-1] == "and more"
 
 
-def test_a_log_that_cannot_even_be_read_is_a_sentence_and_no_crash(path: Path) -> None:
+def test_an_unreadable_entry_is_reported_without_a_crash(path: Path) -> None:
     for details in ("[1]", '{"facts": 3}', '{"facts": {"decisions": [1]}}', '{"facts": {"nowhere": [1,1,1,"x"]}}'):
-        Behind(path).does(f"UPDATE log SET details = '{details}' WHERE number = 12")
+        OtherProgram(path).execute(f"UPDATE log SET details = '{details}' WHERE number = 12")
         assert any("log 12" in sentence for sentence in found(path))
 
 
-# ---- by chance
+# ---- random changes
 
 
 def _cells(path: Path) -> list[tuple[str, str, int]]:
-    """Every cell of everything that is bound, and of the log: table, column, rowid-like position."""
+    """Every cell of the bound tables and of the log: table, column, position."""
     with closing(sqlite3.connect(path)) as reader:
         return [
             (table, column, position)
@@ -471,7 +470,7 @@ def cells(made: Path) -> list[tuple[str, str, int]]:
 
 
 def _other(value: object, chance: int) -> object:
-    """Another value of the same kind, as near as can be."""
+    """A different value of the same kind."""
     if isinstance(value, int | float):
         return value + chance
     if value is None:
@@ -483,7 +482,7 @@ def _other(value: object, chance: int) -> object:
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_any_cell_that_is_changed_shows(
+def test_a_change_of_any_cell_is_found(
     data: st.DataObject, made: Path, cells: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     table, column, position = data.draw(st.sampled_from(cells))
@@ -500,7 +499,7 @@ def test_any_cell_that_is_changed_shows(
         try:
             other.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (new,))
         except sqlite3.IntegrityError:
-            # A key that is taken, a null that may not be: nothing was changed.
+            # Duplicate key or forbidden null: nothing was changed.
             return
         other.commit()
     assert found(path) != [], (table, column, position, value, new)
@@ -551,19 +550,19 @@ BACK = (timedelta(hours=1), timedelta(days=1))
 
 @dataclass
 class Machine:
-    """A machine's two clocks. Time goes on in both; only the one on the wall can be set."""
+    """The two clocks of a machine: only the wall clock can be set."""
 
     wall: Clock = field(default_factory=Clock)
     seconds: float = 0.0
 
-    def goes_on(self, **by: float) -> None:
+    def advance(self, **by: float) -> None:
         self.wall.turn(**by)
         self.seconds += timedelta(**by).total_seconds()
 
-    def is_set(self, back: timedelta) -> None:
+    def set_back(self, back: timedelta) -> None:
         self.wall.now -= back
 
-    def opens(self, machine_path: Path) -> Store:
+    def open(self, machine_path: Path) -> Store:
         return Store.open(machine_path, clock=self.wall, elapsed=lambda: self.seconds)
 
 
@@ -575,7 +574,7 @@ def machine() -> Machine:
 @pytest.fixture
 def machine_path(tmp_path: Path, machine: Machine) -> Path:
     machine_path = tmp_path / "annotations.db"
-    with machine.opens(machine_path) as machine_store:
+    with machine.open(machine_path) as machine_store:
         people(machine_store)
         machine_store.accounts.add_person("ZO", "Zoë", ["reviewer"], PASSWORD)
         for number in range(3):
@@ -585,20 +584,22 @@ def machine_path(tmp_path: Path, machine: Machine) -> Path:
 
 @pytest.fixture
 def machine_store(machine_path: Path, machine: Machine) -> Iterator[Store]:
-    with machine.opens(machine_path) as machine_store:
+    with machine.open(machine_path) as machine_store:
         yield machine_store
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
-def test_a_lease_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
+def test_a_lease_does_not_last_longer_when_the_clock_is_set_back(
+    machine_store: Store, machine: Machine, back: timedelta
+) -> None:
     lease = machine_store.leases.take("RE", 1)
-    machine.goes_on(minutes=10)
-    machine.is_set(back)
-    machine.goes_on(minutes=4)
+    machine.advance(minutes=10)
+    machine.set_back(back)
+    machine.advance(minutes=4)
     assert machine_store.leases.renew(lease.token).person == "RE"
-    machine.goes_on(minutes=14.9)
+    machine.advance(minutes=14.9)
     assert machine_store.items.get(1).row.held_by == ("RE",)
-    machine.goes_on(minutes=0.2)
+    machine.advance(minutes=0.2)
     assert machine_store.items.get(1).row.held_by == ()
     with pytest.raises(LeaseLost, match="ran out"):
         machine_store.leases.renew(lease.token)
@@ -606,38 +607,40 @@ def test_a_lease_does_not_live_longer(machine_store: Store, machine: Machine, ba
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
-def test_a_session_does_not_live_longer(machine_store: Store, machine: Machine, back: timedelta) -> None:
+def test_a_session_does_not_last_longer_when_the_clock_is_set_back(
+    machine_store: Store, machine: Machine, back: timedelta
+) -> None:
     token = machine_store.accounts.sign_in("ZO", PASSWORD).token
-    machine.is_set(back)
+    machine.set_back(back)
     assert machine_store.accounts.signed_in(token) is not None
-    machine.goes_on(days=8)
+    machine.advance(days=8)
     assert machine_store.accounts.signed_in(token) is None
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
-def test_the_pause_after_wrong_passwords_is_neither_shorter_nor_longer(
+def test_the_pause_after_wrong_passwords_is_unchanged_when_the_clock_is_set_back(
     machine_store: Store, machine: Machine, back: timedelta
 ) -> None:
     for _ in range(MAX_PER_PERSON_AND_ORIGIN):
         with pytest.raises(SignInRefused, match="do not match"):
             machine_store.accounts.sign_in("ZO", "a wrong password")
-    machine.is_set(back)
+    machine.set_back(back)
     with pytest.raises(SignInRefused, match="Too many"):
         machine_store.accounts.sign_in("ZO", PASSWORD)
-    machine.goes_on(minutes=16)
+    machine.advance(minutes=16)
     assert machine_store.accounts.sign_in("ZO", PASSWORD).person == "ZO"
 
 
 @pytest.mark.parametrize("back", BACK, ids=str)
-def test_after_a_new_start_what_was_given_in_its_future_is_over(
+def test_leases_and_sessions_from_the_future_have_ended_after_a_restart(
     machine_path: Path, machine: Machine, back: timedelta
 ) -> None:
-    with machine.opens(machine_path) as machine_store:
+    with machine.open(machine_path) as machine_store:
         lease, token = machine_store.leases.take("RE", 1), machine_store.accounts.sign_in("ZO", PASSWORD).token
         version = machine_store.items.get(1).version.id
         machine_store.leases.autosave(person="RE", item_id=1, base_version_id=version, body={"text": "half a sent"})
-    machine.is_set(back)
-    with machine.opens(machine_path) as machine_store:
+    machine.set_back(back)
+    with machine.open(machine_path) as machine_store:
         assert machine_store.accounts.signed_in(token) is None
         with pytest.raises(LeaseLost):
             machine_store.leases.renew(lease.token)
@@ -649,47 +652,47 @@ def test_after_a_new_start_what_was_given_in_its_future_is_over(
 
 @pytest.mark.parametrize("back", BACK, ids=str)
 @pytest.mark.parametrize("again", [False, True], ids=["running", "opened again"])
-def test_the_order_stays_and_the_log_says_what_happened(
+def test_the_order_of_versions_stays_and_the_log_records_the_change_of_the_clock(
     machine_path: Path, machine: Machine, back: timedelta, again: bool
 ) -> None:
-    machine_store = machine.opens(machine_path)
+    machine_store = machine.open(machine_path)
     desk = Desk(machine_store)
     desk.decide("RE", 1, "keep")
-    machine.goes_on(minutes=1)
+    machine.advance(minutes=1)
     desk.edit("RE", 1, "Before the clock was set.")
-    machine.is_set(back)
+    machine.set_back(back)
     if again:
         machine_store.close()
-        machine_store = machine.opens(machine_path)
+        machine_store = machine.open(machine_path)
         desk = Desk(machine_store)
     assert machine_store.log.clock_behind() == back
     desk.edit("RE", 1, "After it was.")
     desk.decide("RE", 1, "submit")
     assert machine_store.items.versions(1)[-1].at == machine.wall.now
     assert [version.number for version in machine_store.items.versions(1)] == [1, 2, 3]
-    assert [said.decision.verb for said in machine_store.items.history(1)] == ["keep", "submit"]
+    assert [record.decision.verb for record in machine_store.items.history(1)] == ["keep", "submit"]
     assert machine_store.items.standing(1).state == "audit"
-    (told,) = machine_store.log.entries(what="clock set back")
-    assert told.details == {"seconds": back.total_seconds()}
-    (saved,) = machine_store.log.entries(after=told.number, limit=1)
+    (entry,) = machine_store.log.entries(what="clock set back")
+    assert entry.details == {"seconds": back.total_seconds()}
+    (saved,) = machine_store.log.entries(after=entry.number, limit=1)
     assert (saved.what, saved.at) == ("version saved", machine.wall.now)
     assert machine_store.upkeep.verify() == []
     machine_store.close()
-    machine.goes_on(minutes=1)
-    with machine.opens(machine_path) as machine_store:
+    machine.advance(minutes=1)
+    with machine.open(machine_path) as machine_store:
         assert machine_store.log.clock_behind() is None
 
 
-def test_the_page_says_so(machine_store: Store, machine: Machine) -> None:
+def test_the_page_reports_that_the_clock_was_set_back(machine_store: Store, machine: Machine) -> None:
     machine_store.accounts.set_password(None, "RE", PASSWORD)
     client = TestClient(server.build(machine_store, local=True), base_url="http://127.0.0.1")
     client.post("/sign-in", data={"initials": "RE", "password": PASSWORD})
     assert client.get("/api/me").json()["clock"] == ""
-    machine.is_set(timedelta(hours=1))
+    machine.set_back(timedelta(hours=1))
     assert "was set back 60 minutes" in client.get("/api/me").json()["clock"]
 
 
-def test_unsent_text_of_the_newer_version_is_shown_though_the_clock_says_it_is_older(
+def test_unsent_text_of_the_newer_version_is_returned_although_its_time_is_older(
     machine_store: Store, machine: Machine
 ) -> None:
     desk = Desk(machine_store)
@@ -697,14 +700,14 @@ def test_unsent_text_of_the_newer_version_is_shown_though_the_clock_says_it_is_o
     first = machine_store.items.get(1).version.id
     second = desk.edit("RE", 1, "Again.").id
     machine_store.leases.autosave(person="RE", item_id=1, base_version_id=first, body={"text": "old"})
-    machine.is_set(timedelta(hours=1))
+    machine.set_back(timedelta(hours=1))
     machine_store.leases.autosave(person="RE", item_id=1, base_version_id=second, body={"text": "new"})
     assert machine_store.leases.autosaved("RE", 1).body == {"text": "new"}
 
 
-def test_small_corrections_are_nothing_to_tell(machine_store: Store, machine: Machine) -> None:
+def test_small_corrections_of_the_clock_are_not_reported(machine_store: Store, machine: Machine) -> None:
     Desk(machine_store).decide("RE", 1, "keep")
-    machine.is_set(timedelta(milliseconds=700))
+    machine.set_back(timedelta(milliseconds=700))
     Desk(machine_store).decide("RE", 1, "submit")
     assert machine_store.log.clock_behind() is None
     assert machine_store.log.entries(what="clock set back") == []
@@ -715,14 +718,14 @@ Moves = st.lists(st.tuples(st.floats(0, 1e5), st.floats(-1e6, 1e6)), max_size=30
 
 
 @given(Moves)
-def test_the_steady_clock_never_goes_back_and_never_slower_than_time(moves: list[tuple[float, float]]) -> None:
+def test_the_steady_clock_never_goes_back_and_is_never_slower_than_time(moves: list[tuple[float, float]]) -> None:
     machine = Machine()
     times = Clocks(machine.wall, lambda: machine.seconds)
-    told = [(machine.seconds, times.steady())]
+    readings = [(machine.seconds, times.steady())]
     for passed, moved in moves:
-        machine.goes_on(seconds=passed)
-        machine.is_set(timedelta(seconds=moved))
-        told.append((machine.seconds, times.steady()))
+        machine.advance(seconds=passed)
+        machine.set_back(timedelta(seconds=moved))
+        readings.append((machine.seconds, times.steady()))
         assert times.steady() >= times.now()
-    for (before, earlier), (after, later) in pairwise(told):
+    for (before, earlier), (after, later) in pairwise(readings):
         assert (later - earlier).total_seconds() >= (after - before) - 1e-5

@@ -47,7 +47,7 @@ def columns(path):
     return names
 
 
-def test_a_migration_brings_the_rows_along_and_is_recorded(old):
+def test_a_migration_keeps_the_rows_and_is_recorded(old):
     with Store.open(old, migrations=NEXT) as store:
         assert store.items.standing(1).progress == "audit 0 of 2"
         assert store.upkeep.verify() == []
@@ -121,7 +121,7 @@ def test_another_programs_database_is_refused_untouched(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
     with pytest.raises(CannotWrite, match="nowhere"):
         Store.open(tmp_path / "nowhere" / "annotations.db")
 
@@ -165,20 +165,20 @@ SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
 EARLIER = sorted(SCHEMAS.glob("*.sql"), key=lambda dump: int(dump.stem))
 Rows = dict[str, list[tuple[object, ...]]]
 
-# Where the dumps' own clock stood when the last of them was written.
+# The time of the clock when the last dump was written.
 THEN = Clock()
 THEN.turn(days=2)
 
 
 def as_file(dump: Path, path: Path) -> Path:
-    """The database that a dump is of."""
+    """Write the database of a dump to a file."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(dump.read_text(encoding="utf-8"))
     return path
 
 
 def rows(path: Path) -> Rows:
-    """Every row of every table, those of the search's own tables included."""
+    """Every row of every table, including the shadow tables of the search."""
     with closing(sqlite3.connect(path)) as reader:
         names = [name for (name,) in reader.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         return {name: sorted(reader.execute(f"SELECT * FROM {name}"), key=repr) for name in names}
@@ -189,17 +189,17 @@ def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return as_file(request.param, tmp_path / "annotations.db")
 
 
-def test_there_is_a_file_of_every_schema_before_this_one() -> None:
+def test_every_earlier_schema_has_a_dump() -> None:
     assert [int(dump.stem) for dump in EARLIER] == [migration.number for migration in MIGRATIONS[:-1]], (
         "before a migration is added: PYTHONPATH=tests python tests/schemas/make.py tests/schemas/N.sql"
     )
 
 
-def test_every_table_of_the_file_has_rows(earlier: Path) -> None:
+def test_every_table_of_a_dump_has_rows(earlier: Path) -> None:
     assert all(rows(earlier).values())
 
 
-def test_every_row_is_there_after_the_upgrade(earlier: Path) -> None:
+def test_an_upgrade_keeps_every_row(earlier: Path) -> None:
     before = rows(earlier)
     with Store.open(earlier, clock=THEN) as store:
         assert store.upkeep.verify() == []
@@ -210,7 +210,7 @@ def test_every_row_is_there_after_the_upgrade(earlier: Path) -> None:
     assert [row[0] for row in after["migrations"]] == [migration.number for migration in MIGRATIONS]
 
 
-def test_the_copy_beside_it_is_the_file_as_it_was(earlier: Path) -> None:
+def test_an_upgrade_keeps_a_copy_of_the_old_file(earlier: Path) -> None:
     before = rows(earlier)
     schema = len(before["migrations"])
     Store.open(earlier).close()
@@ -221,7 +221,7 @@ def test_the_copy_beside_it_is_the_file_as_it_was(earlier: Path) -> None:
     assert sorted(path.name for path in earlier.parent.iterdir() if ".schema-" in path.name) == [copy.name]
 
 
-def test_the_log_binds_what_was_there_before_it(earlier: Path) -> None:
+def test_the_log_binds_the_rows_of_an_upgraded_file(earlier: Path) -> None:
     with Store.open(earlier, clock=THEN) as store:
         entries = store.log.entries()
         begun = {e.subject: e.details["count"] for e in entries if e.what == "log begun"}
@@ -231,7 +231,7 @@ def test_the_log_binds_what_was_there_before_it(earlier: Path) -> None:
         assert entries[-1].details["copy"] == f"annotations.db.schema-{entries[-1].details['from']}"
 
 
-def test_work_goes_on_where_it_ended(earlier: Path) -> None:
+def test_work_continues_after_an_upgrade(earlier: Path) -> None:
     with Store.open(earlier, clock=THEN) as store:
         desk = Desk(store)
         assert store.items.standing(1).state == "approved"
@@ -247,12 +247,12 @@ def test_work_goes_on_where_it_ended(earlier: Path) -> None:
         assert store.upkeep.verify() == []
 
 
-def test_blind_sessions_go_on_too(tmp_path: Path) -> None:
+def test_blind_sessions_continue_after_an_upgrade(tmp_path: Path) -> None:
     earlier = as_file(SCHEMAS / "2.sql", tmp_path / "annotations.db")
     with Store.open(earlier, clock=THEN) as store:
         assert [session.state for session in store.blind.sessions.all(None)] == ["closed", "open", "drawn"]
         results = store.blind.results.of_session(None, 1)
-        assert {said.scorer for said in results.responses if said.answer is not None} == {"RE"}
+        assert {response.scorer for response in results.responses if response.answer is not None} == {"RE"}
         assert [judgement.judge for judgement in results.judgements] == ["judge-70b"]
         mine = [work for work in store.blind.scoring.assignments("AU") if work.kind == "scores"]
         store.blind.scoring.score(person="AU", token=mine[0].token, coherence=5, consistency=5, key="next")
@@ -272,21 +272,21 @@ BROKEN = (*MIGRATIONS, Migration(MIGRATIONS[-1].number + 1, "broken", failing))
 
 def test_an_upgrade_that_fails_leaves_every_row_as_it_was(earlier: Path) -> None:
     before = rows(earlier)
-    schema, wanted = len(before["migrations"]), BROKEN[-1].number
+    schema, new_schema = len(before["migrations"]), BROKEN[-1].number
     with pytest.raises(StoreError) as refused:
         Store.open(earlier, migrations=BROKEN)
     copy = f"{earlier}.schema-{schema}"
     assert str(refused.value) == (
-        f"{earlier}: the upgrade from schema {schema} to {wanted} failed (no such table: nowhere). "
+        f"{earlier}: the upgrade from schema {schema} to {new_schema} failed (no such table: nowhere). "
         f"The file is unchanged, and a copy of it is {copy}."
     )
-    # Not even the migrations that went well are kept.
+    # The migrations that succeeded are undone too.
     assert rows(earlier) == before == rows(Path(copy))
     with Store.open(earlier) as store:
         assert store.upkeep.verify() == []
 
 
-def test_a_copy_of_something_else_is_never_written_over(earlier: Path) -> None:
+def test_the_copy_never_replaces_another_file(earlier: Path) -> None:
     schema = len(rows(earlier)["migrations"])
     taken = earlier.with_name(f"annotations.db.schema-{schema}")
     taken.write_bytes(b"somebody's only copy")
@@ -295,16 +295,16 @@ def test_a_copy_of_something_else_is_never_written_over(earlier: Path) -> None:
     assert rows(earlier.with_name(f"annotations.db.schema-{schema}-2"))["items"] == rows(earlier)["items"]
 
 
-def test_trying_again_makes_no_second_copy(earlier: Path) -> None:
+def test_a_second_attempt_makes_no_second_copy(earlier: Path) -> None:
     for _ in range(2):
         with pytest.raises(StoreError):
             Store.open(earlier, migrations=BROKEN)
     assert len(list(earlier.parent.glob("annotations.db.schema-*"))) == 1
 
 
-def test_without_room_for_the_copy_nothing_is_touched(earlier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_disk_space_for_the_copy_nothing_is_changed(earlier: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = earlier.read_bytes()
-    # No test fills the disk that others work on.
+    # A test must not really fill the disk.
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1_000_000))
     with pytest.raises(CannotWrite, match=r"1 MB are free .* The database was not upgraded and is unchanged"):
         Store.open(earlier)
@@ -321,13 +321,13 @@ with Store.open(sys.argv[1]) as store:
 """
 
 
-def test_two_programs_may_find_it_at_once(earlier: Path) -> None:
+def test_two_programs_may_upgrade_one_file_at_once(earlier: Path) -> None:
     programs = [
         subprocess.Popen([sys.executable, "-c", OPENING, str(earlier)], stdin=PIPE, stdout=PIPE, text=True)
         for _ in range(2)
     ]
-    said = [program.communicate("now\n", timeout=60)[0] for program in programs]
-    assert said == ["7\n", "7\n"]
+    printed = [program.communicate("now\n", timeout=60)[0] for program in programs]
+    assert printed == ["7\n", "7\n"]
     with Store.open(earlier) as store:
         assert [entry.what for entry in store.log.entries()].count("database upgraded") == 1
         assert store.upkeep.verify() == []

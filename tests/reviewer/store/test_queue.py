@@ -45,7 +45,7 @@ STORIES = (
     (*TO_VOTE, ("VO", "approve"), ("AU", "reject")),
 )
 
-# Who is working on the items of a story: one of two, both, and nobody's business.
+# Who holds leases on the items of a story: one of two people, both, or a person not needed.
 HOLDERS = {0: ("RE",), 4: ("CO",), 5: ("AX",), 6: ("JU",), 8: ("VO", "CO")}
 ITEMS = 60
 
@@ -67,8 +67,8 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def looked_at(store):
-    """Every item, looked at by itself: (row, standing, everything that a text may match)."""
+def every_item(store):
+    """For each item: its row, its standing and the ids that a text may match."""
     seen = []
     for item_id in range(1, ITEMS + 1):
         item = store.items.get(item_id)
@@ -96,9 +96,9 @@ def drafts():
         yield Draft(no_spectrum if n == 59 else trajectory, None if n == 59 else spectrum, batch=f"b{n % 2}")
 
 
-def lets_through(filter, person, rules, row, standing, ids):
-    """The filter's definition, an item at a time."""
-    wanted = {
+def passes(filter, person, rules, row, standing, ids):
+    """Whether an item passes a filter, by the definition of the filter."""
+    conditions = {
         "task": filter.task in (None, row.task),
         "states": not filter.states or row.state in filter.states,
         "survey": filter.survey in (None, row.survey),
@@ -111,7 +111,7 @@ def lets_through(filter, person, rules, row, standing, ids):
         "text": matches(row, ids, filter.text),
         "mine": not filter.mine or mine(person, rules, row, standing),
     }
-    return all(wanted.values())
+    return all(conditions.values())
 
 
 def matches(row, ids, text):
@@ -146,9 +146,9 @@ filters = st.builds(
 
 @settings(deadline=None, max_examples=60)
 @given(filters, st.sampled_from(sorted(PEOPLE)), st.integers(1, 7), st.integers(0, 62))
-def test_pages_neighbours_and_counts_agree_with_a_look_at_every_item(store, looked_at, filter, person, limit, at):
+def test_pages_neighbours_and_counts_agree_with_a_check_of_every_item(store, every_item, filter, person, limit, at):
     rules, who = store.settings.rules(), store.accounts.person(person)
-    slow = [item[0].item_id for item in looked_at if lets_through(filter, who, rules, *item)]
+    slow = [item[0].item_id for item in every_item if passes(filter, who, rules, *item)]
     walked, after = [], None
     while (page := store.queue.page(filter, person, after, limit)).rows:
         assert page.total == len(slow)
@@ -161,11 +161,11 @@ def test_pages_neighbours_and_counts_agree_with_a_look_at_every_item(store, look
         store.queue.neighbours(at, filter, person, limit, backwards=True) == [n for n in slow if n < at][::-1][:limit]
     )
     assert store.queue.position(at, filter, person) == sum(n < at for n in slow)
-    undone = [n for n in slow if mine(who, rules, *looked_at[n - 1][:2])]
+    undone = [n for n in slow if mine(who, rules, *every_item[n - 1][:2])]
     assert store.queue.first_undone(filter, person) == (undone[0] if undone else None)
 
 
-def test_a_row_tells_how_far_the_item_is_and_who_holds_it(store):
+def test_a_row_has_the_progress_and_the_holders_of_its_item(store):
     row = next(r for r in store.queue.page(QueueFilter(states=("audit",)), "CO", limit=60).rows if r.cast == 1)
     assert (row.state, row.cast, row.wanted, row.version) == ("audit", 1, 2, 1)
     held = [r for r in store.queue.page(QueueFilter(), "CO", limit=60).rows if r.held_by]
@@ -179,7 +179,7 @@ def test_facets_are_the_values_that_occur(store):
     assert "approved" in store.queue.facets()["state"]
 
 
-def test_somebody_inactive_has_nothing_to_do(tmp_path):
+def test_an_inactive_person_has_an_empty_queue(tmp_path):
     with Store.open(tmp_path / "annotations.db") as store:
         people(store)
         store.items.add_all(drafts())
@@ -202,7 +202,7 @@ def desk(lease_store):
     return Desk(lease_store)
 
 
-def test_one_person_at_a_time_screens(lease_store):
+def test_only_one_person_at_a_time_screens_an_item(lease_store):
     item_id = an_item(lease_store)
     lease_store.leases.take("RE", item_id)
     with pytest.raises(HeldByAnother, match="RE is working on this item, until 12:15 UTC") as held:
@@ -219,7 +219,7 @@ def test_two_tabs_of_one_person_share_a_lease(lease_store, clock):
     assert second.expires_at > first.expires_at
 
 
-def test_an_audit_takes_as_many_at_once_as_are_still_wanted(lease_store, desk):
+def test_an_audit_has_as_many_leases_as_audits_are_missing(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
     lease_store.leases.take("AU", item_id)
@@ -233,7 +233,7 @@ def test_an_audit_takes_as_many_at_once_as_are_still_wanted(lease_store, desk):
     assert lease_store.leases.take("JU", item_id).round == "audit"
 
 
-def test_nobody_gets_a_lease_for_what_they_may_not_do(lease_store, desk):
+def test_a_lease_is_refused_to_people_without_the_role(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
     with pytest.raises(NotAllowed, match="Audit is for auditor or coordinator"):
@@ -264,7 +264,7 @@ def test_a_lease_that_ran_out_while_typing_is_refused_and_the_text_kept(lease_st
         lease_store.leases.renew(lease.token)
 
 
-def test_a_lease_that_ran_out_can_be_taken_again_if_nobody_came(lease_store, desk, clock):
+def test_a_lease_that_ran_out_can_be_taken_again_if_the_item_is_free(lease_store, desk, clock):
     item_id = an_item(lease_store)
     version, lease = lease_store.items.get(item_id).version, lease_store.leases.take("RE", item_id)
     clock.turn(minutes=16)
@@ -286,7 +286,7 @@ def test_renewing_keeps_a_lease(lease_store, clock):
         lease_store.leases.take("VO", item_id)
 
 
-def test_renewing_after_ones_own_vote_is_no_error(lease_store, desk):
+def test_renewing_after_voting_is_no_error(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_VOTE)
     lease = lease_store.leases.take("VO", item_id)
@@ -294,7 +294,7 @@ def test_renewing_after_ones_own_vote_is_no_error(lease_store, desk):
     assert lease_store.leases.renew(lease.token).ended
 
 
-def test_a_round_that_is_over_takes_its_leases_with_it(lease_store, desk):
+def test_leases_end_with_their_round(lease_store, desk):
     item_id = an_item(lease_store)
     desk.until(item_id, *TO_AUDIT)
     theirs = lease_store.leases.take("AX", item_id)
@@ -304,7 +304,7 @@ def test_a_round_that_is_over_takes_its_leases_with_it(lease_store, desk):
     assert lease_store.leases.take("RE", item_id).round == "revision"
 
 
-def test_a_lease_of_another_person_or_item_is_worth_nothing(lease_store):
+def test_a_lease_of_another_person_or_item_is_not_accepted(lease_store):
     item_id, other = an_item(lease_store), an_item(lease_store, 1)
     lease = lease_store.leases.take("RE", item_id)
     version = lease_store.items.get(item_id).version
@@ -323,7 +323,7 @@ def test_a_lease_of_another_person_or_item_is_worth_nothing(lease_store):
         )
 
 
-def test_alone_one_keeps_ones_own_lease_through_every_round(tmp_path, clock):
+def test_a_person_working_alone_decides_every_round(tmp_path, clock):
     with Store.open(tmp_path / "alone.db", clock=clock) as lease_store:
         lease_store.accounts.work_alone("ME")
         lease_store.settings.set_rules("ME", Rules(solo=True))
@@ -333,7 +333,7 @@ def test_alone_one_keeps_ones_own_lease_through_every_round(tmp_path, clock):
         assert desk.decide("ME", item_id, "approve").state == "approved"
 
 
-def test_a_reviewer_who_leaves_frees_what_they_held_and_keeps_their_votes(lease_store, desk):
+def test_deactivation_ends_the_leases_of_a_person_and_keeps_their_votes(lease_store, desk):
     item_id, held = an_item(lease_store), an_item(lease_store, 1)
     desk.until(item_id, *TO_VOTE, ("VO", "approve"))
     lease = lease_store.leases.take("VO", held)
@@ -353,7 +353,7 @@ def test_a_reviewer_who_leaves_frees_what_they_held_and_keeps_their_votes(lease_
     assert desk.decide("AU", item_id, "approve").decided_by == ("VO", "AU")
 
 
-def test_unsent_text_is_kept_by_person_and_version_until_it_is_thrown_away(lease_store, clock):
+def test_unsent_text_is_kept_per_person_and_version_until_it_is_discarded(lease_store, clock):
     item_id = an_item(lease_store)
     version = lease_store.items.get(item_id).version
     lease_store.leases.autosave(person="RE", item_id=item_id, base_version_id=version.id, body={"text": "a"})
@@ -374,11 +374,11 @@ def one_item_store(tmp_path: Path) -> Iterator[Store]:
         yield one_item_store
 
 
-def test_another_program_that_keeps_the_file_locked_is_named_after_some_seconds(one_item_store: Store) -> None:
+def test_a_lock_of_another_program_is_reported_after_a_while(one_item_store: Store) -> None:
     other = sqlite3.connect(one_item_store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    wanted = r"annotations\.db: it is locked by another program; waited 0 seconds\. Nothing was saved; try"
-    with pytest.raises(CannotWrite, match=wanted):
+    message = r"annotations\.db: it is locked by another program; waited 0 seconds\. Nothing was saved; try"
+    with pytest.raises(CannotWrite, match=message):
         one_item_store.leases.take("RE", 1)
     assert one_item_store.items.get(1).row.state == "screening"
     other.execute("ROLLBACK")
@@ -386,7 +386,7 @@ def test_another_program_that_keeps_the_file_locked_is_named_after_some_seconds(
     assert one_item_store.leases.take("RE", 1).person == "RE"
 
 
-def test_a_long_write_of_the_same_program_does_not_make_a_submit_wait_for_ever(one_item_store: Store) -> None:
+def test_a_submit_does_not_wait_without_end_for_a_long_write(one_item_store: Store) -> None:
     with one_item_store.database.write(), pytest.raises(CannotWrite, match="busy with another long write"):
         one_item_store.leases.take("RE", 1)
 
@@ -395,7 +395,7 @@ def many_drafts(count: int) -> Iterator[Draft]:
     return (Draft(a_trajectory(think=f"Draft {n}."), batch="many") for n in range(count))
 
 
-def test_a_submit_comes_in_between_the_parts_of_an_import(
+def test_a_submit_is_written_between_the_parts_of_an_import(
     one_item_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 10)
@@ -409,18 +409,18 @@ def test_a_submit_comes_in_between_the_parts_of_an_import(
         time.sleep(0.05)
 
     monkeypatch.setattr(one_item_store.items, "_log_added", slowly)
-    bringing = threading.Thread(target=lambda: one_item_store.items.add_all(many_drafts(100), by="CO"))
-    bringing.start()
+    importing = threading.Thread(target=lambda: one_item_store.items.add_all(many_drafts(100), by="CO"))
+    importing.start()
     assert written.wait(60)
     Desk(one_item_store).decide("RE", 1, "keep")
-    bringing.join()
+    importing.join()
     done = [entry.what for entry in one_item_store.log.entries(limit=1000)]
     assert done.index("decided") < len(done) - 1 - done[::-1].index("items added")
     assert one_item_store.statistics.counts().by_task == {"cv": {"screening": 100, "revision": 1}}
     assert one_item_store.upkeep.verify() == []
 
 
-def test_an_import_that_the_disk_ran_full_under_says_how_far_it_came_and_goes_on(
+def test_an_import_stopped_by_a_full_disk_reports_its_progress_and_resumes(
     one_item_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 50)
@@ -429,19 +429,17 @@ def test_an_import_that_the_disk_ran_full_under_says_how_far_it_came_and_goes_on
     long = [Draft(a_trajectory(think=f"{n} " + "x" * 2000)) for n in range(200)]
     with pytest.raises(CannotWrite, match=r"of 200 items were added, .*again to add the rest\. .* disk is full"):
         one_item_store.items.add_all(long)
-    there = one_item_store.statistics.counts().by_task["cv"]["screening"] - 1
-    assert there in (50, 100, 150)
+    present = one_item_store.statistics.counts().by_task["cv"]["screening"] - 1
+    assert present in (50, 100, 150)
     assert one_item_store.upkeep.verify() == []
     one_item_store.database.writer.execute("PRAGMA max_page_count = 1000000")
     added = one_item_store.items.add_all(long)
-    assert sum(one.new for one in added) == 200 - there
-    assert len({one.item_id for one in added}) == 200
+    assert sum(item.new for item in added) == 200 - present
+    assert len({item.item_id for item in added}) == 200
     assert one_item_store.upkeep.verify() == []
 
 
-def test_a_draft_that_is_refused_keeps_out_those_before_it(
-    one_item_store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_draft_keeps_the_drafts_before_it_out(one_item_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_items, "AT_A_TIME", 10)
 
     def failing() -> Iterator[Draft]:
@@ -486,12 +484,12 @@ def test_decisions_are_counted_by_person_and_round_without_undone_ones(decided_s
     assert counts.versions_by == {"RE": 1}
 
 
-def test_disagreement_is_of_the_items_that_two_people_judged(decided_store):
+def test_disagreement_is_counted_over_items_that_two_people_judged(decided_store):
     counts = decided_store.statistics.counts()
     assert (counts.disagreed, counts.compared) == (1, 2)
 
 
-def test_yield_is_of_the_decided_items(decided_store):
+def test_the_yield_is_computed_over_decided_items(decided_store):
     assert decided_store.statistics.counts().yielded == Yielded(approved=1, rejected=1)
     assert decided_store.statistics.counts().yielded.fraction == 0.5
     assert Yielded(0, 0).fraction is None
@@ -504,14 +502,14 @@ def test_days_are_those_of_the_decisions(decided_store):
     assert counts.decided_per_day == {"2026-11-21": Yielded(1, 0), "2026-11-22": Yielded(0, 1)}
 
 
-def test_a_task_or_batch_is_counted_by_itself(decided_store):
+def test_a_task_or_batch_is_counted_separately(decided_store):
     assert decided_store.statistics.counts(task="cv", batch="november") == decided_store.statistics.counts()
     elsewhere = decided_store.statistics.counts(task="carbon")
     assert (elsewhere.by_task, elsewhere.by_person, elsewhere.versions_by) == ({}, {}, {})
     assert elsewhere.compared == 0
 
 
-def test_what_was_counted_is_kept_until_something_is_done(decided_store):
+def test_counts_are_cached_until_the_database_changes(decided_store):
     before = decided_store.statistics.counts("cv")
     assert decided_store.statistics.counts("cv") is before
     assert decided_store.statistics.counts("no such task") != before

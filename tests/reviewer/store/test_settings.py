@@ -1,4 +1,4 @@
-"""Campaign settings and the spectra of items."""
+"""Permissions of people, withheld items and spectra in the store."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def changed(store: Store, item: int) -> Any:
     return edited(store.items.get(item).version.trajectory, "Seen again.")
 
 
-# ---- what somebody scores blind
+# ---- items that a person scores blind
 
 
 def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
@@ -81,7 +81,7 @@ def everything_on(item: int, person: str, token: str) -> dict[str, Attempt]:
 
 
 @pytest.mark.parametrize("what", everything_on(0, "", ""))
-def test_nobody_writes_on_what_they_score_blind(store: Store, what: str) -> None:
+def test_scorers_cannot_work_on_items_that_they_score_blind(store: Store, what: str) -> None:
     desk = Desk(store)
     desk.decide("ED", 5, "keep")
     token = store.leases.take("RE", 5).token
@@ -97,17 +97,17 @@ def test_nobody_writes_on_what_they_score_blind(store: Store, what: str) -> None
     store.blind.sessions.close("CO", session.id, key())
     if what not in ("undo", "decide"):
         everything_on(5, "RE", token)[what](store)
-    # Of a session that was only drawn it is the same, and of a closed one no more.
+    # After the session is closed, its items are no longer withheld.
     assert store.leases.take("RE", 5).person == "RE"
 
 
-def test_those_who_do_not_score_it_work_on(store: Store) -> None:
+def test_other_people_can_work_on_items_scored_blind(store: Store) -> None:
     opened(store, items=(6, 7), each=3)
     Desk(store).decide("ED", 5, "keep")
     assert store.items.standing(5).state == "revision"
 
 
-def test_one_item_is_withheld_exactly_where_the_list_says_so(store: Store) -> None:
+def test_an_item_is_withheld_exactly_if_it_is_in_the_list_of_hidden_items(store: Store) -> None:
     opened(store, items=(1, 4, 5), each=2, scorers=("RE", "AU"))
     drawn(store, items=(7, 8), each=2, scorers=("VO", "AU"), mode="both")
     store.blind.sessions.close("CO", drawn(store, items=(11, 12), each=3).id, key())
@@ -123,7 +123,7 @@ def test_one_item_is_withheld_exactly_where_the_list_says_so(store: Store) -> No
                     assert item not in hidden
 
 
-# ---- what coordinators alone are told
+# ---- what only coordinators may do
 
 
 def judgement(store: Store) -> Judgement:
@@ -154,13 +154,13 @@ COORDINATORS: dict[str, Callable[[Store, str], Any]] = {
     "blind.results.report_material": lambda s, by: s.blind.results.report_material(by, 1),
 }
 
-# They take ``by`` and are for whoever is active: the page decides who is asked for drafts.
-ANYBODY = {"items.add", "items.add_all"}
+# They take ``by`` and are open to every active person: the page restricts who adds drafts.
+FOR_ALL = {"items.add", "items.add_all"}
 
 
 def test_every_method_that_takes_by_is_listed_here(store: Store) -> None:
     taking = {name for name, method in public_methods(store).items() if "by" in inspect.signature(method).parameters}
-    assert taking - ANYBODY <= set(COORDINATORS)
+    assert taking - FOR_ALL <= set(COORDINATORS)
 
 
 @pytest.mark.parametrize("name", COORDINATORS)
@@ -176,7 +176,7 @@ def test_only_an_active_coordinator_can(store: Store, name: str, by: str) -> Non
     assert store.log.head() == end
 
 
-def test_a_coordinator_who_scores_is_not_told_what_gives_the_sources_away(store: Store) -> None:
+def test_a_coordinator_who_scores_does_not_see_the_giveaways(store: Store) -> None:
     store.accounts.set_roles("CO", "RE", ["reviewer", "coordinator"])
     session = opened(store, items=(1, 2), each=3)
     with pytest.raises(NotAllowed, match="You score in this session, and the leaks name the sources"):
@@ -196,7 +196,7 @@ def test_the_rubric_is_for_those_who_score_by_it(store: Store) -> None:
         store.blind.scoring.rubric("RE", session.id)
 
 
-# ---- whoever has left
+# ---- inactive people
 
 
 LEFT: dict[str, Attempt] = {
@@ -215,7 +215,7 @@ LEFT: dict[str, Attempt] = {
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_whoever_has_left_can_do_nothing(store: Store, name: str) -> None:
+def test_an_inactive_person_can_do_nothing(store: Store, name: str) -> None:
     store.accounts.set_password(None, "RE", "a long password")
     opened(store, items=(11, 12), each=3)
     store.accounts.deactivate("CO", "RE")
@@ -225,7 +225,7 @@ def test_whoever_has_left_can_do_nothing(store: Store, name: str) -> None:
     assert [entry.what for entry in store.log.entries(after=end.number)] in ([], ["sign-in refused"])
 
 
-def test_a_password_that_is_changed_while_it_is_checked_lets_nobody_in(
+def test_a_sign_in_is_refused_if_the_account_changes_during_the_check(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from reviewer.store import accounts
@@ -248,7 +248,7 @@ def empty_store(tmp_path):
         yield empty_store
 
 
-def test_a_spectrum_comes_back_equal_with_everything_it_says(empty_store):
+def test_a_spectrum_is_read_equal_with_all_its_metadata(empty_store):
     spectrum = a_spectrum(
         mask=np.arange(300) % 7 == 0,
         medium="air",
@@ -267,7 +267,7 @@ def test_a_spectrum_comes_back_equal_with_everything_it_says(empty_store):
     assert again.flux.tobytes() == spectrum.flux.tobytes()
 
 
-def test_a_spectrum_is_kept_once_and_its_grid_shared(empty_store):
+def test_a_spectrum_is_stored_once_and_its_grid_is_shared(empty_store):
     first, second = a_spectrum("a.fits"), a_spectrum("bb.fits")
     for spectrum in (first, second, first):
         empty_store.spectra.add(spectrum)
@@ -279,14 +279,14 @@ def test_a_spectrum_is_kept_once_and_its_grid_shared(empty_store):
     assert not empty_store.spectra.exists("0" * 64)
 
 
-def test_a_spectrum_that_is_not_there_is_named(empty_store):
+def test_a_spectrum_that_does_not_exist_is_named(empty_store):
     with pytest.raises(NotFound, match="No spectrum 000000000000"):
         empty_store.spectra.get("0" * 64)
 
 
 @settings(deadline=None)
 @given(arrays.arrays(np.float64, st.integers(1, 60), elements=st.floats(allow_nan=True)))
-def test_any_floats_come_back_bit_for_bit(array):
+def test_any_floats_are_read_bit_for_bit(array):
     assert unpack(*pack(array)).tobytes() == array.tobytes()
 
 
@@ -307,12 +307,12 @@ def test_a_number_that_needs_double_precision_keeps_it(value):
 
 
 @given(arrays.arrays(bool, st.integers(1, 60)))
-def test_a_mask_comes_back(mask):
+def test_a_mask_is_read_as_written(mask):
     assert unpack_mask(pack_mask(mask), mask.size).tolist() == mask.tolist()
 
 
 @pytest.mark.parametrize("survey", ["lamost", "sdss", "desi", "miles"])
-def test_real_survey_files_come_back_equal(empty_store, shared, survey):
+def test_spectra_of_survey_files_are_read_equal(empty_store, shared, survey):
     files = sorted(p for p in (shared / "spectra" / survey).rglob("*") if p.is_file())
     spectra: list[Spectrum] = []
     for path in files[:12]:

@@ -29,26 +29,26 @@ from reviewer.web.settings import ServerSettings
 from tests.support.campaign import Desk, an_item, people
 
 HERE = "http://127.0.0.1:7860"
-EVERYBODY = ("RE", "AU", "CO")
-LEADS = ("CO",)
+ALL_ROLES = ("RE", "AU", "CO")
+COORDINATORS = ("CO",)
 PASSWORD = "Balmer decrement"
 
-OURS: dict[str, tuple[str, ...]] = {
-    "GET /api/me": EVERYBODY,
-    "GET /api/queue": EVERYBODY,
-    "GET /api/facets": EVERYBODY,
-    "GET /api/first": EVERYBODY,
-    "GET /api/progress": EVERYBODY,
-    "GET /api/progress/agreement": EVERYBODY,
-    "GET /api/live/policies": EVERYBODY,
-    "GET /api/live/bench": EVERYBODY,
-    "GET /api/blind/work": EVERYBODY,
-    "GET /api/blind/setup": LEADS,
-    "GET /api/blind/sessions": LEADS,
+WITHOUT_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "GET /api/me": ALL_ROLES,
+    "GET /api/queue": ALL_ROLES,
+    "GET /api/facets": ALL_ROLES,
+    "GET /api/first": ALL_ROLES,
+    "GET /api/progress": ALL_ROLES,
+    "GET /api/progress/agreement": ALL_ROLES,
+    "GET /api/live/policies": ALL_ROLES,
+    "GET /api/live/bench": ALL_ROLES,
+    "GET /api/blind/work": ALL_ROLES,
+    "GET /api/blind/setup": COORDINATORS,
+    "GET /api/blind/sessions": COORDINATORS,
 }
-"""Routes of ours that need nothing but somebody who asks, and who is answered."""
+"""Our routes without parameters, and the people who get an answer."""
 
-OF_SOMETHING: dict[str, tuple[str, ...]] = {
+WITH_PARAMETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "GET /api/place/{item_id}",
@@ -93,7 +93,7 @@ OF_SOMETHING: dict[str, tuple[str, ...]] = {
             "POST /api/blind/sheet/{token}/prefer",
             "GET /api/exports/{export_id}/manifest",
         ),
-        EVERYBODY,
+        ALL_ROLES,
     ),
     **dict.fromkeys(
         (
@@ -105,11 +105,13 @@ OF_SOMETHING: dict[str, tuple[str, ...]] = {
             "GET /api/blind/sessions/{session}/report.html",
             "GET /api/blind/sessions/{session}/report.zip",
         ),
-        LEADS,
+        COORDINATORS,
     ),
 }
-"""Routes that are about something there is not here: whom they are for is told that, the others who they are.
-What an item's rounds let each person do is asked again by the store (``DECIDING``)."""
+"""Our routes with parameters that name nothing existing, and the people who get past the check of roles.
+
+What each person may decide in a round is checked by the store (``DECIDING``).
+"""
 
 TO_AUDIT = ("RE", "keep"), ("RE", "submit")
 TO_VOTE = *TO_AUDIT, ("AX", "pass"), ("JU", "pass")
@@ -121,7 +123,7 @@ DECIDING: tuple[tuple[tuple[tuple[str, str], ...], str, tuple[str, ...]], ...] =
     ((*TO_VOTE, ("CO", "approve")), "approve", ("RE", "AU")),
     ((*TO_VOTE, ("VO", "approve"), ("AX", "reject")), "approve", ("AU", "CO")),
 )
-"""What was decided on an item before, what is decided now, and who may."""
+"""Earlier decisions on an item, the next one, and the people who may take it."""
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +144,9 @@ def app(store: Store) -> FastAPI:
 
 @pytest.fixture(scope="module")
 def browsers(store: Store, app: FastAPI) -> dict[str, TestClient]:
-    """Nobody, each role, and somebody who has left with a cookie still in hand."""
-    found = {"nobody": TestClient(app, base_url=HERE, follow_redirects=False)}
-    for initials in (*EVERYBODY, "EX"):
+    """Browsers without a session, of each role, and with the old cookie of an inactive person."""
+    found = {"no session": TestClient(app, base_url=HERE, follow_redirects=False)}
+    for initials in (*ALL_ROLES, "EX"):
         found[initials] = TestClient(app, base_url=HERE, follow_redirects=False)
         found[initials].cookies.set(COOKIE, store.accounts.sign_in(initials, PASSWORD).token)
     store.accounts.deactivate("CO", "EX")
@@ -152,7 +154,7 @@ def browsers(store: Store, app: FastAPI) -> dict[str, TestClient]:
 
 
 def routes(within: Any) -> list[tuple[str, str]]:
-    """Method and path of every route, those of what is mounted or included too."""
+    """Method and path of every route, including those of mounted and included applications."""
     found = []
     for route in within.routes:
         inner = getattr(route, "app", None) if isinstance(route, Mount) else getattr(route, "original_router", None)
@@ -165,33 +167,33 @@ def routes(within: Any) -> list[tuple[str, str]]:
 
 
 def filled(path: str) -> str:
-    """A path with something in the place of each parameter."""
+    """A path with a value in place of each parameter."""
     return re.sub(r"\{[^}]+\}", "1", path)
 
 
-def allowed_by_the_gate(method: str, path: str) -> str:
+def access_of(method: str, path: str) -> str:
     if method in PUBLIC.get(path, ()) or (method in ("GET", "HEAD") and path.startswith(PUBLIC_FOLDERS)):
-        return "anybody"
+        return "public"
     if path.startswith("/api/"):
-        return "asks itself"
+        return "checked by the route"
     if method in GRADIO.get(path, ()) or path.startswith(GRADIO_FOLDERS):
         return "signed in"
     return "closed"
 
 
-def test_nobody_gets_an_answer_from_any_route_but_the_way_in(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+def test_without_a_session_only_public_routes_answer(app: FastAPI, browsers: dict[str, TestClient]) -> None:
     seen = set()
     for method, template in routes(app):
         path = filled(template)
-        kind = allowed_by_the_gate(method, path)
+        kind = access_of(method, path)
         seen.add(kind)
-        for who in ("nobody", "EX"):
-            if kind == "anybody":
+        for who in ("no session", "EX"):
+            if kind == "public":
                 continue
             status = browsers[who].request(method, path).status_code
-            wanted = {"closed": 404, "signed in": 303 if path == "/" else 401, "asks itself": 401}[kind]
-            assert status == wanted, f"{who}: {method} {path}: {status}"
-    assert seen == {"anybody", "asks itself", "signed in", "closed"}
+            expected = {"closed": 404, "signed in": 303 if path == "/" else 401, "checked by the route": 401}[kind]
+            assert status == expected, f"{who}: {method} {path}: {status}"
+    assert seen == {"public", "checked by the route", "signed in", "closed"}
 
 
 GRADIO_ROUTES = """
@@ -225,10 +227,8 @@ def test_every_route_that_gradio_mounts_was_reviewed(app: FastAPI) -> None:
     assert {path for _, path in routes(mounted)} == set(GRADIO_ROUTES.split())
 
 
-def test_what_gradio_mounts_beside_the_page_is_closed_to_coordinators_too(
-    app: FastAPI, browsers: dict[str, TestClient]
-) -> None:
-    closed = [(m, filled(p)) for m, p in routes(app) if allowed_by_the_gate(m, filled(p)) == "closed"]
+def test_other_routes_of_gradio_are_closed_to_coordinators_too(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+    closed = [(m, filled(p)) for m, p in routes(app) if access_of(m, filled(p)) == "closed"]
     for part in ("/proxy=", "/file=", "/monitoring", "/deep_link", "/component_server", "/vibe", "/dev/reload"):
         assert any(part in path for _, path in closed), part
     for method, path in closed:
@@ -237,26 +237,26 @@ def test_what_gradio_mounts_beside_the_page_is_closed_to_coordinators_too(
         assert method == "HEAD" or answer.json()["kind"] == "closed", f"{method} {path}"
 
 
-@pytest.mark.parametrize("call", OURS)
-def test_our_routes_answer_those_they_are_for(browsers: dict[str, TestClient], call: str) -> None:
+@pytest.mark.parametrize("call", WITHOUT_PARAMETERS)
+def test_routes_without_parameters_answer_the_listed_people(browsers: dict[str, TestClient], call: str) -> None:
     method, path = call.split()
-    for who in EVERYBODY:
+    for who in ALL_ROLES:
         status = browsers[who].request(method, path).status_code
-        assert status == (200 if who in OURS[call] else 403), f"{who}: {call}: {status}"
+        assert status == (200 if who in WITHOUT_PARAMETERS[call] else 403), f"{who}: {call}: {status}"
 
 
 def test_every_route_of_ours_is_in_the_tables(app: FastAPI) -> None:
-    ours = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
-    assert ours == set(OURS) | set(OF_SOMETHING)
+    api_routes = {f"{method} {path}" for method, path in routes(app) if path.startswith("/api/")}
+    assert api_routes == set(WITHOUT_PARAMETERS) | set(WITH_PARAMETERS)
 
 
-@pytest.mark.parametrize("call", OF_SOMETHING)
-def test_routes_about_something_refuse_those_they_are_not_for(browsers: dict[str, TestClient], call: str) -> None:
+@pytest.mark.parametrize("call", WITH_PARAMETERS)
+def test_routes_with_parameters_refuse_all_but_the_listed_people(browsers: dict[str, TestClient], call: str) -> None:
     method, path = call.split()
-    for who in EVERYBODY:
+    for who in ALL_ROLES:
         sent = {} if method == "GET" else {"json": {}}
         status = browsers[who].request(method, filled(path), **sent).status_code
-        if who in OF_SOMETHING[call]:
+        if who in WITH_PARAMETERS[call]:
             assert status in (200, 404, 409, 422), f"{who}: {call}: {status}"
         else:
             assert status == 403, f"{who}: {call}: {status}"
@@ -267,27 +267,27 @@ def deciding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, 
     """A store with people in it, and its app."""
     with Store.open(tmp_path_factory.mktemp("deciding") / "annotations.db") as store:
         people(store)
-        for who in EVERYBODY:
+        for who in ALL_ROLES:
             store.accounts.set_password("CO", who, PASSWORD)
         yield store, TestClient(server.build(store, local=True), base_url=HERE)
 
 
 @pytest.mark.parametrize(("before", "verb", "allowed"), DECIDING)
-def test_a_round_is_decided_by_those_it_is_for(
+def test_only_the_listed_people_may_decide_in_a_round(
     deciding: tuple[Store, TestClient], before: tuple[tuple[str, str], ...], verb: str, allowed: tuple[str, ...]
 ) -> None:
-    store, asked = deciding
-    for who in EVERYBODY:
-        # An item of its own, which nobody has decided on but ``before``.
+    store, client = deciding
+    for who in ALL_ROLES:
+        # Each person gets a new item with the decisions ``before`` only.
         item = an_item(store, store.queue.page(QueueFilter(), "").total)
         if before:
             Desk(store).until(item, *before)
-        asked.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
-        lease = asked.post(f"/api/item/{item}/lease").json().get("lease", "none")
+        client.cookies.set(COOKIE, store.accounts.sign_in(who, PASSWORD).token)
+        lease = client.post(f"/api/item/{item}/lease").json().get("lease", "none")
         head = store.log.head()
         version = store.items.get(item).version.id
-        said = {"version": version, "verb": verb, "key": f"once-and-once-{item}", "lease": lease}
-        status = asked.post(f"/api/item/{item}/decide", json=said).status_code
+        body = {"version": version, "verb": verb, "key": f"once-and-once-{item}", "lease": lease}
+        status = client.post(f"/api/item/{item}/decide", json=body).status_code
         assert status == (200 if who in allowed else 403), f"{who}: {verb}: {status}"
         assert (store.log.head() != head) == (who in allowed)
 
@@ -321,18 +321,16 @@ def test_a_round_is_decided_by_those_it_is_for(
         "/gradio_api/file=annotations.db",
     ],
 )
-def test_no_path_leads_out_of_the_folders_that_are_served(
-    store: Store, browsers: dict[str, TestClient], path: str
-) -> None:
+def test_no_path_leads_outside_the_served_folders(store: Store, browsers: dict[str, TestClient], path: str) -> None:
     for given in (path, path.replace("annotations.db", str(store.path.resolve()).replace("/", "%2f"))):
-        for who in ("nobody", "CO"):
+        for who in ("no session", "CO"):
             answer = browsers[who].get(given)
             assert 400 <= answer.status_code < 500, f"{who}: {given}: {answer.status_code}"
             assert b"SQLite format" not in answer.content
             assert b"root:" not in answer.content
 
 
-def test_no_request_of_another_site_is_answered(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+def test_requests_of_other_sites_are_refused(app: FastAPI, browsers: dict[str, TestClient]) -> None:
     for headers in (
         {"Origin": "http://elsewhere.example"},
         {"Origin": "null"},
@@ -346,14 +344,14 @@ def test_no_request_of_another_site_is_answered(app: FastAPI, browsers: dict[str
             assert "access-control-allow-origin" not in answer.headers
 
 
-def test_a_link_from_elsewhere_opens_the_page_and_no_more(browsers: dict[str, TestClient]) -> None:
+def test_a_link_on_another_site_opens_only_the_page(browsers: dict[str, TestClient]) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     assert browsers["CO"].get("/", headers=link).status_code == 200
     assert browsers["CO"].post("/sign-out", headers=link).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/api/me", "/ui/review/review.js", "/gradio_api/info", "/nowhere"])
-def test_without_passwords_no_other_name_is_answered(tmp_path: Path, path: str) -> None:
+def test_without_passwords_only_this_machines_own_names_are_answered(tmp_path: Path, path: str) -> None:
     with Store.open(tmp_path / "alone.db") as alone:
         alone.accounts.work_alone("ME")
         app = server.build(alone, local=True)
@@ -363,7 +361,7 @@ def test_without_passwords_no_other_name_is_answered(tmp_path: Path, path: str) 
         assert proxied.get(path).status_code == 403
 
 
-def test_every_answer_carries_the_headers(app: FastAPI, browsers: dict[str, TestClient]) -> None:
+def test_every_response_has_the_security_headers(app: FastAPI, browsers: dict[str, TestClient]) -> None:
     for path in ("/", "/sign-in", "/api/me", "/ui/review/review.js", "/nowhere", "/gradio_api/file=/etc/passwd"):
         headers = browsers["CO"].get(path).headers
         assert headers["x-content-type-options"] == "nosniff", path
@@ -371,7 +369,7 @@ def test_every_answer_carries_the_headers(app: FastAPI, browsers: dict[str, Test
         assert headers["cross-origin-resource-policy"] == "same-origin", path
 
 
-def test_the_page_runs_no_inline_script_but_those_in_this_answer(browsers: dict[str, TestClient]) -> None:
+def test_the_policy_allows_only_the_inline_scripts_of_the_response(browsers: dict[str, TestClient]) -> None:
     page = browsers["CO"].get("/")
     scripts = page.headers["content-security-policy"].split("script-src ")[1].split(";")[0]
     inline = re.findall(r"<script(?![^>]* src=)[^>]*>(.*?)</script>", page.text, re.DOTALL)
@@ -385,12 +383,12 @@ def test_the_page_runs_no_inline_script_but_those_in_this_answer(browsers: dict[
 
 
 def test_a_query_of_the_page_changes_nothing(browsers: dict[str, TestClient]) -> None:
-    """Gradio would load a state that it has stored, or another page, by the names in it."""
+    """Gradio would load a stored state or another page that the query names."""
     page, other = browsers["CO"].get("/"), browsers["CO"].get("/?deep_link=abc&page=other")
     assert (other.status_code, other.text) == (200, page.text)
 
 
-def test_files_come_in_by_coordinators_and_never_go_out(browsers: dict[str, TestClient]) -> None:
+def test_only_coordinators_upload_files_and_no_upload_can_be_downloaded(browsers: dict[str, TestClient]) -> None:
     page = {"files": ("page.html", b"<script>1</script>", "text/html")}
     assert browsers["RE"].post("/gradio_api/upload", files=page).status_code == 403
     uploaded = browsers["CO"].post("/gradio_api/upload", files=page).json()[0]
@@ -414,8 +412,8 @@ def db(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses at which the server was started: everything but listening itself."""
+def started_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The addresses at which the server was started; it does not really listen."""
     hosts: list[str] = []
     monkeypatch.setattr(server, "_run", lambda app, settings: hosts.append(settings.host))
     return hosts
@@ -432,22 +430,22 @@ EVERYWHERE = ["0.0.0.0", "::", "", socket.gethostname(), "127.0.0.1.example.org"
 
 
 @pytest.mark.parametrize("host", EVERYWHERE)
-def test_an_address_that_others_reach_is_refused_without_passwords(
-    db: Path, begun: list[str], host: str, monkeypatch: pytest.MonkeyPatch
+def test_a_public_address_is_refused_without_passwords(
+    db: Path, started_at: list[str], host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "require_free", lambda host, port: None)  # a name need not be known here
     with pytest.raises(CannotRun, match=REFUSED):
         serve(db, host)
-    assert begun == []
+    assert started_at == []
 
 
-def test_so_is_standing_behind_a_proxy(db: Path, begun: list[str]) -> None:
+def test_a_proxy_is_refused_without_passwords(db: Path, started_at: list[str]) -> None:
     with pytest.raises(CannotRun, match=f"https://review.example.org {REFUSED}"):
         serve(db, "127.0.0.1", "https://review.example.org")
-    assert begun == []
+    assert started_at == []
 
 
-def test_a_password_of_somebody_who_has_left_does_not_count(db: Path, begun: list[str]) -> None:
+def test_the_password_of_an_inactive_person_does_not_count(db: Path, started_at: list[str]) -> None:
     with Store.open(db) as store:
         store.accounts.set_password(None, "EX", PASSWORD)
         store.accounts.deactivate(None, "EX")
@@ -456,21 +454,21 @@ def test_a_password_of_somebody_who_has_left_does_not_count(db: Path, begun: lis
     with Store.open(db) as store:
         store.accounts.set_password(None, "CO", PASSWORD)
     serve(db, "0.0.0.0")
-    assert begun == ["0.0.0.0"]
+    assert started_at == ["0.0.0.0"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.9", "localhost"])
-def test_this_machine_alone_needs_none(db: Path, begun: list[str], host: str) -> None:
+def test_a_local_address_needs_no_password(db: Path, started_at: list[str], host: str) -> None:
     serve(db, host)
-    assert begun == [host]
+    assert started_at == [host]
 
 
-posix = pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+posix = pytest.mark.skipif(os.name != "posix", reason="file modes exist on POSIX only")
 
 
 @pytest.fixture
 def open_to_all() -> Iterator[None]:
-    """Whatever the account's mask is, the program does not count on it."""
+    """An umask of 0: the program must set file modes itself."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -482,7 +480,7 @@ def mode(path: Path) -> int:
 
 @posix
 @pytest.mark.usefixtures("open_to_all")
-def test_a_new_database_and_all_that_is_beside_it_while_it_is_open(tmp_path: Path) -> None:
+def test_a_new_database_and_its_journals_are_private(tmp_path: Path) -> None:
     with Store.open(tmp_path / "annotations.db") as store:
         store.accounts.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
         store.accounts.people()
@@ -492,7 +490,7 @@ def test_a_new_database_and_all_that_is_beside_it_while_it_is_open(tmp_path: Pat
 
 @posix
 @pytest.mark.usefixtures("open_to_all")
-def test_what_backups_and_a_restore_leave(tmp_path: Path) -> None:
+def test_backups_and_restored_databases_are_private(tmp_path: Path) -> None:
     db = tmp_path / "annotations.db"
     with Store.open(db) as store:
         store.accounts.add_person("AB", "Ada", ["coordinator"], "Balmer decrement")
@@ -507,36 +505,36 @@ def test_what_backups_and_a_restore_leave(tmp_path: Path) -> None:
 
 @posix
 @pytest.mark.usefixtures("open_to_all")
-def test_a_file_that_is_there_keeps_its_mode_and_the_doctor_says_who_can_read_it(
+def test_an_existing_file_keeps_its_mode_and_the_doctor_reports_who_can_read_it(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     db = tmp_path / "annotations.db"
     with Store.open(db):
         pass
 
-    def told() -> dict[str, object]:
+    def mode_finding() -> dict[str, object]:
         capfd.readouterr()
         main(["doctor", "database", "--db", str(db), "--json"])
         return next(finding for finding in findings(json.loads(capfd.readouterr().out)) if "who can" in finding["what"])
 
-    assert told()["ok"] is True
+    assert mode_finding()["ok"] is True
     db.chmod(0o640)
     with Store.open(db) as store:
         store.accounts.people()
     assert mode(db) == 0o640
-    said = told()
-    assert said["ok"] is None
-    assert "mode 0640" in str(said["found"])
-    assert said["remedy"] == f"unless this is intended: chmod 600 {db}*"
+    finding_after = mode_finding()
+    assert finding_after["ok"] is None
+    assert "mode 0640" in str(finding_after["found"])
+    assert finding_after["remedy"] == f"unless this is intended: chmod 600 {db}*"
 
 
-def findings(said: object) -> Iterator[dict[str, str]]:
-    """Every finding, wherever in the answer it stands."""
-    if isinstance(said, dict):
-        if "what" in said and "found" in said:
-            yield said
-        for one in said.values():
-            yield from findings(one)
-    elif isinstance(said, list):
-        for one in said:
-            yield from findings(one)
+def findings(report: object) -> Iterator[dict[str, str]]:
+    """Every finding at any depth of the report."""
+    if isinstance(report, dict):
+        if "what" in report and "found" in report:
+            yield report
+        for value in report.values():
+            yield from findings(value)
+    elif isinstance(report, list):
+        for value in report:
+            yield from findings(value)

@@ -1,4 +1,4 @@
-"""The Live tab's routes: bench, runs as they go, downloads, review, and who may see what."""
+"""The Live tab's HTTP routes: bench, runs, event streams, downloads, review and access."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PASSWORD = "correct horse"
 
 
 def as_text(spectrum: Spectrum) -> bytes:
-    """A spectrum as the text file that somebody might drop."""
+    """A spectrum as the text file that a person might drop."""
     rows = zip(spectrum.wavelength, spectrum.flux, strict=True)
     return b"# wavelength flux\n" + "".join(f"{w:.4f} {f:.6g}\n" for w, f in rows).encode()
 
@@ -53,7 +53,7 @@ _NUMBER = itertools.count(1)
 
 
 def fresh() -> bytes:
-    """A file of a spectrum that nobody has brought yet."""
+    """A file with a new spectrum."""
     return CV + f"{9200 + next(_NUMBER)}.0 80.0\n".encode()
 
 
@@ -109,8 +109,8 @@ def app(built: FastAPI, tokens: dict[str, str]) -> Iterator[FastAPI]:
 
 
 @contextmanager
-def asking(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer]:
-    """A model server that answers so, on the roster as "m"."""
+def model_server(app: FastAPI, *answers: Any, **more: Any) -> Iterator[BadServer]:
+    """A model server with these answers, as "m" in the roster."""
     with BadServer(answers[0] if len(answers) == 1 and callable(answers[0]) else answers) as model:
         app.state.live.roster = Roster([Server(key="m", url=model.url, **more)])
         yield model
@@ -127,7 +127,7 @@ def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
     """The app on a port of its own, as it is served."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        # A connection waits from now on until the server takes it.
+        # From now on, connections wait until the server accepts them.
         listening.listen()
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=2)
         running = uvicorn.Server(config)
@@ -143,14 +143,14 @@ def serving(app: FastAPI) -> Iterator[tuple[str, uvicorn.Server]]:
 
 @contextmanager
 def browser(app: FastAPI, url: str | None = None) -> Iterator[httpx.Client]:
-    """AB's, of the app as it is served; by ``url`` if it is already."""
+    """A client with AB's session of the served app; ``url``: where it is served already."""
     with serving(app) if url is None else nullcontext((url, None)) as (where, _):
         cookies = {COOKIE: app.state.tokens["AB"]}
         with httpx.Client(base_url=where, timeout=60, cookies=cookies) as client:
             yield client
 
 
-def bring(client: httpx.Client, content: bytes | None = None, name: str = "cv.txt") -> dict[str, Any]:
+def add_to_bench(client: httpx.Client, content: bytes | None = None, name: str = "cv.txt") -> dict[str, Any]:
     files = {"files": (name, fresh() if content is None else content)}
     answered = client.post("/api/live/files", files=files).json()
     assert answered["problems"] == []
@@ -158,18 +158,18 @@ def bring(client: httpx.Client, content: bytes | None = None, name: str = "cv.tx
     return row
 
 
-def start(client: httpx.Client, **wanted: Any) -> str:
-    body = {"task": "cv", "policy": "baseline", **wanted}
+def start(client: httpx.Client, **fields: Any) -> str:
+    body = {"task": "cv", "policy": "baseline", **fields}
     if "bench" not in body:
-        body["bench"] = bring(client)["id"]
+        body["bench"] = add_to_bench(client)["id"]
     started = client.post("/api/live/runs", json=body)
     assert started.status_code == 200, started.text
     run: str = started.json()["run"]
     return run
 
 
-def heard(client: httpx.Client, run: str, **headers: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The events of a run with their numbers, as they come."""
+def numbered_events(client: httpx.Client, run: str, **headers: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The numbered events of a run, as they arrive."""
     with client.stream("GET", f"/api/live/runs/{run}/events", headers=headers) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         number = 0
@@ -180,8 +180,8 @@ def heard(client: httpx.Client, run: str, **headers: str) -> Iterator[tuple[int,
                 yield number, json.loads(line[6:])
 
 
-def over(client: httpx.Client, run: str) -> list[dict[str, Any]]:
-    return [event for _, event in heard(client, run)]
+def all_events(client: httpx.Client, run: str) -> list[dict[str, Any]]:
+    return [event for _, event in numbered_events(client, run)]
 
 
 # ---- a whole run
@@ -189,9 +189,9 @@ def over(client: httpx.Client, run: str) -> list[dict[str, Any]]:
 
 def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
     client = client_of(app)
-    row = bring(client)
+    row = add_to_bench(client)
     run = start(client, bench=row["id"])
-    events = over(client, run)
+    events = all_events(client, run)
     assert [events[0]["kind"], events[-1]] == ["started", {"kind": "over", "state": "done"}]
     about = client.get(f"/api/live/runs/{run}").json()
     trace = Trajectory.from_json(about["traces"][0])
@@ -209,24 +209,24 @@ def test_a_dropped_file_is_run_watched_and_sent_to_review(app, store):
     assert store.items.get(queued.item_id).version.trajectory == trace
 
 
-def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_were_seen(app):
+def test_the_spectrum_and_the_pictures_of_a_run_are_those_that_the_model_saw(app):
     client = client_of(app)
-    row = bring(client)
+    row = add_to_bench(client)
     raw = client.get(f"/api/live/spectrum/{row['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
     assert json.loads(raw[4 : 4 + length])["name"] == "cv.txt"
     run = start(client, bench=row["id"])
-    looked = [e for e in over(client, run) if e["kind"] == "looked"]
-    for event in looked:
+    zooms = [e for e in all_events(client, run) if e["kind"] == "looked"]
+    for event in zooms:
         png = client.get(f"/api/live/runs/{run}/picture/{event['picture']}").content
         assert pixels_sha256(Image.open(io.BytesIO(png))) == event["picture"]
     assert client.get(f"/api/live/runs/{run}/picture/{'0' * 64}").status_code == 404
 
 
-def test_what_is_taken_away_opens_and_can_be_imported(app, store, tmp_path):
+def test_downloads_can_be_opened_and_imported(app, store, tmp_path):
     client = client_of(app)
     run = start(client)
-    over(client, run)
+    all_events(client, run)
     sheet = client.get(f"/api/live/runs/{run}/strip.png")
     assert Image.open(io.BytesIO(sheet.content)).size[0] > 800
     assert sheet.headers["content-disposition"] == 'attachment; filename="cv.txt_cv_strip.png"'
@@ -244,10 +244,10 @@ def test_what_is_taken_away_opens_and_can_be_imported(app, store, tmp_path):
             Image.open(io.BytesIO(packed.read(name))).verify()
 
 
-def test_a_library_spectrum_is_found_brought_and_its_trace_replayed(app, store):
+def test_a_library_spectrum_is_found_added_and_its_trace_replayed(app, store):
     client = client_of(app)
-    run = start(client, bench=bring(client, name="for the library.txt")["id"])
-    over(client, run)
+    run = start(client, bench=add_to_bench(client, name="for the library.txt")["id"])
+    all_events(client, run)
     client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
     (found,) = client.get("/api/live/library", params={"q": "for the library"}).json()
     assert client.get("/api/live/library", params={"q": "nothing like it"}).json() == []
@@ -256,15 +256,15 @@ def test_a_library_spectrum_is_found_brought_and_its_trace_replayed(app, store):
     assert len(client.get("/api/live/bench").json()) == 1
     assert client.post("/api/live/bench", json={"item": 9999}).status_code == 404
     again = start(client, bench=row["id"], policy="replay")
-    over(client, again)
+    all_events(client, again)
     first, second = (client.get(f"/api/live/runs/{r}").json()["traces"][0] for r in (run, again))
     assert second["steps"] == first["steps"]
     assert second["drafter"]["settings"]["replayed"] is True
 
 
-def test_a_replay_without_a_stored_trace_is_refused_in_a_sentence(app):
+def test_a_replay_without_a_stored_trace_is_refused_with_a_message(app):
     client = client_of(app)
-    body = {"bench": bring(client)["id"], "task": "cv", "policy": "replay"}
+    body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "replay"}
     refused = client.post("/api/live/runs", json=body)
     assert refused.status_code == 409
     assert "from the library" in refused.json()["error"]
@@ -274,9 +274,9 @@ def test_a_replay_without_a_stored_trace_is_refused_in_a_sentence(app):
 
 
 def test_the_events_come_one_by_one_uncompressed_while_the_server_writes(app):
-    with asking(app, Say(look(6400, 6700)), Stall("<think>Still")), browser(app) as client:
+    with model_server(app, Say(look(6400, 6700)), Stall("<think>Still")), browser(app) as client:
         run = start(client, policy="m")
-        events = heard(client, run, **{"Accept-Encoding": "gzip"})
+        events = numbered_events(client, run, **{"Accept-Encoding": "gzip"})
         kinds = []
         for _, event in events:
             kinds.append(event["kind"])
@@ -288,11 +288,11 @@ def test_the_events_come_one_by_one_uncompressed_while_the_server_writes(app):
         events.close()
 
 
-def test_a_stop_in_the_middle_frees_the_server_keeps_the_words_and_ends_the_stream(app):
-    with asking(app, Say(look(6400, 6700)), Stall("<think>Still")) as model, browser(app) as client:
+def test_a_stop_ends_the_request_and_the_stream_and_keeps_the_text(app):
+    with model_server(app, Say(look(6400, 6700)), Stall("<think>Still")) as model, browser(app) as client:
         run = start(client, policy="m")
         kinds = []
-        for _, event in heard(client, run):
+        for _, event in numbered_events(client, run):
             kinds.append(event["kind"])
             if event["kind"] == "said" and event["turn"] == 2:
                 assert client.post(f"/api/live/runs/{run}/stop", json={}).status_code == 200
@@ -306,40 +306,40 @@ def test_a_stop_in_the_middle_frees_the_server_keeps_the_words_and_ends_the_stre
         assert sent.json()["items"][0]["new"]
 
 
-def test_a_stream_goes_on_where_it_was_left_by_number_or_by_the_browsers_header(app):
+def test_a_stream_resumes_by_number_or_by_the_header_of_the_browser(app):
     with browser(app) as client:
         run = start(client)
         whole = []
-        for numbered in heard(client, run):
+        for numbered in numbered_events(client, run):
             whole.append(numbered)
             if len(whole) == 4:
                 break
-        whole += heard(client, run, **{"Last-Event-ID": "4"})
+        whole += numbered_events(client, run, **{"Last-Event-ID": "4"})
         assert [number for number, _ in whole] == list(range(1, len(whole) + 1))
         assert [event for _, event in whole][-1]["kind"] == "over"
         with client.stream("GET", f"/api/live/runs/{run}/events?after={len(whole) - 1}") as last:
             assert last.read().decode().count("data: ") == 1
-        # The answer that keeps a browser from coming again.
+        # With this status a browser does not reconnect.
         assert client.get(f"/api/live/runs/{run}/events?after={len(whole)}").status_code == 204
 
 
-def test_pages_that_went_away_leave_nothing_behind(app):
-    with asking(app, Stall("<think>Still")) as model, browser(app) as client:
+def test_closed_pages_leave_nothing_behind(app):
+    with model_server(app, Stall("<think>Still")) as model, browser(app) as client:
         run = start(client, policy="m")
         log = app.state.live.runs.of("AB", run).log
         for _ in range(3):
-            with closing(heard(client, run)) as events:
+            with closing(numbered_events(client, run)) as events:
                 next(events)
         assert model.wait(lambda: not log._wakers)
 
 
-def test_a_server_that_is_stopped_stops_its_runs_though_pages_watch(app):
+def test_a_server_that_shuts_down_stops_its_runs_even_if_pages_watch(app):
     live = app.state.live
-    with asking(app, Endless(obedient=False, delay=0.01)) as model:
+    with model_server(app, Endless(obedient=False, delay=0.01)) as model:
         with serving(app) as (url, running), browser(app, url) as client:
             run = live.runs.of("AB", start(client, policy="m"))
             with suppress(httpx.RemoteProtocolError):
-                for _ in heard(client, run.id):
+                for _ in numbered_events(client, run.id):
                     running.should_exit = True
         assert model.wait(lambda: run.state == "stopped" and model.open == 0)
     assert live.benches._benches == {}
@@ -348,12 +348,12 @@ def test_a_server_that_is_stopped_stops_its_runs_though_pages_watch(app):
 # ---- model servers
 
 
-def test_a_model_server_is_asked_for_several_samples_each_with_its_own_seed(app):
-    with asking(app, talking()) as model:
+def test_several_samples_are_requested_each_with_its_own_seed(app):
+    with model_server(app, talking()) as model:
         client = client_of(app)
         assert client.get("/api/live/health", params={"policy": "m"}).json()["ok"]
         run = start(client, policy="m", samples=3, seed=7)
-        events = over(client, run)
+        events = all_events(client, run)
         about = client.get(f"/api/live/runs/{run}").json()
     assert {chat.body["seed"] for chat in model.chats} == {7, 8, 9}
     assert {chat.body["temperature"] for chat in model.chats} == {1.0}
@@ -362,24 +362,24 @@ def test_a_model_server_is_asked_for_several_samples_each_with_its_own_seed(app)
     assert [e["usage"]["requests"] for e in events if e["kind"] == "ended"] == [3, 3, 3]
 
 
-def test_one_sample_is_asked_for_as_the_server_is_set_unless_somebody_says_otherwise(app):
-    with asking(app, talking(), temperature=0.3) as model:
+def test_one_sample_is_requested_with_the_settings_of_the_server_unless_given(app):
+    with model_server(app, talking(), temperature=0.3) as model:
         client = client_of(app)
-        bench = bring(client)["id"]
+        bench = add_to_bench(client)["id"]
         for more in ({}, {"temperature": 0.0, "max_tokens": 99}):
-            over(client, start(client, bench=bench, policy="m", **more))
-    asked = [(chat.body["temperature"], chat.body["max_tokens"]) for chat in model.chats]
-    assert asked == [(0.3, 2048)] * 3 + [(0.0, 99)] * 3
+            all_events(client, start(client, bench=bench, policy="m", **more))
+    requested = [(chat.body["temperature"], chat.body["max_tokens"]) for chat in model.chats]
+    assert requested == [(0.3, 2048)] * 3 + [(0.0, 99)] * 3
 
 
-def test_a_server_that_is_not_there_fails_the_run_in_a_sentence_not_the_request(app):
-    with asking(app):
+def test_an_unreachable_server_fails_the_run_with_a_message_and_not_the_request(app):
+    with model_server(app):
         pass
     client = client_of(app)
     health = client.get("/api/live/health", params={"policy": "m"}).json()
     assert not health["ok"]
     run = start(client, policy="m")
-    *_, ended, last = over(client, run)
+    *_, ended, last = all_events(client, run)
     assert (ended["reason"], last["state"]) == ("policy failed", "failed")
     assert "No server at" in ended["detail"]
     refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
@@ -387,28 +387,28 @@ def test_a_server_that_is_not_there_fails_the_run_in_a_sentence_not_the_request(
     assert "nothing to review" in refused.json()["error"]
 
 
-def test_the_page_is_told_who_can_be_asked_and_never_a_key(app, monkeypatch):
+def test_the_page_gets_the_policies_and_never_a_key(app, monkeypatch):
     monkeypatch.setenv("A_KEY", "sk-very-secret")
-    with asking(app, talking(), title="My model", api_key_env="A_KEY") as model:
+    with model_server(app, talking(), title="My model", api_key_env="A_KEY") as model:
         model.api_key = "another"
         client = client_of(app)
-        told = client.get("/api/live/policies")
+        policies = client.get("/api/live/policies")
         health = client.get("/api/live/health?policy=m")
         run = start(client, policy="m")
-        everything = json.dumps(over(client, run)) + client.get(f"/api/live/runs/{run}").text
-    assert [p["key"] for p in told.json()] == ["baseline", "m", "replay"]
-    assert "sk-very-secret" not in told.text + health.text + everything
+        everything = json.dumps(all_events(client, run)) + client.get(f"/api/live/runs/{run}").text
+    assert [p["key"] for p in policies.json()] == ["baseline", "m", "replay"]
+    assert "sk-very-secret" not in policies.text + health.text + everything
     assert client.get("/api/live/health?policy=nobody").status_code == 409
 
 
-def test_hostile_words_of_a_model_stay_words(app):
+def test_hostile_text_of_a_model_stays_text(app):
     thought = "<img src=x onerror=alert(1)> [click](http://evil.example) \x00 ![p](http://evil.example/p)"
     label = "Hα\n# <script>alert(1)</script>" + "x" * 5000
     turns = (look(6400, 6700, label, thought), answer("YES", "</script><script>alert(1)</script>\ud800"))
-    with asking(app, talking(turns)):
+    with model_server(app, talking(turns)):
         client = client_of(app)
         run = start(client, policy="m")
-        events = over(client, run)
+        events = all_events(client, run)
         assert events[-1]["state"] == "done"
         packed = zipfile.ZipFile(io.BytesIO(client.get(f"/api/live/runs/{run}/report.zip").content))
         report = packed.read("report.md").decode()
@@ -423,7 +423,7 @@ def test_hostile_words_of_a_model_stay_words(app):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "status", "said"),
+    ("changes", "status", "message"),
     [
         ({"task": "nonsense"}, 404, "nonsense"),
         ({"policy": "nobody"}, 409, "nobody"),
@@ -437,16 +437,16 @@ def test_hostile_words_of_a_model_stay_words(app):
         ({"stream": True}, 422, "stream"),
     ],
 )
-def test_a_run_that_cannot_be_is_refused_in_a_sentence(app, wanted, status, said):
+def test_an_impossible_run_is_refused_with_a_message(app, changes, status, message):
     client = client_of(app)
-    body = {"bench": bring(client)["id"], "task": "cv", "policy": "baseline", **wanted}
+    body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline", **changes}
     refused = client.post("/api/live/runs", json=body)
     assert refused.status_code == status
-    assert said in refused.json()["error"]
+    assert message in refused.json()["error"]
 
 
-def test_a_sample_is_not_sent_to_review_while_it_is_written_nor_one_that_is_none(app):
-    with asking(app, Stall("<think>Still")):
+def test_running_and_missing_samples_are_not_sent_to_review(app):
+    with model_server(app, Stall("<think>Still")):
         client = client_of(app)
         run = start(client, policy="m")
         refused = client.post(f"/api/live/runs/{run}/review", json={"samples": [0]})
@@ -471,13 +471,13 @@ def test_a_sample_is_not_sent_to_review_while_it_is_written_nor_one_that_is_none
         ("half \ud800.txt", "half ?.txt"),
     ],
 )
-def test_a_browsers_file_name_is_only_ever_a_name(given, kept):
+def test_a_file_name_of_a_browser_is_reduced_to_a_plain_name(given, kept):
     assert live_bench.name_of(given) == kept
 
 
-def test_a_file_with_a_hostile_name_stays_in_its_folder_and_goes_with_its_row(app):
+def test_a_file_with_a_hostile_name_stays_in_its_folder_and_is_deleted_with_its_row(app):
     client = client_of(app)
-    row = bring(client, name="../../../escape.txt")
+    row = add_to_bench(client, name="../../../escape.txt")
     folder = Path(app.state.live.benches.of("AB")._folder.name)
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert [path.name for path in files] == ["escape.txt"]
@@ -497,7 +497,7 @@ def test_a_file_that_is_no_spectrum_is_refused_by_name_and_not_kept(app, content
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
 
 
-def test_good_files_come_in_beside_bad_ones(app):
+def test_good_files_are_added_although_others_are_bad(app):
     client = client_of(app)
     files = [("files", ("bad.txt", b"x")), ("files", ("cv.txt", CV))]
     answered = client.post("/api/live/files", files=files).json()
@@ -507,13 +507,13 @@ def test_good_files_come_in_beside_bad_ones(app):
 
 def test_the_same_spectrum_twice_is_one_row(app):
     client = client_of(app)
-    assert bring(client, CV)["id"] == bring(client, CV)["id"]
+    assert add_to_bench(client, CV)["id"] == add_to_bench(client, CV)["id"]
     assert len(client.get("/api/live/bench").json()) == 1
     folder = Path(app.state.live.benches.of("AB")._folder.name)
     assert len(list(folder.iterdir())) == 1
 
 
-def test_a_file_of_several_gives_a_row_each_and_says_what_it_left_out(app, monkeypatch):
+def test_a_file_of_several_spectra_gives_one_row_each_and_reports_the_rest(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_TARGETS", 3)
     client = client_of(app)
     answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
@@ -524,7 +524,7 @@ def test_a_file_of_several_gives_a_row_each_and_says_what_it_left_out(app, monke
     raw = client.get(f"/api/live/spectrum/{third['spectrum']}").content
     length = struct.unpack("<I", raw[:4])[0]
     assert json.loads(raw[4 : 4 + length])["name"] == names[2]
-    over(client, start(client, bench=third["id"]))
+    all_events(client, start(client, bench=third["id"]))
     for row in answered["added"]:
         client.delete(f"/api/live/bench/{row['id']}")
     assert list(Path(app.state.live.benches.of("AB")._folder.name).iterdir()) == []
@@ -541,7 +541,7 @@ def test_spectra_without_data_are_counted_and_damaged_ones_named(app, shared):
     assert problem.endswith("of its spectra hold no data and were left out.")
 
 
-def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
+def test_a_full_bench_and_a_file_that_is_too_large_are_reported(app, monkeypatch):
     monkeypatch.setattr(live_bench, "MOST_ROWS", 2)
     client = client_of(app)
     answered = client.post("/api/live/files", files={"files": ("field.fits", several(5))}).json()
@@ -552,7 +552,7 @@ def test_a_full_bench_and_a_file_too_large_are_said(app, monkeypatch):
     assert "a file that is too large" in answered["problems"][0]
 
 
-def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
+def test_an_upload_that_is_too_long_or_without_session_is_refused_before_it_is_read(app):
     def never() -> Iterator[bytes]:
         raise AssertionError("it was read")
         yield b""
@@ -568,23 +568,23 @@ def test_an_upload_too_long_or_from_nobody_is_refused_before_it_is_read(app):
         assert "too large" in refused.json()["error"]
 
 
-def test_taking_a_spectrum_off_stops_its_runs(app):
-    with asking(app, Stall("<think>Still")):
+def test_removing_a_spectrum_stops_its_runs(app):
+    with model_server(app, Stall("<think>Still")):
         client = client_of(app)
-        row = bring(client)
+        row = add_to_bench(client)
         run = start(client, bench=row["id"], policy="m")
         client.delete(f"/api/live/bench/{row['id']}")
-        assert over(client, run)[-1]["state"] == "stopped"
+        assert all_events(client, run)[-1]["state"] == "stopped"
 
 
 # ---- who may see what
 
 
-def test_two_people_do_not_see_each_other(app, store):
+def test_two_people_do_not_see_each_others_runs(app, store):
     mine, theirs = client_of(app, "AB"), client_of(app, "CD")
-    row = bring(mine)
+    row = add_to_bench(mine)
     run = start(mine, bench=row["id"])
-    picture = next(e for e in over(mine, run) if e["kind"] == "started")["overview"]
+    picture = next(e for e in all_events(mine, run) if e["kind"] == "started")["overview"]
     assert theirs.get("/api/live/bench").json() == []
     for path in (
         f"/runs/{run}",
@@ -602,35 +602,35 @@ def test_two_people_do_not_see_each_other(app, store):
     assert theirs.delete(f"/api/live/bench/{row['id']}").status_code == 404
     body = {"bench": row["id"], "task": "cv", "policy": "baseline"}
     assert theirs.post("/api/live/runs", json=body).status_code == 404
-    bring(theirs)
+    add_to_bench(theirs)
     assert len(mine.get("/api/live/bench").json()) == 1
 
 
-def test_nobody_gets_anything_without_signing_in(app):
+def test_no_route_answers_without_a_session(app):
     mine = client_of(app)
-    row = bring(mine)
+    row = add_to_bench(mine)
     run = start(mine, bench=row["id"])
-    over(mine, run)
+    all_events(mine, run)
     stranger = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
     known = {"run": run, "sha256": row["spectrum"], "row": row["id"]}
-    asked = 0
+    requested = 0
     for route in live_api.router.routes:
         for method in route.methods:
-            asked += 1
+            requested += 1
             answered = stranger.request(method, route.path.format(**known))
             assert answered.status_code == 401, route.path
-    assert asked == 17
+    assert requested == 17
 
 
 def test_a_post_from_another_site_is_refused(app):
     client = client_of(app)
     elsewhere = {"Origin": "http://elsewhere.example"}
-    body = {"bench": bring(client)["id"], "task": "cv", "policy": "baseline"}
+    body = {"bench": add_to_bench(client)["id"], "task": "cv", "policy": "baseline"}
     assert client.post("/api/live/runs", json=body, headers=elsewhere).status_code == 403
     assert client.post("/api/live/files", files={"files": ("a", CV)}, headers=elsewhere).status_code == 403
 
 
-def test_the_servers_of_the_file_beside_the_database_can_be_asked(store):
+def test_the_servers_file_next_to_the_database_is_read(store):
     (store.path.parent / "servers.toml").write_text('[[server]]\nkey = "mine"\nurl = "http://127.0.0.1:9"\n')
     live = server.build(store, local=True).state.live
     live.close()

@@ -41,7 +41,7 @@ WHO = Drafter("model", "scripted")
 
 
 class Scripted:
-    """Says the turns it was given; a turn may be a function of the conversation."""
+    """A policy with given turns; a turn may be a function of the conversation."""
 
     drafter = WHO
 
@@ -60,50 +60,50 @@ def no_hints(spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str
     return [{"level": "ok", "text": zoom.label}]
 
 
-def asked(samples: int = 1, at_once: int = 8) -> RunSettings:
+def run_settings(samples: int = 1, at_once: int = 8) -> RunSettings:
     return RunSettings("b", SPECTRUM, TASK, "scripted", WHO, Sampling(), samples, at_once=at_once)
 
 
 def events(run: Run, after: int = 0) -> list[dict[str, Any]]:
-    """All events of a run, once it is over, as a page hears them."""
+    """All events of a finished run, as a page receives them."""
 
-    async def heard() -> str:
+    async def received() -> str:
         return "".join([part async for part in server_sent(run.log, after)])
 
-    text = asyncio.run(asyncio.wait_for(heard(), 60))
+    text = asyncio.run(asyncio.wait_for(received(), 60))
     blocks = [block.split("\n", 1) for block in text.split("\n\n") if block.startswith("id: ")]
     numbers = [int(number.removeprefix("id: ")) for number, _ in blocks]
     assert numbers == list(range(after + 1, after + 1 + len(numbers)))
     return [json.loads(data.removeprefix("data: ")) for _, data in blocks]
 
 
-def test_a_run_tells_each_step_and_ends_with_what_it_came_to():
-    run = Runs(no_hints).start("AB", asked(), [Scripted()])
-    heard = events(run)
-    told = [event["kind"] for event in heard if event["kind"] != "said"]
+def test_a_run_reports_each_step_and_ends_with_its_outcome():
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted()])
+    received = events(run)
+    kinds = [event["kind"] for event in received if event["kind"] != "said"]
     turn = ["called", "thought", "looked"]
-    assert told == ["started", *turn, *turn, "thought", "answered", "ended", "consensus", "over"]
-    looked = [event for event in heard if event["kind"] == "looked"]
-    assert [event["hints"][0]["text"] for event in looked] == ["Hα", "Hβ"]
-    assert all(event["picture"] in run.pictures for event in looked)
-    called = next(event for event in heard if event["kind"] == "called")
+    assert kinds == ["started", *turn, *turn, "thought", "answered", "ended", "consensus", "over"]
+    zooms = [event for event in received if event["kind"] == "looked"]
+    assert [event["hints"][0]["text"] for event in zooms] == ["Hα", "Hβ"]
+    assert all(event["picture"] in run.pictures for event in zooms)
+    called = next(event for event in received if event["kind"] == "called")
     assert (called["window"], called["label"]) == ([6400, 6700], "Hα")
-    assert heard[-1] == {"kind": "over", "state": "done"}
+    assert received[-1] == {"kind": "over", "state": "done"}
     assert run.outcome == "YES"
 
 
-def test_the_texts_joined_are_what_the_policy_wrote():
+def test_the_joined_texts_of_the_events_are_those_of_the_policy():
     turn = look(6400, 6700)
 
     def letter_by_letter(_: Conversation) -> Iterator[Piece]:
         yield from turn
 
-    run = Runs(no_hints).start("AB", asked(), [Scripted([letter_by_letter, answer("NO")])])
-    heard = events(run)
-    assert "".join(e["text"] for e in heard if e["kind"] == "said" and e["turn"] == 1) == turn
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted([letter_by_letter, answer("NO")])])
+    received = events(run)
+    assert "".join(e["text"] for e in received if e["kind"] == "said" and e["turn"] == 1) == turn
 
 
-def test_text_nobody_reads_is_one_event_a_turn():
+def test_unread_text_is_one_event_per_turn():
     log = Log()
     for letter in "a long thought":
         log.add({"kind": "said", "sample": 0, "turn": 1, "text": letter})
@@ -121,48 +121,48 @@ def test_text_nobody_reads_is_one_event_a_turn():
     ),
     st.integers(0, 12),
 )
-def test_whoever_reads_from_anywhere_hears_every_word_in_order_and_nothing_changes_under_them(happens, start):
+def test_every_reader_gets_all_text_in_order_and_read_events_do_not_change(actions, start):
     log = Log()
-    said: dict[tuple[int, int], str] = {}
+    written: dict[tuple[int, int], str] = {}
     turns = [1, 1, 1]
     seen: dict[int, str] = {}
-    for what in happens:
-        if what == "read":
+    for action in actions:
+        if action == "read":
             for number, event in log.after(min(start, len(log))):
                 assert seen.setdefault(number, event) == event
-        elif what == "other":
+        elif action == "other":
             log.add({"kind": "thought", "sample": 1, "turn": turns[1]})
         else:
-            sample, turn, text = what
+            sample, turn, text = action
             turns[sample] = max(turns[sample], turn)
             key = sample, turns[sample]
-            said[key] = said.get(key, "") + text
+            written[key] = written.get(key, "") + text
             log.add({"kind": "said", "sample": sample, "turn": turns[sample], "text": text})
-    heard: dict[tuple[int, int], str] = {}
+    received: dict[tuple[int, int], str] = {}
     for number, event in log.after(0):
         assert seen.get(number, event) == event
         data = json.loads(event)
         if data["kind"] == "said":
             key = data["sample"], data["turn"]
-            heard[key] = heard.get(key, "") + data["text"]
-    assert heard == said
+            received[key] = received.get(key, "") + data["text"]
+    assert received == written
 
 
-def test_a_page_that_was_away_hears_the_rest_and_only_that():
-    run = Runs(no_hints).start("AB", asked(), [Scripted()])
+def test_a_page_that_reconnects_gets_only_the_missing_events():
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted()])
     whole = events(run)
     assert events(run, after=5) == whole[5:]
     assert events(run, after=len(whole)) == []
 
 
-def test_a_fault_of_the_program_ends_its_sample_in_a_sentence_and_is_in_the_log(caplog):
+def test_an_internal_error_ends_its_sample_with_a_message_and_is_logged(caplog):
     def fault(_: Conversation) -> Iterator[Piece]:
         yield "<think>So"
         raise ZeroDivisionError("the secret of the program")
 
-    run = Runs(no_hints).start("AB", asked(2), [Scripted([fault]), Scripted()])
-    heard = events(run)
-    first, second = (e for e in sorted(heard, key=lambda e: e.get("sample", 9)) if e["kind"] == "ended")
+    run = Runs(no_hints).start("AB", run_settings(2), [Scripted([fault]), Scripted()])
+    received = events(run)
+    first, second = (e for e in sorted(received, key=lambda e: e.get("sample", 9)) if e["kind"] == "ended")
     assert (first["reason"], second["reason"]) == ("policy failed", "answered")
     number = re.search("Internal error ([0-9a-f]{8})", first["detail"])[1]
     assert number in caplog.text
@@ -172,29 +172,29 @@ def test_a_fault_of_the_program_ends_its_sample_in_a_sentence_and_is_in_the_log(
     assert run.state == "done"
 
 
-def test_a_fault_outside_the_policy_ends_its_sample_too(caplog):
+def test_an_internal_error_outside_the_policy_ends_its_sample_too(caplog):
     def broken(spectrum: Spectrum, zoom: Zoom, task: Task | None) -> list[dict[str, str]]:
         raise RuntimeError("no hints today")
 
-    run = Runs(broken).start("AB", asked(), [Scripted()])
+    run = Runs(broken).start("AB", run_settings(), [Scripted()])
     assert [e["kind"] for e in events(run)][-2:] == ["ended", "over"]
     assert run.state == "failed"
     assert "no hints today" in caplog.text
 
 
-def test_a_run_all_of_whose_samples_fail_has_failed_and_has_no_outcome():
+def test_a_run_whose_samples_all_fail_has_failed_and_has_no_outcome():
     def gone(_: Conversation) -> Iterator[Piece]:
         raise PolicyError("The server is gone. Start it again.")
         yield ""
 
-    run = Runs(no_hints).start("AB", asked(2), [Scripted([gone]), Scripted([gone])])
-    heard = events(run)
-    assert {e["detail"] for e in heard if e["kind"] == "ended"} == {"The server is gone. Start it again."}
-    assert heard[-1]["state"] == "failed"
+    run = Runs(no_hints).start("AB", run_settings(2), [Scripted([gone]), Scripted([gone])])
+    received = events(run)
+    assert {e["detail"] for e in received if e["kind"] == "ended"} == {"The server is gone. Start it again."}
+    assert received[-1]["state"] == "failed"
     assert run.outcome is None
 
 
-def test_stopping_wakes_a_policy_that_waits_and_keeps_what_was_said():
+def test_stopping_ends_the_wait_of_a_policy_and_keeps_its_text():
     waiting = threading.Event()
 
     def wait(conversation: Conversation) -> Iterator[Piece]:
@@ -202,18 +202,18 @@ def test_stopping_wakes_a_policy_that_waits_and_keeps_what_was_said():
         waiting.set()
         conversation.stop.wait(60)
 
-    run = Runs(no_hints).start("AB", asked(), [Scripted([look(6400, 6700), wait])])
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted([look(6400, 6700), wait])])
     assert waiting.wait(60)
     run.stop.set()
-    heard = events(run)
-    assert next(e for e in heard if e["kind"] == "ended")["reason"] == "stopped"
-    assert heard[-1]["state"] == "stopped"
+    received = events(run)
+    assert next(e for e in received if e["kind"] == "ended")["reason"] == "stopped"
+    assert received[-1]["state"] == "stopped"
     kept = [type(step).__name__ for step in run.samples[0].trajectory.steps]
     assert kept == ["Think", "Zoom", "Think"]
     assert run.outcome is None
 
 
-def test_samples_beyond_those_at_once_wait_and_a_stop_ends_them_before_they_begin():
+def test_samples_beyond_the_concurrency_wait_and_a_stop_ends_them_before_they_begin():
     begun = threading.Semaphore(0)
 
     def wait(conversation: Conversation) -> Iterator[Piece]:
@@ -221,7 +221,7 @@ def test_samples_beyond_those_at_once_wait_and_a_stop_ends_them_before_they_begi
         conversation.stop.wait(60)
         yield ""
 
-    run = Runs(no_hints).start("AB", asked(5, at_once=2), [Scripted([wait])] * 5)
+    run = Runs(no_hints).start("AB", run_settings(5, at_once=2), [Scripted([wait])] * 5)
     assert begun.acquire(timeout=60)
     assert begun.acquire(timeout=60)
     run.stop.set()
@@ -230,15 +230,15 @@ def test_samples_beyond_those_at_once_wait_and_a_stop_ends_them_before_they_begi
     assert not begun.acquire(blocking=False)
 
 
-def test_samples_that_disagree_are_for_a_person():
+def test_samples_that_disagree_need_a_person():
     policies = [Scripted([answer(verdict)]) for verdict in ("YES", "NO")]
-    run = Runs(no_hints).start("AB", asked(2), policies)
+    run = Runs(no_hints).start("AB", run_settings(2), policies)
     consensus = next(e for e in events(run) if e["kind"] == "consensus")
     assert (consensus["yes"], consensus["no"], consensus["ask"]) == (1, 1, True)
     assert run.outcome == ASK
 
 
-def test_a_trace_so_far_is_a_trajectory_while_it_is_written():
+def test_an_unfinished_trace_is_a_valid_trajectory():
     waiting = threading.Event()
 
     def wait(conversation: Conversation) -> Iterator[Piece]:
@@ -246,11 +246,11 @@ def test_a_trace_so_far_is_a_trajectory_while_it_is_written():
         conversation.stop.wait(60)
         yield ""
 
-    run = Runs(no_hints).start("AB", asked(), [Scripted([look(6400, 6700), wait])])
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted([look(6400, 6700), wait])])
     assert waiting.wait(60)
-    looked = threading.Event()
-    with run.log.waking(lambda: run.samples[0].trajectory.zooms and looked.set()):
-        assert run.samples[0].trajectory.zooms or looked.wait(60)
+    zoomed = threading.Event()
+    with run.log.waking(lambda: run.samples[0].trajectory.zooms and zoomed.set()):
+        assert run.samples[0].trajectory.zooms or zoomed.wait(60)
     trace = Trajectory.from_json(run.to_json()["traces"][0])
     run.stop.set()
     events(run)
@@ -258,24 +258,24 @@ def test_a_trace_so_far_is_a_trajectory_while_it_is_written():
     assert trace.overview == run.samples[0].trajectory.overview
 
 
-def test_nobody_has_more_runs_going_than_one_may_and_others_are_not_kept_from_theirs():
+def test_the_number_of_runs_is_limited_per_person():
     def wait(conversation: Conversation) -> Iterator[Piece]:
         conversation.stop.wait(60)
         yield ""
 
     runs = Runs(no_hints)
-    going = [runs.start("AB", asked(), [Scripted([wait])]) for _ in range(live_runs.MOST_RUNNING)]
+    running = [runs.start("AB", run_settings(), [Scripted([wait])]) for _ in range(live_runs.MOST_RUNNING)]
     with pytest.raises(TooManyRunning, match="Stop one"):
-        runs.start("AB", asked(), [Scripted()])
-    other = runs.start("CD", asked(), [Baseline()])
+        runs.start("AB", run_settings(), [Scripted()])
+    other = runs.start("CD", run_settings(), [Baseline()])
     assert events(other)[-1]["state"] == "done"
     runs.close()
-    assert {events(run)[-1]["state"] for run in going} == {"stopped"}
+    assert {events(run)[-1]["state"] for run in running} == {"stopped"}
 
 
-def test_a_run_is_its_owners_and_nobody_elses():
+def test_only_the_owner_of_a_run_gets_it():
     runs = Runs(no_hints)
-    run = runs.start("AB", asked(), [Scripted()])
+    run = runs.start("AB", run_settings(), [Scripted()])
     events(run)
     assert runs.of("AB", run.id) is run
     for owner, name in (("CD", run.id), ("AB", "x")):
@@ -288,23 +288,23 @@ def test_the_oldest_finished_runs_are_dropped(monkeypatch):
     runs = Runs(no_hints)
     made = []
     for _ in range(4):
-        made.append(runs.start("AB", asked(), [Scripted([answer("NO")])]))
+        made.append(runs.start("AB", run_settings(), [Scripted([answer("NO")])]))
         events(made[-1])
     assert runs.all_of("AB") == made[1:]
 
 
-def test_pictures_beyond_the_limit_drop_the_oldest_finished_run_of_anybody(monkeypatch):
+def test_pictures_beyond_the_limit_drop_the_oldest_finished_run_of_any_person(monkeypatch):
     monkeypatch.setattr(live_runs, "MOST_BYTES", 1)
     runs = Runs(no_hints)
-    first = runs.start("AB", asked(), [Scripted([answer("NO")])])
+    first = runs.start("AB", run_settings(), [Scripted([answer("NO")])])
     events(first)
-    second = runs.start("CD", asked(), [Scripted([answer("NO")])])
+    second = runs.start("CD", run_settings(), [Scripted([answer("NO")])])
     events(second)
     assert runs.all_of("AB") == []
     assert runs.all_of("CD") == [second]
 
 
-def test_a_reader_that_goes_away_leaves_nothing_waiting():
+def test_a_cancelled_reader_leaves_nothing_waiting():
     log = Log()
 
     async def leave() -> None:
@@ -351,8 +351,8 @@ TURNS = (
 )
 
 
-def over(*turns: str) -> Run:
-    run = Runs(no_hints).start("AB", asked(), [Scripted(turns)])
+def finished_run(*turns: str) -> Run:
+    run = Runs(no_hints).start("AB", run_settings(), [Scripted(turns)])
     for event in events(run):
         json.dumps(event, allow_nan=False, ensure_ascii=False).encode()
     return run
@@ -365,8 +365,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield store
 
 
-def holds(run: Run, store: Store) -> None:
-    """It ended with what it may end with; what there is to review is reviewed like any other trace."""
+def check_run(run: Run, store: Store) -> None:
+    """Check the end of a run, and that its trace can be reviewed like any other."""
     (sample,) = run.samples
     assert sample.ended in ("answered", "turn limit", "no call and no answer", "policy failed")
     json.dumps(run.to_json(), allow_nan=False, ensure_ascii=False).encode()
@@ -387,33 +387,33 @@ def holds(run: Run, store: Store) -> None:
     json.dumps(page, allow_nan=False, ensure_ascii=False).encode()
 
 
-def comes_in_again(runs: list[Run], folder: Path) -> None:
-    """What is taken home as trace.json comes in again as it is, or is refused in a sentence."""
+def check_import(runs: list[Run], folder: Path) -> None:
+    """Check that each downloaded trace.json is imported unchanged or refused with a message."""
     samples = [run.samples[0] for run in runs if run.samples[0].trajectory.steps]
-    rows = [json.dumps(own_row(one.trajectory, SPECTRUM), allow_nan=False) for one in samples]
+    rows = [json.dumps(own_row(sample.trajectory, SPECTRUM), allow_nan=False) for sample in samples]
     (folder / "rows.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
     with Store.open(folder / "annotations.db") as store:
         found = import_file(store, folder / "rows.jsonl", skip_bad=True)
         for problem in found.problems:
             check_sentence(str(problem))
         assert len(found.added) + found.known + len(found.problems) == len(rows)
-        traces = [one.trajectory for one in samples]
+        traces = [sample.trajectory for sample in samples]
         assert all(store.items.get(item).version.trajectory in traces for item in found.added)
 
 
 def test_whatever_a_model_calls_with_a_run_ends_and_is_reviewed(store: Store, tmp_path: Path) -> None:
-    runs = [over(*CALLS[start : start + 7], ANSWER) for start in range(0, len(CALLS), 7)]
+    runs = [finished_run(*CALLS[start : start + 7], ANSWER) for start in range(0, len(CALLS), 7)]
     for run in runs:
-        holds(run, store)
+        check_run(run, store)
         assert run.samples[0].ended in ("answered", "no call and no answer")
-    comes_in_again(runs, tmp_path)
+    check_import(runs, tmp_path)
 
 
 def test_whatever_a_model_writes_a_run_ends_and_is_reviewed(store: Store, tmp_path: Path) -> None:
-    runs = [over(turn) for turn in TURNS]
+    runs = [finished_run(turn) for turn in TURNS]
     for run in runs:
-        holds(run, store)
-    comes_in_again(runs, tmp_path)
+        check_run(run, store)
+    check_import(runs, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -433,7 +433,7 @@ def test_whatever_a_model_writes_a_run_ends_and_is_reviewed(store: Store, tmp_pa
 def test_whatever_a_server_streams_a_run_ends(streamed: list[str], store: Store) -> None:
     with BadServer([Raw(streamed)]) as server:
         patience = RequestLimits(connect=2.0, first=10.0, between=10.0, tries=1)
-        run = Runs(no_hints).start("AB", asked(), [SpecO3(Endpoint(server.url, "m", None, patience))])
+        run = Runs(no_hints).start("AB", run_settings(), [SpecO3(Endpoint(server.url, "m", None, patience))])
         for event in events(run):
             json.dumps(event, allow_nan=False, ensure_ascii=False).encode()
-    holds(run, store)
+    check_run(run, store)

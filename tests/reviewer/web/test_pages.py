@@ -1,4 +1,4 @@
-"""Handlers of the Gradio tabs: library, links and progress."""
+"""Handlers of the Gradio tabs, drafts, imports, links and the progress routes."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def test_an_event_without_a_session_is_refused(store: Store) -> None:
             widgets.require_person(from_browser(cookie), store, True)
 
 
-def test_an_event_of_somebody_without_the_role_is_refused_by_name(store: Store) -> None:
+def test_an_event_of_a_person_without_the_role_is_refused_by_name(store: Store) -> None:
     rosa = signed_in(store, "RE", "battery staple")
     assert widgets.require_person(rosa, store, True).initials == "RE"
     with pytest.raises(NotAllowed, match=r"Only a coordinator can do this; RE is reviewer\."):
         widgets.require_person(rosa, store, True, "coordinator")
 
 
-def test_what_comes_in_and_goes_out_is_a_coordinators_unless_one_works_alone(store: Store) -> None:
+def test_imports_and_exports_need_a_coordinator_unless_a_person_works_alone(store: Store) -> None:
     rosa, cora = signed_in(store, "RE", "battery staple"), signed_in(store, "CO", "correct horse")
     assert widgets.require_manager(cora, store, True).initials == "CO"
     with pytest.raises(NotAllowed):
@@ -78,49 +78,47 @@ def test_what_comes_in_and_goes_out_is_a_coordinators_unless_one_works_alone(sto
     assert widgets.require_manager(rosa, store, True).initials == "RE"
 
 
-def test_a_refusal_is_told_in_its_own_words_and_as_text(store: Store) -> None:
-    said: Any = object()
+def test_a_refusal_is_shown_as_escaped_text(store: Store) -> None:
+    message: Any = object()
 
-    @widgets.report_errors(said)
+    @widgets.report_errors(message)
     def handler() -> widgets.Changes:
         raise NotAllowed("Only <b>they</b> may.")
 
-    assert "Only &lt;b&gt;they&lt;/b&gt; may." in handler()[said]
-    assert 'role="alert"' in handler()[said]
+    assert "Only &lt;b&gt;they&lt;/b&gt; may." in handler()[message]
+    assert 'role="alert"' in handler()[message]
 
 
-def test_what_a_long_handler_had_done_before_it_failed_stays_on_the_page() -> None:
-    said: Any = object()
+def test_changes_before_the_failure_of_a_handler_stay_on_the_page() -> None:
+    message: Any = object()
 
-    @widgets.report_errors(said)
+    @widgets.report_errors(message)
     def handler() -> Iterator[widgets.Changes]:
         yield {"table": "one row"}
         raise OSError(28, "No space left on device", "annotations.db")
 
     first, second = handler()
     assert first == {"table": "one row"}
-    assert "No space left on device" in second[said]
+    assert "No space left on device" in second[message]
 
 
-def test_a_fault_of_the_program_is_logged_and_told_by_its_number(caplog: pytest.LogCaptureFixture) -> None:
-    said: Any = object()
+def test_an_internal_error_is_logged_and_shown_by_its_number(caplog: pytest.LogCaptureFixture) -> None:
+    message: Any = object()
 
-    @widgets.report_errors(said)
+    @widgets.report_errors(message)
     def handler() -> widgets.Changes:
         raise ZeroDivisionError("secret detail")
 
     with caplog.at_level(logging.ERROR, "spec_o3"):
-        told = handler()[said]
-    assert "secret detail" not in told
+        shown = handler()[message]
+    assert "secret detail" not in shown
     (record,) = caplog.records
     assert record.args is not None
-    assert str(record.args[0]) in told
+    assert str(record.args[0]) in shown
 
 
 @given(*[st.integers(1, 6)] * 4, st.booleans())
-def test_every_rule_that_can_be_set_can_be_said(
-    auditors: int, votes: int, approve: int, reject: int, solo: bool
-) -> None:
+def test_all_valid_rules_can_be_described(auditors: int, votes: int, approve: int, reject: int, solo: bool) -> None:
     try:
         rules = Rules(auditors, votes, approve, reject, solo)
     except RulesError:
@@ -139,7 +137,7 @@ def test_roles_are_explained_by_the_rounds_they_open() -> None:
     assert role_in_words("auditor") == "audit, vote and adjudication"
 
 
-def test_an_export_is_described_with_what_has_to_be_said_about_it() -> None:
+def test_an_export_is_described_with_its_counts_and_cautions() -> None:
     counts = {
         "items": 1,
         "pictures": 1234,
@@ -181,7 +179,7 @@ def last(outcomes: Iterator[Outcome]) -> Outcome:
     return list(outcomes)[-1]
 
 
-def test_every_target_of_a_file_becomes_an_item_and_is_told_as_it_is_made(empty_store: Store, tmp_path: Path) -> None:
+def test_every_target_of_a_file_becomes_an_item_and_is_reported_at_once(empty_store: Store, tmp_path: Path) -> None:
     path = desi_coadd(tmp_path / "coadd.fits")
     outcomes = list(draft_file(empty_store, path, load()["cv"], "night 1"))
     assert [len(o.added) for o in outcomes] == [1, 2, 3, 3]
@@ -190,7 +188,7 @@ def test_every_target_of_a_file_becomes_an_item_and_is_told_as_it_is_made(empty_
     assert outcomes[-1].problems == ()
 
 
-def test_the_same_file_again_adds_nothing_and_says_which_items_it_is(empty_store: Store, tmp_path: Path) -> None:
+def test_the_same_file_again_adds_nothing_and_names_the_existing_items(empty_store: Store, tmp_path: Path) -> None:
     path = desi_coadd(tmp_path / "coadd.fits", dead=(1, 2))
     first = last(draft_file(empty_store, path, load()["cv"], ""))
     again = last(draft_file(empty_store, path, load()["cv"], ""))
@@ -198,7 +196,7 @@ def test_the_same_file_again_adds_nothing_and_says_which_items_it_is(empty_store
     assert again.added == ()
 
 
-def test_what_was_drafted_before_a_stop_stays(empty_store: Store, tmp_path: Path) -> None:
+def test_drafts_made_before_a_stop_stay(empty_store: Store, tmp_path: Path) -> None:
     drafting = draft_file(empty_store, desi_coadd(tmp_path / "coadd.fits"), load()["cv"], "")
     made = next(drafting).added
     drafting.close()
@@ -206,7 +204,9 @@ def test_what_was_drafted_before_a_stop_stays(empty_store: Store, tmp_path: Path
     assert empty_store.items.get(made[0]).standing.state == "screening"
 
 
-def test_a_file_that_is_no_spectrum_is_an_outcome_in_the_readers_own_words(empty_store: Store, tmp_path: Path) -> None:
+def test_a_file_that_is_no_spectrum_is_reported_with_the_message_of_the_reader(
+    empty_store: Store, tmp_path: Path
+) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("dear diary")
     outcome = last(draft_file(empty_store, path, load()["cv"], ""))
@@ -241,7 +241,7 @@ def test_a_zip_is_unpacked_where_its_rows_find_their_pictures(tmp_path: Path) ->
     assert not rows.exists()
 
 
-def test_of_an_export_the_rows_with_spectra_are_taken_not_those_for_training(tmp_path: Path) -> None:
+def test_the_rows_with_spectra_of_an_export_are_taken_and_not_those_for_training(tmp_path: Path) -> None:
     path = packed(
         tmp_path / "export.zip",
         train_dot_jsonl="{}",
@@ -253,7 +253,7 @@ def test_of_an_export_the_rows_with_spectra_are_taken_not_those_for_training(tmp
         assert [rows.name for rows in found] == ["trajectories.jsonl"]
 
 
-def test_loose_pictures_lie_in_images_and_survey_files_beside_the_rows(tmp_path: Path) -> None:
+def test_single_pictures_are_put_in_images_and_survey_files_next_to_the_rows(tmp_path: Path) -> None:
     for name in ("rows.jsonl", "a.PNG", "spec.fits"):
         (tmp_path / name).write_text(name)
     with imports.unpacked(sorted(tmp_path.iterdir())) as found:
@@ -271,7 +271,7 @@ def test_a_zip_that_reaches_outside_itself_is_refused(tmp_path: Path, name: str)
         pass
 
 
-def test_a_zip_that_promises_too_much_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_that_is_too_large_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path / "big.zip", rows_dot_json="[" + " " * 10_000 + "]")
     monkeypatch.setattr(imports, "LARGEST_UNPACKED", 5_000)
     with pytest.raises(ImportFileError, match=r"big\.zip: found 1 files"), imports.unpacked([path]):
@@ -294,7 +294,7 @@ def test_a_zip_whose_bytes_were_damaged_is_named(tmp_path: Path) -> None:
         pass
 
 
-def test_files_without_any_rows_say_what_was_wanted(tmp_path: Path) -> None:
+def test_files_without_rows_are_refused_with_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("x")
     with pytest.raises(ImportFileError, match=r"expected \.jsonl"), imports.unpacked([tmp_path / "a.png"]):
         pass
@@ -314,7 +314,7 @@ def named(found: list[dict[str, str]]) -> dict[str, str]:
     return {link["name"]: link["url"] for link in found}
 
 
-def test_a_position_leads_to_simbad_and_gaia() -> None:
+def test_a_position_has_links_to_simbad_and_gaia() -> None:
     found = named(links(spectrum(ra=64.065186, dec=-45.28982, survey="")))
     assert set(found) == {"SIMBAD", "Gaia"}
     assert all("64.065186" in url and "-45.289820" in url for url in found.values())
@@ -328,11 +328,11 @@ def test_a_position_leads_to_simbad_and_gaia() -> None:
         ({"survey": "DESI", "ids": {"targetid": "39633559463397282"}}, "targetid39633559463397282"),
     ],
 )
-def test_an_id_leads_to_the_surveys_own_page(known: dict[str, Any], part: str) -> None:
+def test_an_id_has_a_link_to_the_page_of_its_survey(known: dict[str, Any], part: str) -> None:
     assert part in named(links(spectrum(**known)))[known["survey"]]
 
 
-def test_an_id_that_no_page_knows_and_a_simulation_have_no_survey_page() -> None:
+def test_a_negative_id_and_a_simulation_have_no_survey_page() -> None:
     assert links(spectrum(survey="LAMOST", ids={"obsid": "-28762"})) == []
     made = spectrum(survey="simulated LAMOST", ids={"obsid": "5"}, meta={"simulated": True})
     assert links(made) == []
@@ -346,23 +346,23 @@ def test_sexagesimal_is_what_astropy_reads_back(ra: float, dec: float) -> None:
 
 @pytest.fixture
 def voted_store(tmp_path: Path) -> Iterator[Store]:
-    """Six items: voted on alike twice, split in a finished vote, split in an open one, passed once, new."""
+    """Six items: two unanimous votes, a split finished vote, a split open vote, one audit, one new item."""
     with Store.open(tmp_path / "annotations.db") as voted_store:
         people(voted_store)
         voted_store.settings.set_rules("CO", Rules(votes=3, approve_at=2, reject_at=2))
         for initials in ("VB", "VC"):
             voted_store.accounts.add_person(initials, initials, ["reviewer"])
         desk = Desk(voted_store)
-        first, second, split, going_on, passed, _ = (an_item(voted_store, n, label="YES") for n in range(6))
+        first, second, split, open_vote, passed, _ = (an_item(voted_store, n, label="YES") for n in range(6))
         for item in (first, second):
             desk.until(item, *TO_VOTE, ("VO", "approve"), ("VB", "approve"))
         desk.until(split, *TO_VOTE, ("VO", "approve"), ("VB", "reject"), ("VC", "abstain"))
-        desk.until(going_on, *TO_VOTE, ("VO", "approve"), ("VB", "reject"))
+        desk.until(open_vote, *TO_VOTE, ("VO", "approve"), ("VB", "reject"))
         desk.until(passed, *TO_AUDIT, ("AU", "pass"))
         yield voted_store
 
 
-def of(voted_client: TestClient, **query: str) -> dict:
+def agreement(voted_client: TestClient, **query: str) -> dict:
     answer = voted_client.get("/api/progress/agreement", params=query)
     assert answer.status_code == 200
     return answer.json()
@@ -376,8 +376,8 @@ def voted_client(voted_store: Store) -> Iterator[TestClient]:
 
 
 def test_rounds_are_compared_once_they_are_over(voted_store, voted_client) -> None:
-    found = {row["round"]: row for row in of(voted_client)["rounds"]}
-    # Four items were audited by two; the one that is still in audit is not counted.
+    found = {row["round"]: row for row in agreement(voted_client)["rounds"]}
+    # Four items were audited by two people; the item still in audit is not counted.
     assert (found["audit"]["raw"]["value"], found["audit"]["raw"]["n"]) == (1.0, 4)
     assert found["audit"]["alpha"]["text"] == "undefined: every decision is pass"
     votes = [("1", "VO", "approve"), ("1", "VB", "approve"), ("2", "VO", "approve"), ("2", "VB", "approve")]
@@ -388,26 +388,26 @@ def test_rounds_are_compared_once_they_are_over(voted_store, voted_client) -> No
     assert found["vote"]["title"] == found["audit"]["title"]
 
 
-def test_an_undone_decision_is_in_nothing(voted_store, voted_client) -> None:
-    before = of(voted_client)["rounds"]
+def test_an_undone_decision_is_not_counted(voted_store, voted_client) -> None:
+    before = agreement(voted_client)["rounds"]
     voted_store.reviews.undo(person="VC", item_id=3, key="undo-the-vote-of-VC")
-    after = {row["round"]: row for row in of(voted_client)["rounds"]}
-    # The vote on item 3 is open again, so only the two unanimous ones are left.
+    after = {row["round"]: row for row in agreement(voted_client)["rounds"]}
+    # The vote on item 3 is open again, so only the two unanimous votes are left.
     assert after["vote"]["raw"]["n"] == 2
     assert before[1]["raw"]["n"] == 3
 
 
-def test_where_people_differ_is_told_once_the_round_is_over(voted_store, voted_client) -> None:
-    found = of(voted_client)["disagreements"]
+def test_disagreements_are_listed_once_the_round_is_over(voted_store, voted_client) -> None:
+    found = agreement(voted_client)["disagreements"]
     assert found["total"] == 1
     (item,) = found["items"]
     assert (item["id"], item["state"]) == (3, "adjudication")
     assert item["said"]["vote"] == {"approve": 1, "reject": 1, "abstain": 1}
-    assert of(voted_client, task="carbon")["disagreements"] == {"total": 0, "items": []}
+    assert agreement(voted_client, task="carbon")["disagreements"] == {"total": 0, "items": []}
 
 
-def test_reviewers_are_held_against_labels_of_decided_items(voted_store, voted_client) -> None:
-    assert of(voted_client)["gold"] == []
+def test_reviewers_are_compared_with_labels_of_decided_items(voted_store, voted_client) -> None:
+    assert agreement(voted_client)["gold"] == []
     for item, verdict in ((1, "YES"), (2, "NO"), (4, "NO")):
         voted_store.marks.commit_verdict(
             person="VC", item_id=item, version_id=voted_store.items.get(item).version.id, verdict=verdict
@@ -415,21 +415,21 @@ def test_reviewers_are_held_against_labels_of_decided_items(voted_store, voted_c
     voted_store.marks.commit_verdict(
         person="VO", item_id=1, version_id=voted_store.items.get(1).version.id, verdict="cannot tell"
     )
-    found = of(voted_client)
+    found = agreement(voted_client)
     rows = {row["person"]: row for row in found["gold"]}
-    # Item 4 is in an open round: what its label is stays unknown.
+    # Item 4 is in an open round: its label is not used.
     expected = gold_agreement(["1", "2"], ["YES", "NO"], ["YES", "YES"])
     assert (rows["VC"]["right"]["value"], rows["VC"]["right"]["n"]) == (expected.value, 2)
     assert (rows["VO"]["right"]["text"], rows["VO"]["cannot_tell"]) == ("undefined: no gold item was decided on", 1)
     assert (found["gold_meaning"], found["gold_items"]) == (GOLD, 2)
 
 
-def test_a_campaign_without_decisions_says_so(tmp_path) -> None:
+def test_a_campaign_without_decisions_has_reasons_instead_of_numbers(tmp_path) -> None:
     with Store.open(tmp_path / "annotations.db") as voted_store:
         people(voted_store)
         app = server.build(voted_store, local=True)
         with TestClient(app, base_url="http://127.0.0.1", cookies={"spec_o3_session": "alone:CO"}) as voted_client:
-            found = of(voted_client)
+            found = agreement(voted_client)
     assert [row["round"] for row in found["rounds"]] == ["audit", "vote"]
     for row in found["rounds"]:
         for name in ("raw", "alpha"):
@@ -444,13 +444,13 @@ def test_items_scored_blind_are_not_listed_for_their_scorers(tmp_path) -> None:
         desk = Desk(voted_store)
         desk.until(1, *story, ("VO", "approve"), ("VB", "reject"))
         total, items = voted_store.statistics.disagreements()
-        assert (total, [one.item for one in items]) == (1, [1])
+        assert (total, [disagreement.item for disagreement in items]) == (1, [1])
         opened(voted_store, scorers=("ED", "JU"), sources=(GPT, SPEC))
         app = server.build(voted_store, local=True)
         seen = {}
         for person in ("ED", "CO"):
             cookies = {"spec_o3_session": f"alone:{person}"}
             with TestClient(app, base_url="http://127.0.0.1", cookies=cookies) as voted_client:
-                seen[person] = of(voted_client)["disagreements"]["total"]
+                seen[person] = agreement(voted_client)["disagreements"]["total"]
         voted_store.blind.sessions.close("CO", 1, key())
     assert seen == {"ED": 0, "CO": 1}

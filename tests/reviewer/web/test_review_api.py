@@ -1,4 +1,4 @@
-"""The Review page's HTTP routes over a real store: what they tell, what they keep back, what they refuse."""
+"""The Review page's HTTP routes over a real store: answers, withheld data and refusals."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def decide(client: TestClient, item: int, verb: str, **more: Any) -> Any:
     return client.post(f"/api/item/{item}/decide", json={**body, **more})
 
 
-def test_nobody_signed_in_is_told_nothing(app: Any) -> None:
+def test_no_route_answers_without_a_session(app: Any) -> None:
     client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
     for path in ("/api/me", "/api/queue", "/api/item/1", "/api/facets", "/api/item/1/history"):
         assert client.get(path).status_code == 401
@@ -139,25 +139,25 @@ def test_the_picture_on_a_card_is_the_one_the_model_saw(app: Any) -> None:
     assert "not the one the model saw" in other.json()["error"]
 
 
-def test_verdict_first_keeps_back_the_last_turn_until_the_verdict_is_given(app: Any) -> None:
+def test_verdict_first_withholds_the_last_turn_until_the_verdict_is_given(app: Any) -> None:
     client = client_of(app, "RV")
-    asked = {"verdict_first": True}
-    hidden = client.get("/api/item/1", params=asked)
+    query = {"verdict_first": True}
+    hidden = client.get("/api/item/1", params=query)
     assert "accretion disc" not in hidden.text
     assert "Broad Balmer emission" not in hidden.text
     assert all(v["refusal"] for v in hidden.json()["may"]["verbs"])
     version = hidden.json()["version"]["id"]
     client.post("/api/item/1/verdict", json={"version": version, "verdict": "NO"})
-    shown = client.get("/api/item/1", params=asked).json()
+    shown = client.get("/api/item/1", params=query).json()
     assert shown["my_verdict"] == "NO"
     assert shown["trajectory"]["steps"][-1]["explanation"] == "An accretion disc."
 
 
-def test_the_known_truth_is_not_sent_with_an_item(app: Any) -> None:
+def test_the_known_label_is_not_sent_with_an_item(app: Any) -> None:
     assert client_of(app, "RV").get("/api/item/1").json()["trajectory"]["label"] is None
 
 
-def test_an_auditor_does_not_hear_the_other_auditor_before_deciding(app: Any) -> None:
+def test_an_auditor_does_not_see_the_other_audit_before_deciding(app: Any) -> None:
     reviser, first, second = (client_of(app, initials) for initials in ("RV", "AA", "AB"))
     assert decide(reviser, 1, "keep").status_code == 200
     assert decide(reviser, 1, "submit").status_code == 200
@@ -172,14 +172,14 @@ def test_an_auditor_does_not_hear_the_other_auditor_before_deciding(app: Any) ->
     assert "a secret opinion" in reviser.get("/api/item/1/history").text
 
 
-def test_nobody_decides_by_a_call_that_the_rules_refuse(app: Any) -> None:
+def test_a_decision_against_the_rules_is_refused(app: Any) -> None:
     auditor = client_of(app, "AA")
     answer = decide(auditor, 1, "keep")
     assert answer.status_code in (403, 409)
     assert answer.json()["error"].endswith(".")
 
 
-def test_a_new_window_is_looked_at_by_the_server_whatever_the_page_claims(app: Any, store: Store) -> None:
+def test_the_server_makes_the_picture_of_a_new_window_whatever_the_page_sends(app: Any, store: Store) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
     lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
@@ -199,7 +199,7 @@ def test_a_new_window_is_looked_at_by_the_server_whatever_the_page_claims(app: A
     assert zoom.picture == plot.pixels_sha256(again.image)
 
 
-def test_unchanged_steps_keep_the_version_as_it_was_to_the_byte(app: Any, store: Store) -> None:
+def test_unchanged_steps_keep_the_content_hash(app: Any, store: Store) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
     lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
@@ -210,7 +210,7 @@ def test_unchanged_steps_keep_the_version_as_it_was_to_the_byte(app: Any, store:
     assert store.items.get(1).version.content_hash == before
 
 
-def test_a_version_that_moved_on_is_refused_with_both_texts(app: Any) -> None:
+def test_a_save_on_an_old_version_is_refused_and_both_texts_are_returned(app: Any) -> None:
     reviser = client_of(app, "RV")
     decide(reviser, 1, "keep")
     lease = reviser.post("/api/item/1/lease", json={}).json()["lease"]
@@ -246,7 +246,7 @@ def test_only_our_own_files_are_served(app: Any) -> None:
         assert client.get(f"/ui/{name}").status_code == 404
 
 
-def test_a_header_value_that_is_no_number_is_none_on_the_page_and_in_what_is_kept():
+def test_a_header_value_that_is_no_number_is_null_on_the_page_and_in_json():
     spectrum = simulate("cv", "LAMOST", 20.0, 1)
     odd = replace(spectrum, meta={**spectrum.meta, "Z_ERR": float("nan")}, snr={"g": float("inf"), "r": 3.0})
     packed = spectrum_bytes(odd)

@@ -1,4 +1,4 @@
-"""Signing in, keys and who receives which events."""
+"""Signing in, secrecy of API keys, and permissions of Gradio events."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def enter(browser: TestClient, initials: str, password: str = "", **headers: str
     return browser.post("/sign-in", data={"initials": initials, "password": password}, headers=headers)
 
 
-def test_initials_are_enough_for_the_first_person_and_the_rules_say_they_work_alone(store: Store) -> None:
+def test_initials_are_enough_for_the_first_person_and_the_rules_become_those_of_one_person(store: Store) -> None:
     browser = client(store)
     assert browser.get("/who").json() is None
     assert "Who is reviewing?" in browser.get("/sign-in").text
@@ -122,13 +122,13 @@ def test_initials_are_enough_for_the_first_person_and_the_rules_say_they_work_al
     assert store.settings.rules().solo
 
 
-def test_the_only_person_on_a_machine_is_not_asked_again(store: Store) -> None:
+def test_the_only_person_on_a_machine_signs_in_once(store: Store) -> None:
     enter(client(store), "AB")
     another_browser = client(store)
     assert another_browser.get("/who").json() == "AB"
 
 
-def test_two_without_passwords_are_told_apart_by_their_cookies(store: Store) -> None:
+def test_two_people_without_passwords_are_distinguished_by_their_cookies(store: Store) -> None:
     ada, cyril = client(store), client(store)
     enter(ada, "AB")
     enter(cyril, "ÅÖ")
@@ -136,21 +136,21 @@ def test_two_without_passwords_are_told_apart_by_their_cookies(store: Store) -> 
     assert client(store).get("/who").json() is None
 
 
-def test_the_second_person_leaves_the_rules_as_the_first_set_them(store: Store) -> None:
+def test_the_second_person_does_not_change_the_rules_of_the_first(store: Store) -> None:
     enter(client(store), "AB")
     store.settings.set_rules("AB", Rules())
     enter(client(store), "CD")
     assert store.settings.rules() == Rules()
 
 
-def test_rules_set_before_the_first_person_came_are_left_alone(store: Store) -> None:
+def test_rules_set_before_the_first_person_are_unchanged(store: Store) -> None:
     store.settings.set_rules(None, Rules(auditors=3, votes=3))
     enter(client(store), "AB")
     assert store.settings.rules() == Rules(auditors=3, votes=3)
 
 
 @pytest.mark.parametrize("initials", ["", "A", "ABCDE", "A1", "<b>"])
-def test_initials_that_are_none_are_refused_in_a_sentence(store: Store, initials: str) -> None:
+def test_invalid_initials_are_refused_with_a_message(store: Store, initials: str) -> None:
     response = enter(client(store), initials)
     assert response.status_code == 422
     assert "expected two to four letters" in response.text
@@ -159,7 +159,7 @@ def test_initials_that_are_none_are_refused_in_a_sentence(store: Store, initials
     assert store.accounts.people() == []
 
 
-def test_what_was_typed_comes_back_as_text_never_as_markup(store: Store) -> None:
+def test_typed_text_is_returned_as_text_and_never_as_markup(store: Store) -> None:
     assert '"><script>' not in enter(client(store), '"><script>').text
 
 
@@ -201,7 +201,7 @@ def test_after_five_wrong_passwords_even_the_right_one_waits(store: Store, clock
     assert enter(browser, "AB", SIGN_IN_PASSWORD).status_code == 303
 
 
-def test_with_one_password_set_initials_alone_no_longer_count(store: Store) -> None:
+def test_with_one_password_set_initials_alone_are_not_enough(store: Store) -> None:
     browser = client(store)
     enter(browser, "AB")
     store.accounts.set_password("AB", "AB", SIGN_IN_PASSWORD)
@@ -237,7 +237,7 @@ def test_a_session_ends_after_a_day_without_use_or_a_week(store: Store, clock: C
     assert browser.get("/who").json() is None
 
 
-def test_signing_in_ends_what_the_browser_carried_before(store: Store) -> None:
+def test_signing_in_ends_the_previous_session_of_the_browser(store: Store) -> None:
     team(store)
     browser = client(store)
     first = enter(browser, "AB", SIGN_IN_PASSWORD).cookies[auth.COOKIE]
@@ -247,13 +247,13 @@ def test_signing_in_ends_what_the_browser_carried_before(store: Store) -> None:
     assert store.accounts.signed_in(second) is not None
 
 
-def test_a_proxy_on_this_machine_is_not_this_machine(store: Store) -> None:
+def test_requests_through_a_local_proxy_are_not_local(store: Store) -> None:
     enter(client(store), "AB")
     for header in ("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"):
         assert client(store).get("/who", headers={header: "203.0.113.9"}).json() is None
 
 
-def test_somebody_who_was_deactivated_is_out_at_once(store: Store) -> None:
+def test_deactivation_ends_a_session_at_once(store: Store) -> None:
     team(store)
     browser = client(store)
     enter(browser, "CD", "second password")
@@ -270,7 +270,7 @@ def test_a_post_from_another_site_is_refused(store: Store, path: str, origin: st
     assert store.accounts.people() == []
 
 
-def test_a_post_from_our_own_page_is_taken(store: Store) -> None:
+def test_a_post_from_our_own_page_is_accepted(store: Store) -> None:
     assert enter(client(store), "AB", Origin=HERE).status_code == 303
 
 
@@ -285,7 +285,7 @@ def test_a_form_too_large_to_be_a_sign_in_is_not_read(store: Store) -> None:
     assert store.accounts.people() == []
 
 
-def test_from_another_machine_nobody_gets_in_without_a_password(store: Store) -> None:
+def test_from_another_machine_a_password_is_needed(store: Store) -> None:
     store.accounts.work_alone("AB")
     browser = client(store, local=False, base_url="http://spec-o3.example")
     assert browser.get("/who").json() is None
@@ -295,7 +295,7 @@ def test_from_another_machine_nobody_gets_in_without_a_password(store: Store) ->
     assert browser.get("/who").json() is None
 
 
-def test_a_web_site_whose_name_points_here_gets_nothing(store: Store) -> None:
+def test_a_foreign_host_name_that_points_here_is_refused(store: Store) -> None:
     store.accounts.work_alone("AB")
     rebound = client(store, base_url="http://rebound.example:7860")
     rebound.cookies.set(auth.COOKIE, "alone:AB")
@@ -305,7 +305,7 @@ def test_a_web_site_whose_name_points_here_gets_nothing(store: Store) -> None:
     assert client(store, base_url="http://[::1]:7860").get("/who").json() == "AB"
 
 
-def test_the_page_asks_nothing_of_the_network_and_is_not_cached(store: Store) -> None:
+def test_the_page_loads_nothing_from_the_network_and_is_not_cached(store: Store) -> None:
     page = client(store).get("/sign-in")
     policy = page.headers["content-security-policy"]
     assert page.headers["cache-control"] == "no-store"
@@ -320,7 +320,7 @@ PASSWORD = "Balmer decrement"
 
 
 class Echo(BadServer):
-    """Says the header that it was asked with wherever there is room for words."""
+    """A server that repeats the key of a request in every text of its response."""
 
     def _behaviour(self, asked: Asked) -> Behaviour:
         key = asked.headers["authorization"]
@@ -334,7 +334,7 @@ class Echo(BadServer):
 
 @contextmanager
 def key_given(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The field of servers.toml that tells where the canary is."""
+    """The field of servers.toml that names the place of the canary."""
     if how == "environment":
         monkeypatch.setenv("CANARY_KEY", CANARY)
         yield 'api_key_env = "CANARY_KEY"'
@@ -344,14 +344,14 @@ def key_given(how: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     path.write_text(CANARY + "\n")
     path.chmod(0o600)
     yield f'api_key_file = "{path}"'
-    path.unlink()  # what is searched afterwards is what the program wrote
+    path.unlink()  # only files that the program wrote are searched afterwards
 
 
 @pytest.fixture(params=["environment", "file"])
 def servers(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Path, BadServer]]:
-    """servers.toml with an echoing server "echo", asked with the canary."""
+    """servers.toml with an echoing server "echo" that gets the canary."""
     with Echo(models=("spec-o3",)) as served, key_given(request.param, tmp_path, monkeypatch) as field:
         path = tmp_path / "servers.toml"
         model = f'url = "{served.url}"\nmodel = "spec-o3"\n{field}\n'
@@ -364,20 +364,20 @@ def servers(
 @pytest.fixture
 def children(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The command lines of the processes that are started."""
-    begun: list[str] = []
+    command_lines: list[str] = []
     real = subprocess.Popen.__init__
 
     def noted(self: Any, *given: Any, **more: Any) -> None:
-        begun.append(repr(given) + repr(more.get("env")))
+        command_lines.append(repr(given) + repr(more.get("env")))
         real(self, *given, **more)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", noted)
-    return begun
+    return command_lines
 
 
-def require_no_canary(folder: Path, *said: object) -> None:
-    for one in said:
-        assert CANARY not in str(one)
+def require_no_canary(folder: Path, *texts: object) -> None:
+    for content in texts:
+        assert CANARY not in str(content)
     for path in folder.rglob("*"):
         if path.is_file() and "keys" not in path.parts:
             assert CANARY.encode() not in path.read_bytes(), path
@@ -391,32 +391,32 @@ def a_spectrum(folder: Path) -> Path:
     return path
 
 
-def test_commands(
+def test_no_command_reveals_the_key(
     servers: tuple[Path, BadServer],
     tmp_path: Path,
     children: list[str],
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Inspecting, drafting, importing, exporting, the doctor: their words, files and children."""
+    """Output, files and child processes of inspect, draft, import, doctor and log."""
     caplog.set_level(logging.DEBUG)
     path, _ = servers
     star, db = a_spectrum(tmp_path), tmp_path / "annotations.db"
-    asked = ("--task", "cv", "--policy", "echo", "--servers", str(path))
+    arguments = ("--task", "cv", "--policy", "echo", "--servers", str(path))
     results, drafts = tmp_path / "r.jsonl", tmp_path / "d.jsonl"
-    assert program.main(["inspect", *asked, "--out", str(results), str(star), "--json"]) == 0
-    assert program.main(["draft", *asked, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (0, 1)
+    assert program.main(["inspect", *arguments, "--out", str(results), str(star), "--json"]) == 0
+    assert program.main(["draft", *arguments, "--label", "YES", "--out", str(drafts), str(star), "--json"]) in (0, 1)
     assert REDACTED in results.read_text()
     for each in (results, drafts):
         assert program.main(["import", str(each), "--spectra", str(tmp_path), "--db", str(db), "--json"]) == 0
     program.main(["doctor", "--json", "--servers", str(path), "--db", str(db)])
     program.main(["log", "--json", "--db", str(db)])
-    said = capfd.readouterr()
-    assert f"vLLM Bearer {REDACTED} serves spec-o3" in said.out
-    require_no_canary(tmp_path, said.out, said.err, caplog.text, *children)
+    captured = capfd.readouterr()
+    assert f"vLLM Bearer {REDACTED} serves spec-o3" in captured.out
+    require_no_canary(tmp_path, captured.out, captured.err, caplog.text, *children)
 
 
-def test_a_live_run_and_all_that_the_page_is_told(
+def test_a_live_run_does_not_reveal_the_key_to_the_page(
     servers: tuple[Path, BadServer], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -425,21 +425,23 @@ def test_a_live_run_and_all_that_the_page_is_told(
         built = web.build(store, local=True, roster=Roster.load(servers[0], None, database_folder=tmp_path))
         with TestClient(built, base_url="http://127.0.0.1") as client:
             client.cookies.set("spec_o3_session", store.accounts.sign_in("AB", PASSWORD).token)
-            heard = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]
+            answers = [client.get(f"/api/live/{path}").text for path in ("policies", "health?policy=echo")]
             with a_spectrum(tmp_path).open("rb") as file:
                 row = client.post("/api/live/files", files={"files": ("star.csv", file)}).json()["added"][0]
-            wanted = {"task": "cv", "policy": "echo", "bench": row["id"]}
-            run = client.post("/api/live/runs", json=wanted).json()["run"]
-            heard.append(client.get(f"/api/live/runs/{run}/events").text)
-            heard.append(client.get(f"/api/live/runs/{run}").text)
-            assert REDACTED in heard[-1]
+            body = {"task": "cv", "policy": "echo", "bench": row["id"]}
+            run = client.post("/api/live/runs", json=body).json()["run"]
+            answers.append(client.get(f"/api/live/runs/{run}/events").text)
+            answers.append(client.get(f"/api/live/runs/{run}").text)
+            assert REDACTED in answers[-1]
             sent = client.post(f"/api/live/runs/{run}/review", json={"sample": 0})
-            heard += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
-        require_no_canary(tmp_path, *heard, caplog.text, store.log.entries())
+            answers += [sent.text, client.get("/api/queue").text, client.get("/api/item/1").text]
+        require_no_canary(tmp_path, *answers, caplog.text, store.log.entries())
 
 
-def test_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    """By a model that answers no question, only with what it was asked."""
+def test_judging_does_not_reveal_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The model answers no question and only repeats the key."""
     monkeypatch.setenv("CANARY_KEY", CANARY)
     with a_store(tmp_path / "annotations.db", 3) as store:
         opened(store, items=(1,))
@@ -447,8 +449,8 @@ def test_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.
             where = ("--server", served.url, "--model", MODEL, "--api-key-env", "CANARY_KEY")
             assert program.main(["blind", "judge", "1", *where, "--db", str(store.path)]) == 1
             assert CANARY in str(served.asked[0].headers)
-    said = capfd.readouterr()
-    require_no_canary(tmp_path, said.out, said.err)
+    captured = capfd.readouterr()
+    require_no_canary(tmp_path, captured.out, captured.err)
 
 
 REFUSED: dict[str, Behaviour] = {
@@ -469,24 +471,24 @@ def test_no_error_repeats_the_key(how: str) -> None:
     assert CANARY not in str(failed.value)
 
 
-def test_a_reason_for_ending_reasoning_and_calls_do_not_repeat_it() -> None:
+def test_finish_reason_reasoning_and_calls_do_not_repeat_the_key() -> None:
     call = {"index": 0, "id": CANARY, "function": {"name": CANARY, "arguments": ""}}
     more = [{"index": 0, "function": {"arguments": piece}} for piece in ('{"a": "', CANARY[:7], CANARY[7:], '"}')]
-    deltas = [{"tool_calls": [one]} for one in (call, *more)]
+    deltas = [{"tool_calls": [part]} for part in (call, *more)]
     with BadServer([Say("ends in sk-c", reasoning=CANARY, deltas=deltas, finish=CANARY)]) as served:
-        said = list(Endpoint(served.url, "spec-o3", CANARY).stream(MESSAGES, Sampling(), Stop()))
-    assert CANARY not in repr(said)
-    assert "".join(piece.arguments for one in said for piece in one.calls) == f'{{"a": "{REDACTED}"}}'
-    assert text(said) == "ends in sk-c"
+        deltas_read = list(Endpoint(served.url, "spec-o3", CANARY).stream(MESSAGES, Sampling(), Stop()))
+    assert CANARY not in repr(deltas_read)
+    assert "".join(piece.arguments for delta in deltas_read for piece in delta.calls) == f'{{"a": "{REDACTED}"}}'
+    assert text(deltas_read) == "ends in sk-c"
 
 
 @given(st.text("sk-ab", max_size=40), st.integers(1, 8))
-def test_however_a_text_is_cut_it_is_the_same_less_the_secret(said: str, size: int) -> None:
+def test_the_secret_is_redacted_however_the_text_is_split(written: str, size: int) -> None:
     secret = "sk-abs"
     blackout = Redactor(secret)
-    pieces = [said[at : at + size] for at in range(0, len(said), size)]
-    heard = [blackout.delta(Delta(text=piece)).text for piece in pieces]
-    assert "".join(heard) + blackout.rest().text == said.replace(secret, REDACTED)
+    pieces = [written[at : at + size] for at in range(0, len(written), size)]
+    passed = [blackout.delta(Delta(text=piece)).text for piece in pieces]
+    assert "".join(passed) + blackout.rest().text == written.replace(secret, REDACTED)
 
 
 def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
@@ -517,8 +519,8 @@ def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
         ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere,
         ThreadingHTTPServer(("127.0.0.1", 0), Here) as here,
     ):
-        for one in (elsewhere, here):
-            threading.Thread(target=one.serve_forever, daemon=True).start()
+        for http_server in (elsewhere, here):
+            threading.Thread(target=http_server.serve_forever, daemon=True).start()
         try:
             turn(Endpoint(f"http://127.0.0.1:{here.server_port}/v1", "spec-o3", CANARY, HASTY))
         finally:
@@ -528,7 +530,7 @@ def test_a_redirect_to_another_server_does_not_take_the_key_along() -> None:
     assert CANARY not in repr(headers)
 
 
-def test_a_file_that_others_can_read_is_refused_with_what_mends_it(
+def test_a_key_file_that_others_can_read_is_refused_with_the_remedy(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "the.key"
@@ -537,10 +539,10 @@ def test_a_file_that_others_can_read_is_refused_with_what_mends_it(
     given = ["--task", "cv", "--policy", "spec-o3", "--server", "http://127.0.0.1:9/v1"]
     out = ["--out", str(tmp_path / "r.jsonl"), str(a_spectrum(tmp_path))]
     assert program.main(["inspect", *given, "--api-key-file", str(path), *out]) == 2
-    said = capfd.readouterr()
-    assert "mode 0644, which lets others read or change it" in said.err
-    assert f"expected a file that only its owner can read: chmod 600 {path}" in said.err
-    assert CANARY not in said.out + said.err
+    captured = capfd.readouterr()
+    assert "mode 0644, which lets others read or change it" in captured.err
+    assert f"expected a file that only its owner can read: chmod 600 {path}" in captured.err
+    assert CANARY not in captured.out + captured.err
 
 
 PEOPLE = {"CO": "coordinator", "RE": "reviewer", "AU": "auditor", "EX": "coordinator", "TA": "reviewer"}
@@ -550,7 +552,7 @@ FOR_COORDINATORS = "Only a coordinator can do this"
 
 @dataclass(frozen=True)
 class Event:
-    """What an event is sent here, and whether only a coordinator's call of it is heard.
+    """The data of an event, and whether only coordinators may call it.
 
     :param changes: sent by a coordinator it changes the database, so that a refusal of the same data counts
     :param after: what draws the form first: Gradio refuses a choice that its session was not offered
@@ -583,18 +585,18 @@ EVENTS = {
     "people.set_own": Event(("Paschen decrement", "Brackett decrement")),
     "people.add_person": Event(("NN", "N. N.", ["reviewer"], PASSWORD), leads=True, changes=True),
 }
-"""Every event by its handler's name. One that is not here fails the first test below."""
+"""Every event by the name of its handler; ``test_every_event_is_in_the_table`` checks that none is missing."""
 
 
 def events_of(app: FastAPI) -> dict[str, int]:
-    """The number by which each event is called, by its name."""
+    """The number of each event by its name."""
     mounts = (r for r in app.routes if isinstance(r, Mount))
     (blocks,) = (mount.app.get_blocks() for mount in mounts if hasattr(mount.app, "get_blocks"))
     assert isinstance(blocks, gr.Blocks)
     named: dict[int, str] = {}
     for number, event in blocks.fns.items():
         if event.fn is None:
-            named[number] = "stops " + ", ".join(named[one] for one in event.cancels)
+            named[number] = "stops " + ", ".join(named[cancelled] for cancelled in event.cancels)
         else:
             handler = inspect.unwrap(event.fn)
             named[number] = f"{handler.__module__.split('.')[-1]}.{handler.__qualname__.split('.')[-1]}"
@@ -604,7 +606,7 @@ def events_of(app: FastAPI) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Served:
-    """The app on a port of this machine, and everybody's cookie."""
+    """The app on a port of this machine, and the session of each person."""
 
     address: str
     store: Store
@@ -612,35 +614,35 @@ class Served:
     tokens: dict[str, str]
 
     def call(self, who: str, name: str) -> tuple[int, str]:
-        """The status with which the event was taken, and all that was answered."""
+        """Call an event; return the status of the request and the whole answer."""
         cookies = {COOKIE: self.tokens[who]} if who in self.tokens else {}
         session = f"{who}{self.events[name]}"
         with httpx.Client(base_url=self.address, cookies=cookies, timeout=60) as client:
             before = EVENTS[name].after
             if before is not None:
                 self._join(client, before, session)
-            status, told = self._join(client, name, session)
+            status, answered = self._join(client, name, session)
             if who == "CO":
-                return status, told
-            # The other way in: closed as this one is, or to the same handler.
-            again = client.post("/gradio_api/run/predict", json=self._asked(name, session))
+                return status, answered
+            # The other route to the handler must be closed too, or call the same handler.
+            again = client.post("/gradio_api/run/predict", json=self._request(name, session))
             assert (again.status_code == 401) == (status == 401)
-            return status, told + again.text
+            return status, answered + again.text
 
-    def _asked(self, name: str, session: str) -> dict[str, Any]:
+    def _request(self, name: str, session: str) -> dict[str, Any]:
         return {"data": EVENTS[name].data, "fn_index": self.events[name], "session_hash": session}
 
     def _join(self, client: httpx.Client, name: str, session: str) -> tuple[int, str]:
-        joined = client.post("/gradio_api/queue/join", json=self._asked(name, session))
+        joined = client.post("/gradio_api/queue/join", json=self._request(name, session))
         if joined.status_code != 200:
             return joined.status_code, joined.text
-        told = []
+        answered = []
         with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": session}) as answers:
             for line in answers.iter_lines():
-                told.append(line)
+                answered.append(line)
                 if '"process_completed"' in line:
                     break
-        return 200, "\n".join(told)
+        return 200, "\n".join(answered)
 
 
 @pytest.fixture(scope="module")
@@ -673,7 +675,7 @@ def test_every_event_is_in_the_table(served: Served) -> None:
 
 
 def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Path) -> None:
-    """Gradio checks it only for an app that it believes has been launched; page.py says so."""
+    """Gradio checks this only if an app is marked as launched; page.py marks it."""
     secret = tmp_path / "secret.csv"
     secret.write_text("wavelength,flux\n4000,1\n")
     file = {"path": str(secret), "meta": {"_type": "gradio.FileData"}}
@@ -682,27 +684,27 @@ def test_gradio_reads_no_file_that_was_not_uploaded(served: Served, tmp_path: Pa
     with httpx.Client(base_url=served.address, cookies={COOKIE: served.tokens["CO"]}, timeout=60) as client:
         assert client.post("/gradio_api/queue/join", json=event).status_code == 200
         with client.stream("GET", "/gradio_api/queue/data", params={"session_hash": "secret"}) as answers:
-            told = next(line for line in answers.iter_lines() if '"process_completed"' in line)
-    assert '"success":false' in told
-    assert "was not uploaded" in told
+            answered = next(line for line in answers.iter_lines() if '"process_completed"' in line)
+    assert '"success":false' in answered
+    assert "was not uploaded" in answered
     assert served.store.log.head() == before
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_an_event_is_heard_from_those_it_is_for(served: Served, name: str) -> None:
+def test_only_the_permitted_people_can_call_an_event(served: Served, name: str) -> None:
     event = EVENTS[name]
     before = served.store.log.head()
     for who in ("nobody", "EX"):
-        status, told = served.call(who, name)
-        assert status == 401, f"{who}: {told}"
+        status, answered = served.call(who, name)
+        assert status == 401, f"{who}: {answered}"
     for who in OTHERS:
-        status, told = served.call(who, name)
+        status, answered = served.call(who, name)
         assert status == 200
-        assert (FOR_COORDINATORS in told) == event.leads, f"{who}: {told}"
+        assert (FOR_COORDINATORS in answered) == event.leads, f"{who}: {answered}"
     assert served.store.log.head() == before
-    status, told = served.call("CO", name)
+    status, answered = served.call("CO", name)
     assert status == 200
-    assert FOR_COORDINATORS not in told
+    assert FOR_COORDINATORS not in answered
     # What stops another event has nothing on the server to be called.
-    assert ("function has no backend method" if name.startswith("stops") else '"success":true') in told
-    assert (served.store.log.head() != before) == event.changes, told
+    assert ("function has no backend method" if name.startswith("stops") else '"success":true') in answered
+    assert (served.store.log.head() != before) == event.changes, answered

@@ -1,4 +1,4 @@
-"""What keeps the app and the readers quick: how much is asked, sent, read and imported, never how long."""
+"""Limits on queries, bytes sent, bytes read and imports, which keep the app and the readers fast."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from reviewer.web.routes.assets import PLOTLY_URL
 
 ROOT = Path(__file__).resolve().parents[3]
 FEW, MANY = 12, 400
-BYTES_A_PIXEL = 25
+BYTES_PER_PIXEL = 25
 NEVER_AT_START = ("torch", "transformers", "vllm", "matplotlib", "scipy", "sklearn", "choix", "plotly")
 
 FILTERS: dict[str, dict[str, str]] = {
@@ -78,10 +78,10 @@ GROWS = (
     "grids",
     "autosaves",
 )
-"""Tables with a row for each item or each thing done to one. Leases have an index of those that run."""
+"""Tables with rows per item or per action on an item. Leases have an index of the current ones."""
 
 
-# ---- a database, and what is asked of it
+# ---- queries of a database
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,8 @@ def drafts(spectrum: Spectrum, items: int) -> Iterator[Draft]:
         simulated=True,
     )
     for number in range(items):
-        told = replace(first, steps=(Think("s1", f"Look {number}."), *first.steps[1:]))
-        yield Draft(told, spectrum, batch=f"batch {number % 3}", key=str(number))
+        trajectory = replace(first, steps=(Think("s1", f"Look {number}."), *first.steps[1:]))
+        yield Draft(trajectory, spectrum, batch=f"batch {number % 3}", key=str(number))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def traced() -> Iterator[dict[str, list[str]]]:
 
 
 class Desk:
-    """The app over a number of items, a person signed in, and the SQL their requests run."""
+    """The app over a number of items, a signed-in person, and the SQL of the requests."""
 
     def __init__(self, db: Path, spectrum: Spectrum, items: int, traced: dict[str, list[str]]) -> None:
         self.store = Store.open(db)
@@ -135,7 +135,7 @@ class Desk:
         self.client = TestClient(server.build(self.store, local=True), base_url="http://127.0.0.1")
         self.client.get("/api/me")
 
-    def asked(self, path: str, **query: str) -> list[str]:
+    def statements_of(self, path: str, **query: str) -> list[str]:
         """The statements behind a GET, without the transaction's own."""
         self.sql.clear()
         answer = self.client.get(f"{path}?{urlencode(query)}")
@@ -150,7 +150,7 @@ class Desk:
 def desks(
     tmp_path_factory: pytest.TempPathFactory, spectrum: Spectrum, traced: dict[str, list[str]]
 ) -> Iterator[Callable[[str, int], Desk]]:
-    """Makes desks by the name of their database; a name that is known already gives the same desk."""
+    """Return the desk of a database by its name; made at the first call."""
     folder = tmp_path_factory.mktemp("desks")
     made: dict[str, Desk] = {}
 
@@ -176,7 +176,7 @@ def small_desk(desks: Callable[[str, int], Desk]) -> Desk:
 
 @pytest.fixture
 def own_desk(desks: Callable[[str, int], Desk]) -> Desk:
-    """A desk for the one test that changes something."""
+    """A desk for the only test that changes its database."""
     return desks("own", MANY)
 
 
@@ -185,14 +185,14 @@ def test_the_number_of_statements_does_not_grow_with_the_number_of_items(
     name: str, desk: Desk, small_desk: Desk
 ) -> None:
     for path in ("/api/queue", "/api/first", "/api/place/7", "/api/item/7", "/api/item/7/hints"):
-        # Rules and grids are read once and kept, so each is asked for the second time.
-        some, more = ([one.asked(path, **FILTERS[name]) for _ in range(2)][1] for one in (small_desk, desk))
+        # Rules and grids are cached, so the second request is counted.
+        some, more = ([each.statements_of(path, **FILTERS[name]) for _ in range(2)][1] for each in (small_desk, desk))
         assert some, path
         assert len(some) == len(more) <= 16, f"{path}: {more}"
 
 
 def scanned(desk: Desk, statements: list[str]) -> list[str]:
-    """The steps of the plans that go through all rows of a table that grows with the campaign."""
+    """The steps of the query plans that scan a table that grows with the campaign."""
     found = []
     with sqlite3.connect(desk.store.path) as db:
         for sql in statements:
@@ -204,27 +204,29 @@ def scanned(desk: Desk, statements: list[str]) -> list[str]:
 
 
 def _table(name: str, sql: str) -> str:
-    """What an alias stands for."""
+    """The table of an alias."""
     tables = "|".join((*GROWS, "tallies", "leases", "barred", "people", "sessions", "settings"))
     match = re.search(rf"\b({tables})\s+(?:AS\s+)?{name}\b", sql)
     return match[1] if match else name
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_no_view_of_the_queue_goes_through_all_items(name: str, desk: Desk) -> None:
+def test_no_view_of_the_queue_scans_all_items(name: str, desk: Desk) -> None:
     statements = [
-        sql for path in ("/api/queue", "/api/first", "/api/place/7") for sql in desk.asked(path, **FILTERS[name])
+        sql
+        for path in ("/api/queue", "/api/first", "/api/place/7")
+        for sql in desk.statements_of(path, **FILTERS[name])
     ]
     assert scanned(desk, statements) == []
 
 
-def test_one_or_two_letters_are_looked_for_in_every_name_because_trigrams_do_not_find_them(desk: Desk) -> None:
-    found = scanned(desk, desk.asked("/api/queue", text="si"))
+def test_one_or_two_letters_are_searched_in_every_name_because_trigrams_need_three(desk: Desk) -> None:
+    found = scanned(desk, desk.statements_of("/api/queue", text="si"))
     assert found
     assert all(step.startswith("SCAN items") for step in found)
 
 
-def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(own_desk: Desk) -> None:
+def test_no_action_on_an_item_scans_all_items(own_desk: Desk) -> None:
     own_desk.sql.clear()
     lease = own_desk.store.leases.take("AB", 7)
     own_desk.store.leases.renew(lease.token)
@@ -244,7 +246,7 @@ def test_nothing_that_is_done_to_an_item_goes_through_all_of_them(own_desk: Desk
     assert scanned(own_desk, statements) == []
 
 
-def test_a_scan_would_be_seen(desk: Desk) -> None:
+def test_a_scan_is_detected(desk: Desk) -> None:
     sql = "SELECT count(*) FROM standings s WHERE s.decided_at IS NOT NULL"
     assert len(scanned(desk, [sql])) == 1
 
@@ -259,29 +261,29 @@ def test_an_item_and_its_spectrum_are_small_on_the_wire(desk: Desk, spectrum: Sp
         sent = len(b"".join(answer.iter_raw()))
     unpacked = desk.client.get(f"/api/spectrum/{spectrum.sha256}").content
     header = int.from_bytes(unpacked[:4], "little")
-    assert len(unpacked) <= 4 + header + BYTES_A_PIXEL * len(spectrum)
+    assert len(unpacked) <= 4 + header + BYTES_PER_PIXEL * len(spectrum)
     assert sent <= len(unpacked)
-    # The steps' own text is a few hundred bytes here; what surrounds it must not outgrow it.
+    # The text of the steps is a few hundred bytes here; the rest must be small too.
     assert len(gzip.compress(item.content, 1)) < 4096
 
 
-def test_a_page_of_the_queue_is_as_long_as_its_rows_whatever_the_queue_holds(desk: Desk, small_desk: Desk) -> None:
-    many, few = (one.client.get("/api/queue?limit=10").json() for one in (desk, small_desk))
+def test_the_size_of_a_page_does_not_depend_on_the_length_of_the_queue(desk: Desk, small_desk: Desk) -> None:
+    many, few = (each.client.get("/api/queue?limit=10").json() for each in (desk, small_desk))
     assert (many["total"], few["total"]) == (MANY, FEW)
     assert len(many["rows"]) == len(few["rows"]) == 10
     assert len(json.dumps(many)) < 1.05 * len(json.dumps(few))
 
 
-def test_a_spectrum_is_kept_by_the_browser_for_ever(desk: Desk, spectrum: Spectrum) -> None:
+def test_a_spectrum_is_cached_by_the_browser_for_ever(desk: Desk, spectrum: Spectrum) -> None:
     answer = desk.client.get(f"/api/spectrum/{spectrum.sha256}")
     kept = answer.headers["cache-control"]
-    # Immutable: the browser does not even ask again, so there is nothing for an ETag to answer.
+    # Immutable: the browser sends no second request, so an ETag is not needed.
     assert "immutable" in kept
     assert int(re.search(r"max-age=(\d+)", kept)[1]) >= 365 * 86400  # type: ignore[index]
     assert "no-" not in kept
 
 
-def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_another(desk: Desk) -> None:
+def test_the_page_preloads_every_module_of_the_review_desk(desk: Desk) -> None:
     head = whole_page.head()
     named = set(re.findall(r'<link rel="modulepreload" href="/ui/([^"]+)">', head))
     assert whole_page.FIRST_DESK in named
@@ -292,11 +294,11 @@ def test_the_page_names_every_module_of_the_review_desk_so_that_none_waits_for_a
             assert str((folder.parent / other).resolve().relative_to("/static")) in named, name
     assert "trace/view.js" in named
     assert "live/live.js" not in named
-    # Gradio sends it with the page's settings, and adds it to the head before it builds the tabs.
+    # Gradio sends the head in the configuration of the page and adds it before it builds the tabs.
     assert json.dumps(head)[1:-1].replace("<", "\\u003c").replace(">", "\\u003e") in desk.client.get("/").text
 
 
-def test_the_page_names_what_the_browser_needs_first_in_its_header(desk: Desk) -> None:
+def test_the_header_of_the_page_preloads_what_the_browser_needs_first(desk: Desk) -> None:
     answer = desk.client.get("/")
     links = answer.headers["link"]
     addresses = re.findall(r"<([^>]+)>; rel=", links)
@@ -307,7 +309,7 @@ def test_the_page_names_what_the_browser_needs_first_in_its_header(desk: Desk) -
     assert sum(len(name) + len(value) + 4 for name, value in answer.headers.items()) < 3500
 
 
-def test_gradios_scripts_are_kept_by_the_browser_for_ever(desk: Desk) -> None:
+def test_the_scripts_of_gradio_are_cached_by_the_browser_for_ever(desk: Desk) -> None:
     assets = files("gradio").joinpath("templates", "frontend", "assets")
     names = sorted(file.name for file in assets.iterdir() if file.name.endswith((".js", ".css")))
     # Each name has a hash of the content: a new release of Gradio has other names.
@@ -322,7 +324,7 @@ def test_a_script_that_the_browser_has_is_not_sent_again(desk: Desk) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_plotly_is_compressed_and_kept_by_the_browser_for_ever(desk: Desk) -> None:
+def test_plotly_is_compressed_and_cached_by_the_browser_for_ever(desk: Desk) -> None:
     with desk.client.stream("GET", PLOTLY_URL) as answer:
         sent = len(b"".join(answer.iter_raw()))
     assert sent < 1_800_000
@@ -347,7 +349,7 @@ def imported(code: str) -> set[str]:
 
 
 def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
-    """Up to the moment at which it would begin to serve, over a database that is not empty."""
+    """Imports are counted up to the start of the server, with a database that is not empty."""
     db = tmp_path / "annotations.db"
     with Store.open(db) as store:
         store.items.add_all(drafts(simulate("cv", "LAMOST", 20.0, 1), 1))
@@ -360,7 +362,7 @@ def test_starting_the_app_imports_nothing_heavy(tmp_path: Path) -> None:
     assert [name for name in NEVER_AT_START if name in modules] == []
 
 
-def test_asking_for_help_imports_no_gradio() -> None:
+def test_the_help_imports_no_gradio() -> None:
     assert "gradio" not in imported("import app; app.parser()")
 
 
