@@ -117,7 +117,7 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., Serve]]:
 def test_the_server_is_reported_and_a_signal_ends_it_with_its_children(serve, number):
     server = serve("well", "--json")
     ready = server.until_ready()
-    assert ready["url"] == f"http://127.0.0.1:{one.port}/v1"
+    assert ready["url"] == f"http://127.0.0.1:{server.port}/v1"
     assert ready["models"] == ["someone/spec-o3-3b"]
     assert (ready["weights_gib"], ready["cache_tokens"], ready["context"]) == (7.16, 340224, CONTEXT)
     assert ready["conversations"] == pytest.approx(340224 / CONTEXT)
