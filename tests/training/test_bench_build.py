@@ -45,7 +45,7 @@ class ByName:
             for entry in entries
         ]
 
-    def told(self) -> dict[str, object]:
+    def description(self) -> dict[str, object]:
         return {"kind": "predictions", "file": "names", "sha256": "", "lines": 0}
 
 
