@@ -55,7 +55,7 @@ def test_every_capability_is_checked_unless_some_are_named(doctor, tmp_path):
     status, found = doctor("--db", tmp_path / "a.db", "--servers", servers_file(tmp_path, "http://127.0.0.1:9/v1"))
     assert list(found) == list(CAPABILITIES)
     assert not found["server"]["ok"]
-    # The server is missing, but the core is well and nothing else was requested.
+    # The server is missing, but the core passes and nothing else was requested.
     assert status == 0
     assert doctor("server", "--servers", tmp_path / "servers.toml")[0] == 1
 

@@ -54,7 +54,7 @@ def test_macro_f1_is_the_mean_over_tasks_of_the_positive_classs_f1() -> None:
     assert [task.f1.value for task in found.tasks] == pytest.approx([0.8, 1 / 3])
     assert found.f1.value == pytest.approx((0.8 + 1 / 3) / 2)
     assert found.f1_of == ("cv", "wd")
-    # Tasks of other sizes count the same.
+    # Each task has the same weight, whatever its size.
     assert found.accuracy.value == pytest.approx((4 / 5 + 4 / 8) / 2)
 
 

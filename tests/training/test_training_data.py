@@ -357,7 +357,7 @@ def test_a_zoom_that_failed_has_no_picture(tmp_path: Path) -> None:
     assert len(example.pictures()) == 2
 
 
-# Files that are no good
+# Damaged files
 
 
 def places(value: Any, there: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -566,8 +566,8 @@ def test_every_line_of_a_markdown_table_has_its_columns() -> None:
 
 
 def test_a_card_of_questions_has_no_trajectories(tmp_path: Path) -> None:
-    found = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(5)])])
-    found = card(found)
+    loaded = questions([specvi_file(tmp_path / "test_cv.parquet", [specvi_row(n) for n in range(5)])])
+    found = card(loaded)
     assert (found.kind, found.looks, found.tokens, found.snr) == ("questions", None, None, None)
     assert found.classes == {"cv": {"NO": 3, "YES": 2}}
     assert found.text().startswith("5 questions of 5 spectra; nothing left out.")

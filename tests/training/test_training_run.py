@@ -86,7 +86,8 @@ def test_a_run_is_not_written_over(run: Run, run_settings: RunSettings) -> None:
     assert "holds an unfinished run: --resume to continue, --overwrite" in _refused(run, run_settings, "new")
     run.model.mkdir()
     for start in ("new", "resume"):
-        assert "holds a finished run: choose another --output" in _refused(run, run_settings, start)  # type: ignore[arg-type]
+        message = _refused(run, run_settings, start)  # type: ignore[arg-type]
+        assert "holds a finished run: choose another --output" in message
     run.append({"step": 1})
     _checkpoint(run, 1)
     assert run.begin("sft", run_settings, "again") is None

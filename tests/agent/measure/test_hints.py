@@ -84,7 +84,7 @@ def test_a_feature_below_three_sigma_is_reported_with_its_value() -> None:
     assert hint.text.startswith("no feature above 3σ at Hα: EW ")
 
 
-def test_a_window_outside_the_data_says_what_the_spectrum_covers() -> None:
+def test_for_a_window_outside_the_data_the_covered_range_is_reported() -> None:
     assert hints(star(), zoom(9500, 9600, "x")) == (
         Hint("look", "coverage", "no data in the window; the spectrum covers 3800–8999 Å"),
     )

@@ -56,7 +56,7 @@ def calling(window: str) -> str:
     return f"<think>Look.</think>\n<tool_call>\n{CALL % window}\n</tool_call>"
 
 
-# The model
+# Errors of the model
 
 
 def test_a_call_in_broken_json_is_read_as_far_as_possible(ended: Inspect):
@@ -155,7 +155,7 @@ def test_endless_text_of_a_server_without_limit_is_cut_and_the_connection_closed
     assert f"turn 1: cut after {MAX_CHARACTERS} characters" in end.trajectory.faults
 
 
-# The server
+# Errors of the server
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """An environment with torch, TRL and vLLM on the CPU: ``python tests/models/support/make_env.py .venv-models``.
 
-vLLM's CPU wheel requires ``torch==2.13.0+cpu``, a build that only PyTorch's own index has. The registry's
-build of the same release runs on the CPU as well, so vLLM is installed without its requirements; then all its
-requirements except LEFT_OUT are installed in one call with this project, so that conflicts are reported here.
+vLLM's CPU wheel requires a torch build that only PyTorch's own index has; the registry's build works as well. So it is
+installed without its requirements, and these, except LEFT_OUT, in one call with this project, to find conflicts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 r"""A tiny real Qwen2.5-VL that writes well-formed turns: ``python -m tests.models.support.tiny FOLDER``.
 
-It is trained until it has memorised a few traces: it writes ``<think>``, ``<tool_call>`` and ``\boxed{}`` over
-several turns, as tests of servers and policies need. ``--random`` keeps the random weights. ``--adapter-of MODEL``
-makes a PEFT adapter instead, with which that model never ends its first turn.
+It has memorised a few traces of several turns. ``--random`` keeps the random weights; ``--adapter-of MODEL`` makes a
+PEFT adapter instead, with which that model never ends its first turn.
 """
 
 from __future__ import annotations
